@@ -1,0 +1,84 @@
+//! The contract between the layers and an engine.
+//!
+//! A record is (partition, key) → value, all bytes, ordered bytewise by partition and then by key. A partition
+//! is the unit of atomicity, isolation and placement: nothing is ever atomic across two of them. The trait is
+//! small enough for an embedded tree, a map in memory and a remote database alike; it assumes neither locks nor
+//! code that runs beside the data. [`Store`](crate::Store) turns it into transactions.
+
+use std::time::Instant;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use crate::{Range, Result};
+
+/// What every engine promises. The suite in [`crate::suite`] is this contract as tests.
+#[async_trait]
+pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
+    /// The value of one record, as far as it is durable: a crash cannot take back what this showed.
+    async fn get(&self, partition: &[u8], key: &[u8]) -> Result<Option<Bytes>>;
+
+    /// The records of a range in order, durable ones only, until a limit is reached.
+    async fn scan(&self, range: &Range, limits: ScanLimits) -> Result<Page>;
+
+    /// The newest committed values of some records of one partition, in the order asked for. They may not be
+    /// durable yet, so nothing may be told to a client before a [`commit`](Engine::commit) that expects them.
+    async fn read_newest(&self, partition: &[u8], keys: &[Bytes]) -> Result<Vec<Option<Bytes>>>;
+
+    /// Applies all writes if every expectation still holds, and returns when they, and whatever the
+    /// expectations saw, are durable. Otherwise applies nothing and fails with `Conflict`.
+    async fn commit(&self, commit: Commit) -> Result<()>;
+
+    /// Forgets a range that no reader can reach any more. Returns once the intent is durable; the records go,
+    /// and their space comes back, in the background, also after a restart.
+    async fn drop_range(&self, range: Range) -> Result<()>;
+
+    /// Whether the engine can serve, for the health endpoint.
+    fn health(&self) -> Health;
+
+    /// Finishes what is under way, flushes, and refuses everything after.
+    async fn close(&self) -> Result<()>;
+}
+
+/// One atomic change of one partition.
+#[derive(Debug, Clone, Default)]
+pub struct Commit {
+    pub partition: Bytes,
+    /// What the decision rested on: the value of each key that was read, `None` for an absent one.
+    pub expected: Vec<(Bytes, Option<Bytes>)>,
+    /// What to change: a value to put, `None` to delete. Each key at most once.
+    pub writes: Vec<(Bytes, Option<Bytes>)>,
+}
+
+/// A record as a scan returns it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    pub partition: Bytes,
+    pub key: Bytes,
+    pub value: Bytes,
+}
+
+/// Where a scan stops, whichever comes first. A page holds at least one record if the range has one.
+#[derive(Debug, Clone, Copy)]
+pub struct ScanLimits {
+    pub records_max: usize,
+    pub bytes_max: usize,
+    pub deadline: Option<Instant>,
+}
+
+/// What a scan found, and where to go on: `None` means the range is exhausted.
+#[derive(Debug, Clone, Default)]
+pub struct Page {
+    pub records: Vec<Record>,
+    pub next: Option<crate::Position>,
+}
+
+/// An engine's own judgement of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Health {
+    Healthy,
+    /// Reads are served, writes are refused; the text says why and what helps.
+    ReadOnly(String),
+    /// Nothing is served.
+    Down(String),
+}
