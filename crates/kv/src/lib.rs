@@ -1,1 +1,68 @@
-//! placeholder
+//! The floor of Tablerock: what an engine promises, and what the layers above may ask of it.
+//!
+//! A record is (partition, key) → value, all bytes, in one order: by partition, then by key, bytewise. The
+//! [`Engine`] trait is the contract, [`Store`] turns it into transactions on one partition, and [`suite`] is the
+//! same contract as tests, which every engine passes. [`MemoryEngine`] is the plainest engine that does: the
+//! oracle of the random tests, and the server's `--in-memory`.
+//!
+//! It is not a database of its own: nothing is ever atomic across two partitions, there are no indexes and no
+//! types, and it knows nothing of tables, queues or blobs. Those are layers, each with a layout of [`key`]s.
+//!
+//! ```
+//! use tablerock_kv::{Bytes, Error, Store};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Error> {
+//! let store = Store::in_memory();
+//! let visits = Bytes::from_static(b"visits");
+//!
+//! // Reads are declared up front; the closure decides, and may run again if another writer came first.
+//! let count = store
+//!     .transact(b"page-7", vec![visits.clone()], |tx| {
+//!         let count = tx.get(&visits).map_or(0, |value| value[0]) + 1;
+//!         tx.put(visits.clone(), vec![count]);
+//!         Ok::<_, Error>(count)
+//!     })
+//!     .await?;
+//!
+//! assert_eq!(count, 1);
+//! assert_eq!(store.get(b"page-7", b"visits").await?.as_deref(), Some(&[1][..]));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | module | owns |
+//! | --- | --- |
+//! | [`engine`](Engine) | the contract |
+//! | [`store`](Store) | transactions on top of it: declared reads, a decision, one commit, retries |
+//! | [`range`](Range) | positions in the order, and ranges between them |
+//! | [`key`] | order-preserving pieces of keys, and the one string an engine stores |
+//! | [`clock`](Clock), [`dice`](Dice) | time and randomness, as values that a constructor takes |
+//! | [`memory`](MemoryEngine) | the engine that forgets |
+//! | [`fault`] | an engine that fails on command, for tests of the layers |
+//! | [`suite`] | the contract as tests |
+
+mod clock;
+mod dice;
+mod engine;
+mod error;
+pub mod fault;
+pub mod key;
+mod memory;
+mod page;
+mod range;
+mod store;
+pub mod suite;
+mod transaction;
+
+pub use bytes::Bytes;
+pub use clock::{Clock, ManualClock, SystemClock, TICKS_AT_UNIX_EPOCH, TICKS_PER_SECOND};
+pub use dice::Dice;
+pub use engine::{Commit, Engine, Health, Page, Record, ScanLimits};
+pub use error::{Error, ErrorKind, Result};
+pub use fault::FaultEngine;
+pub use memory::MemoryEngine;
+pub use page::PageBuilder;
+pub use range::{Position, Range, prefix_end};
+pub use store::Store;
+pub use transaction::Transaction;

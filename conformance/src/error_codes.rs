@@ -1,0 +1,152 @@
+//! The service's published error codes, and which case provokes each.
+//!
+//! The list is the whole of the service's error table. A code without a case says why it has none, so that a gap is
+//! a decision and not an oversight.
+
+/// How a code comes to be seen.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen {
+    /// These cases fail unless the target answers with it.
+    By(&'static [&'static str]),
+    /// These cases accept it, beside other codes that the sources leave open.
+    Possibly(&'static [&'static str]),
+    /// No request is known to provoke it.
+    Never(&'static str),
+}
+
+use Seen::{By, Never, Possibly};
+
+const ENUMERATED: &str = "appears in the published enumeration only; no request is known to give it";
+
+/// Every published code, in alphabetical order.
+pub const CODES: &[(&str, Seen)] = &[
+    ("AccountIOPSLimitExceeded", Never("belongs to another product that shares the enumeration")),
+    ("AccountIsDisabled", Never("needs an account that its owner has disabled")),
+    ("AtomFormatNotSupported", By(&["atom_is_not_supported", "atom_bodies_are_not_supported"])),
+    ("AuthenticationFailed", By(&["shared_key_with_a_wrong_key_is_refused", "an_expired_sas_is_refused"])),
+    ("AuthorizationFailure", By(&["writes_outside_the_range_are_refused"])),
+    ("AuthorizationPermissionMismatch", By(&["a_table_sas_needs_r_to_query"])),
+    ("AuthorizationProtocolMismatch", By(&["a_sas_for_https_is_refused_over_http"])),
+    ("AuthorizationResourceTypeMismatch", By(&["an_account_sas_lists_tables_with_c_and_l"])),
+    ("AuthorizationServiceMismatch", By(&["an_account_sas_for_other_services_is_refused"])),
+    ("AuthorizationSourceIPMismatch", By(&["a_sas_for_another_address_is_refused"])),
+    ("CommandsInBatchActOnDifferentPartitions", By(&["another_partition_fails_the_batch"])),
+    ("ConditionHeadersNotSupported", Never("tables answer condition headers they do not take with InvalidInput")),
+    ("ConditionNotMet", Possibly(&["if_none_match_with_the_current_etag_is_not_modified"])),
+    ("ContentLengthExceeded", Never("the older form of RequestBodyTooLarge")),
+    ("CorsPreflightFailure", By(&["preflight_without_rules_is_refused"])),
+    ("DuplicateKeyPropertySpecified", Possibly(&["a_duplicate_key_is_refused"])),
+    ("DuplicatePropertiesSpecified", By(&["a_duplicate_property_is_refused"])),
+    ("EntityAlreadyExists", By(&["an_existing_entity_is_not_inserted_again"])),
+    ("EntityNotFound", Never("documented, but the wire shows ResourceNotFound")),
+    ("EntityTooLarge", By(&["an_entity_one_byte_over_1_mib_is_refused", "a_merge_beyond_1_mib_is_refused"])),
+    ("Forbidden", Never(ENUMERATED)),
+    ("HostInformationNotPresent", Possibly(&["a_missing_host_is_refused"])),
+    ("InsufficientAccountPermissions", Possibly(&["the_secondary_refuses_writes"])),
+    ("InternalError", Possibly(&["a_table_filter_on_another_property_is_refused"])),
+    ("InvalidAuthenticationInfo", By(&["a_malformed_authorization_is_refused"])),
+    ("InvalidDuplicateRow", By(&["a_duplicate_row_fails_the_batch"])),
+    ("InvalidHeaderValue", By(&["a_malformed_version_is_refused", "preflight_needs_an_origin"])),
+    ("InvalidHttpVerb", Possibly(&["an_unknown_verb_is_refused"])),
+    ("InvalidInput", By(&["malformed_json_is_refused", "a_syntax_error_names_its_position"])),
+    ("InvalidMd5", Never("tables sign Content-MD5 but are not known to check it")),
+    ("InvalidQueryParameterValue", By(&["stats_of_the_primary_are_refused"])),
+    ("InvalidResourceName", By(&["names_with_other_than_letters_and_digits_are_refused"])),
+    ("InvalidUri", Never("which paths give it rather than another refusal is not known")),
+    ("InvalidValueType", Never(ENUMERATED)),
+    ("InvalidXmlDocument", By(&["an_empty_root_element_is_refused", "malformed_xml_is_refused"])),
+    ("InvalidXmlNodeValue", Possibly(&["a_bad_date_or_permission_is_refused"])),
+    ("JsonFormatNotSupported", By(&["json_before_2013_is_not_supported"])),
+    ("JsonVerboseFormatNotSupported", By(&["verbose_json_is_not_supported"])),
+    ("KeyValueTooLarge", Possibly(&["keys_of_2048_characters_are_refused"])),
+    ("Md5Mismatch", Never("tables sign Content-MD5 but are not known to check it")),
+    ("MediaTypeNotSupported", By(&["other_media_types_are_not_supported", "other_bodies_are_not_supported"])),
+    ("MethodNotAllowed", Possibly(&["a_verb_the_resource_does_not_know_is_refused"])),
+    ("MissingContentLengthHeader", By(&["a_body_without_a_length_is_refused"])),
+    ("MissingRequiredHeader", Possibly(&["delete_without_if_match_is_refused"])),
+    ("MissingRequiredQueryParameter", Never("which parameters tables miss with it is not known")),
+    ("MissingRequiredXmlNode", Possibly(&["enabled_metrics_need_include_apis"])),
+    ("NoAuthenticationInformation", By(&["an_anonymous_request_is_challenged_from_2020_on"])),
+    ("NotImplemented", By(&["functions_are_not_implemented", "unsupported_query_options_are_not_implemented"])),
+    ("OperationTimedOut", Never("needs a server under more load than a test may make")),
+    ("OperatorInvalid", Never(ENUMERATED)),
+    ("OutOfRangeInput", By(&["names_of_2_and_of_64_characters_are_refused", "dates_outside_the_range_are_refused"])),
+    ("OutOfRangeQueryParameterValue", Never("tables answer $top out of range with InvalidInput")),
+    ("PartitionKeyEqual", Never(ENUMERATED)),
+    ("PartitionKeyNotSpecified", Never(ENUMERATED)),
+    ("PartitionKeyPropertyCannotBeUpdated", Possibly(&["keys_in_the_body_of_an_update_do_not_move_the_entity"])),
+    ("PrimaryKeyPropertyIsInvalidType", Possibly(&["insert_with_a_key_of_another_type_is_refused"])),
+    ("PropertiesNeedValue", By(&["insert_without_partition_key_is_refused"])),
+    ("PropertyNameInvalid", By(&["property_names_of_another_form_are_refused"])),
+    ("PropertyNameTooLong", By(&["a_property_name_of_256_characters_is_refused"])),
+    ("PropertyValueTooLarge", By(&["a_string_of_32769_characters_is_refused"])),
+    ("RequestBodyTooLarge", By(&["a_body_over_4_mib_is_too_large", "a_batch_over_4_mib_is_too_large"])),
+    ("RequestUrlFailedToParse", Never("which URLs give it rather than another refusal is not known")),
+    ("ResourceAlreadyExists", Never("tables and entities have codes of their own for this")),
+    ("ResourceNotFound", By(&["a_read_of_a_missing_entity_is_not_found"])),
+    ("ServerBusy", Never("needs a server under more load than a test may make")),
+    ("TableAlreadyExists", By(&["an_existing_table_is_not_created_again"])),
+    ("TableBeingDeleted", Possibly(&["a_table_created_again_is_empty"])),
+    ("TableHasNoProperties", Never(ENUMERATED)),
+    ("TableNotFound", By(&["a_query_of_a_missing_table_is_not_found"])),
+    ("TooManyProperties", By(&["an_entity_of_253_properties_is_refused"])),
+    ("UnsupportedHeader", Never(ENUMERATED)),
+    ("UnsupportedHttpVerb", Possibly(&["a_verb_the_resource_does_not_know_is_refused"])),
+    ("UnsupportedQueryParameter", Never(ENUMERATED)),
+    ("UnsupportedXmlNode", Never(ENUMERATED)),
+    ("UpdateConditionNotSatisfied", By(&["update_with_a_stale_etag_is_refused"])),
+    ("XMethodIncorrectCount", By(&["a_repeated_tunnelling_header_is_refused"])),
+    ("XMethodIncorrectValue", By(&["an_unknown_tunnelled_method_is_refused"])),
+    ("XMethodNotUsingPost", By(&["a_tunnelling_header_without_post_is_refused"])),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The codes as published, kept apart from the table so that a row lost there is noticed.
+    const PUBLISHED: &str = "AccountIOPSLimitExceeded AccountIsDisabled AtomFormatNotSupported AuthenticationFailed \
+        AuthorizationFailure AuthorizationPermissionMismatch AuthorizationProtocolMismatch \
+        AuthorizationResourceTypeMismatch AuthorizationServiceMismatch AuthorizationSourceIPMismatch \
+        CommandsInBatchActOnDifferentPartitions ConditionHeadersNotSupported ConditionNotMet ContentLengthExceeded \
+        CorsPreflightFailure DuplicateKeyPropertySpecified DuplicatePropertiesSpecified EntityAlreadyExists \
+        EntityNotFound EntityTooLarge Forbidden HostInformationNotPresent InsufficientAccountPermissions \
+        InternalError InvalidAuthenticationInfo InvalidDuplicateRow InvalidHeaderValue InvalidHttpVerb InvalidInput \
+        InvalidQueryParameterValue InvalidResourceName InvalidUri InvalidValueType InvalidXmlDocument \
+        InvalidXmlNodeValue JsonFormatNotSupported JsonVerboseFormatNotSupported KeyValueTooLarge \
+        MediaTypeNotSupported MethodNotAllowed MissingContentLengthHeader MissingRequiredHeader \
+        MissingRequiredQueryParameter MissingRequiredXmlNode Md5Mismatch InvalidMd5 NoAuthenticationInformation \
+        NotImplemented OperationTimedOut OperatorInvalid OutOfRangeInput OutOfRangeQueryParameterValue \
+        PartitionKeyNotSpecified PartitionKeyEqual PartitionKeyPropertyCannotBeUpdated \
+        PrimaryKeyPropertyIsInvalidType PropertiesNeedValue PropertyNameInvalid PropertyNameTooLong \
+        PropertyValueTooLarge RequestBodyTooLarge RequestUrlFailedToParse ResourceAlreadyExists ResourceNotFound \
+        ServerBusy TableAlreadyExists TableBeingDeleted TableHasNoProperties TableNotFound TooManyProperties \
+        UnsupportedHeader UnsupportedQueryParameter UnsupportedXmlNode UnsupportedHttpVerb \
+        UpdateConditionNotSatisfied XMethodIncorrectCount XMethodIncorrectValue XMethodNotUsingPost";
+
+    #[test]
+    fn every_published_code_has_a_row() {
+        let published: BTreeSet<&str> = PUBLISHED.split_whitespace().collect();
+        let listed: BTreeSet<&str> = CODES.iter().map(|(code, _)| *code).collect();
+        assert_eq!(listed, published);
+        assert_eq!(CODES.len(), published.len(), "a code has two rows");
+    }
+
+    #[test]
+    fn every_named_case_exists() {
+        let names: BTreeSet<&str> = crate::cases::all().iter().map(|case| case.name).collect();
+        for (code, seen) in CODES {
+            match seen {
+                By(cases) | Possibly(cases) => {
+                    assert!(!cases.is_empty(), "{code} names no case");
+                    for case in *cases {
+                        assert!(names.contains(case), "{code} names {case}, which does not exist");
+                    }
+                }
+                Never(reason) => assert!(!reason.is_empty(), "{code} has no reason"),
+            }
+        }
+    }
+}

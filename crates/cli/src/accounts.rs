@@ -1,0 +1,71 @@
+//! `--accounts`: `name:key[:key2];name2:key…`, the form of `AZURITE_ACCOUNTS`.
+
+use tablerock_protocol::AccountName;
+use tablerock_protocol::signing::AccountKey;
+use tablerock_server::Account;
+
+/// The account that every SDK means by `UseDevelopmentStorage=true`. Its key is public.
+pub(crate) const DEVELOPMENT: &str =
+    "devstoreaccount1:Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+
+/// The accounts, and their names and first keys in text.
+pub(crate) fn parse(list: &str) -> Result<(Vec<Account>, Vec<(String, String)>), String> {
+    let mut accounts: Vec<Account> = Vec::new();
+    let mut shown = Vec::new();
+    for entry in list.split(';').map(str::trim).filter(|entry| !entry.is_empty()) {
+        let mut parts = entry.split(':');
+        let name = parts.next().unwrap_or_default();
+        let account_name = AccountName::parse(name).ok_or_else(|| {
+            format!(
+                "'{name}' is not an account name: use 3 to 24 lower-case letters and digits, as in --accounts name:key"
+            )
+        })?;
+        if accounts.iter().any(|account| account.name == account_name) {
+            return Err(format!("account {name} is listed twice: put both of its keys into one entry, name:key1:key2"));
+        }
+        let texts: Vec<&str> = parts.collect();
+        if texts.is_empty() || texts.len() > 2 {
+            return Err(format!("account {name} needs one key or two: write {name}:key or {name}:key1:key2"));
+        }
+        let keys = texts.iter().map(|text| AccountKey::parse(text));
+        let keys = keys.collect::<Result<Vec<_>, _>>().map_err(|_| {
+            format!("a key of account {name} is not Base64: make one with `openssl rand -base64 64 | tr -d '\\n'`")
+        })?;
+        accounts.push(Account { name: account_name, keys });
+        shown.push((name.to_owned(), texts[0].to_owned()));
+    }
+    if accounts.is_empty() {
+        return Err(
+            "--accounts names no account: write name:key, or leave it out for the development account".to_owned()
+        );
+    }
+    Ok((accounts, shown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_accounts_with_one_or_two_keys() {
+        let (accounts, shown) = parse("one:a2V5;two:a2V5:a2V5Mg==;").unwrap();
+        assert_eq!(accounts.iter().map(|account| account.keys.len()).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(shown[1], ("two".to_owned(), "a2V5".to_owned()));
+        assert!(parse(DEVELOPMENT).is_ok());
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_remedy() {
+        for (list, hint) in [
+            ("", "name:key"),
+            ("One:a2V5", "lower-case"),
+            ("one", "name"),
+            ("one:a2V5:a2V5:a2V5", "one key or two"),
+            ("one:***", "Base64"),
+            ("one:a2V5;one:a2V5", "twice"),
+        ] {
+            let error = parse(list).unwrap_err();
+            assert!(error.contains(hint), "{list}: {error}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Logs: to stderr, as text or JSON, and with --debug to a file as well.
+
+use std::fs::File;
+use std::sync::Mutex;
+
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, fmt};
+
+use crate::arguments::LogFormat;
+use crate::settings::Settings;
+
+pub(crate) fn start(settings: &Settings) -> Result<(), String> {
+    let filter = EnvFilter::try_new(&settings.log)
+        .map_err(|error| format!("'{}' is not a log filter: {error}; try --log debug", settings.log))?;
+    let console = match settings.log_format {
+        LogFormat::Text => fmt::layer().with_writer(std::io::stderr).boxed(),
+        LogFormat::Json => fmt::layer().json().with_writer(std::io::stderr).boxed(),
+    };
+    let file = match &settings.debug_file {
+        None => None,
+        Some(path) => {
+            let file = File::options().create(true).append(true).open(path);
+            let file = file.map_err(|error| {
+                format!("cannot write the log {}: {error}; choose another file for --debug", path.display())
+            })?;
+            let layer = fmt::layer().with_ansi(false).with_writer(Mutex::new(file));
+            Some(layer.with_filter(EnvFilter::new("info,tablerock_server=debug")))
+        }
+    };
+    // A second start in one process would be a mistake of ours, and harmless.
+    let _ = tracing_subscriber::registry().with(console.with_filter(filter)).with(file).try_init();
+    Ok(())
+}

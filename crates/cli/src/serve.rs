@@ -1,0 +1,132 @@
+//! From settings to a running server, and its orderly end. The only place that names an engine.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tablerock_kv::{Clock, Dice, Engine, MemoryEngine, Store, SystemClock};
+use tablerock_kv_local::{LocalEngine, LocalOptions};
+use tablerock_server::{Accounts, Listening, Metrics, Road, serve_admin, serve_tables, tls};
+use tablerock_services::{AccountService, TableService};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::settings::{Address, Settings};
+use crate::{banner, logging};
+
+/// Serves until a signal asks for the end. The error is a sentence for the operator.
+pub(crate) fn run(settings: Settings) -> Result<(), String> {
+    logging::start(&settings)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("cannot start worker threads: {error}"))?;
+    runtime.block_on(serve(settings))
+}
+
+async fn serve(mut settings: Settings) -> Result<(), String> {
+    // Ports first: they fail fast, and nothing has been opened yet that would need closing.
+    let table_listener = bind(&settings.table_address, "--table-port").await?;
+    let admin_listener = match &settings.admin_address {
+        Some(address) => Some(bind(address, "--admin-port").await?),
+        None => None,
+    };
+    let acceptor = match &settings.tls {
+        Some((cert, key)) => Some(tls::acceptor(cert, key)?),
+        None => None,
+    };
+    let store = Store::new(open_engine(&settings)?);
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let tables = TableService::open(store.clone(), clock.clone(), settings.throttle).await;
+    let road = Arc::new(Road {
+        accounts: Accounts::new(std::mem::take(&mut settings.accounts)),
+        tables: tables.map_err(|error| format!("cannot read the data: {error}"))?,
+        settings: AccountService::new(store.clone()),
+        clock,
+        dice: Dice::from_os(),
+        metrics: Metrics::new(),
+        accept_tokens: settings.accept_tokens,
+        host_style: settings.host_style,
+    });
+    announce(&settings, &table_listener, admin_listener.as_ref())?;
+
+    let (stop, stopped) = watch::channel(false);
+    let idle_time = Duration::from_secs(settings.idle_seconds);
+    let listening = Listening { tls: acceptor, connections_max: settings.connections_max, idle_time };
+    let serving = tokio::spawn(serve_tables(road.clone(), table_listener, listening, stopped.clone()));
+    let administering =
+        admin_listener.map(|listener| tokio::spawn(serve_admin(road.clone(), store.clone(), listener, stopped)));
+    wait_for_signal().await?;
+    tracing::info!("stopping: requests under way may finish");
+    // Whoever listened is gone only if the server is ending anyway.
+    let _ = stop.send(true);
+    let _ = serving.await;
+    if let Some(administering) = administering {
+        let _ = administering.await;
+    }
+    let closed = async {
+        road.tables.close().await.map_err(|error| error.to_string())?;
+        store.close().await.map_err(|error| error.to_string())
+    };
+    closed.await.map_err(|error| format!("the data was not closed cleanly, but nothing acknowledged is lost: {error}"))
+}
+
+fn open_engine(settings: &Settings) -> Result<Arc<dyn Engine>, String> {
+    let Some(data) = &settings.data else { return Ok(Arc::new(MemoryEngine::new())) };
+    create_folder(data)?;
+    let options = LocalOptions { cache_bytes: settings.cache_bytes, ..LocalOptions::default() };
+    let engine = LocalEngine::open_with(data, &options).map_err(|error| error.to_string())?;
+    Ok(Arc::new(engine))
+}
+
+fn create_folder(data: &Path) -> Result<(), String> {
+    std::fs::create_dir_all(data).map_err(|error| {
+        format!("cannot create {}: {error}; choose a folder that you may write to with --location", data.display())
+    })
+}
+
+async fn bind(address: &Address, flag: &str) -> Result<TcpListener, String> {
+    let Address { host, port } = address;
+    TcpListener::bind((host.as_str(), *port)).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => {
+            format!("port {port} on {host} is taken: stop the program that has it, or choose another with {flag}")
+        }
+        std::io::ErrorKind::PermissionDenied => {
+            format!("port {port} on {host} needs privileges: choose one above 1023 with {flag}")
+        }
+        _ => format!("cannot listen on {host}:{port}: {error}; check the host and {flag}"),
+    })
+}
+
+fn announce(settings: &Settings, table: &TcpListener, admin: Option<&TcpListener>) -> Result<(), String> {
+    for explanation in &settings.explanations {
+        eprintln!("tablerock: {explanation}");
+    }
+    if settings.silent {
+        return Ok(());
+    }
+    let address = |listener: &TcpListener| -> Result<SocketAddr, String> {
+        listener.local_addr().map_err(|error| format!("a listening port has no address: {error}"))
+    };
+    for line in banner::lines(settings, address(table)?, admin.map(address).transpose()?) {
+        println!("{line}");
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+async fn wait_for_signal() -> Result<(), String> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate =
+        signal(SignalKind::terminate()).map_err(|error| format!("cannot listen for signals: {error}"))?;
+    tokio::select! {
+        _ = terminate.recv() => Ok(()),
+        result = tokio::signal::ctrl_c() => result.map_err(|error| format!("cannot listen for signals: {error}")),
+    }
+}
+
+#[cfg(not(unix))]
+async fn wait_for_signal() -> Result<(), String> {
+    tokio::signal::ctrl_c().await.map_err(|error| format!("cannot listen for signals: {error}"))
+}

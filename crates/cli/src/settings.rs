@@ -1,0 +1,167 @@
+//! Where a setting comes from: the command line, the environment, a TOML file, a default. In this order.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use tablerock_server::Account;
+use tablerock_services::ThrottleTargets;
+
+use crate::accounts;
+use crate::arguments::{LogFormat, OauthLevel, ServeArguments};
+
+/// The folder inside the location that is ours.
+const DATA_FOLDER: &str = "tablerock-data";
+const MIB: u64 = 1024 * 1024;
+
+/// Everything that a server needs to know, complete.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// `None` is memory only.
+    pub(crate) data: Option<PathBuf>,
+    pub(crate) cache_bytes: u64,
+    pub(crate) table_address: Address,
+    /// `None` is no admin address.
+    pub(crate) admin_address: Option<Address>,
+    pub(crate) accounts: Vec<Account>,
+    /// For the banner: the accounts' names and first keys in text.
+    pub(crate) shown_accounts: Vec<(String, String)>,
+    /// Certificate and key.
+    pub(crate) tls: Option<(PathBuf, PathBuf)>,
+    pub(crate) accept_tokens: bool,
+    pub(crate) host_style: bool,
+    pub(crate) connections_max: usize,
+    pub(crate) idle_seconds: u64,
+    pub(crate) throttle: ThrottleTargets,
+    pub(crate) log: String,
+    pub(crate) log_format: LogFormat,
+    pub(crate) debug_file: Option<PathBuf>,
+    pub(crate) silent: bool,
+    pub(crate) explanations: Vec<&'static str>,
+}
+
+/// A host and a port to listen on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+}
+
+/// The TOML file. An unknown key is an error: a typo must not pass for a setting.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct File {
+    location: Option<PathBuf>,
+    in_memory: Option<bool>,
+    cache_size: Option<u64>,
+    table_host: Option<String>,
+    table_port: Option<u16>,
+    admin_host: Option<String>,
+    admin_port: Option<u16>,
+    disable_product_style_url: Option<bool>,
+    accounts: Option<String>,
+    cert: Option<PathBuf>,
+    key: Option<PathBuf>,
+    oauth: Option<OauthLevel>,
+    connections_max: Option<usize>,
+    table_keep_alive_timeout: Option<u64>,
+    account_requests_per_second: Option<u32>,
+    partition_entities_per_second: Option<u32>,
+    log: Option<String>,
+    log_format: Option<LogFormat>,
+    debug: Option<PathBuf>,
+    silent: Option<bool>,
+}
+
+impl File {
+    fn read(path: &Path) -> Result<Self, String> {
+        let shown = path.display();
+        let text =
+            std::fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}; check --config"))?;
+        toml::from_str(&text).map_err(|error| format!("{shown} is not a valid settings file: {error}"))
+    }
+}
+
+impl Settings {
+    pub(crate) fn gather(given: &ServeArguments) -> Result<Self, String> {
+        let file = given.config.as_deref().map(File::read).transpose()?.unwrap_or_default();
+        let given = given.clone();
+        let in_memory = given.in_memory || file.in_memory.unwrap_or(false);
+        let location = given.location.or(file.location).unwrap_or_else(|| PathBuf::from("."));
+        // Azurite's variable is the last resort, so that a machine that has it set can still be told otherwise.
+        let azurite_accounts = || std::env::var("AZURITE_ACCOUNTS").ok();
+        let listed = given.accounts.or(file.accounts).or_else(azurite_accounts).filter(|list| !list.is_empty());
+        let (accounts, shown_accounts) = accounts::parse(listed.as_deref().unwrap_or(accounts::DEVELOPMENT))?;
+        let tls = match (given.cert.or(file.cert), given.key.or(file.key)) {
+            (Some(cert), Some(key)) => Some((cert, key)),
+            (None, None) => None,
+            _ => return Err("--cert and --key go together: give both, or neither for plain HTTP".to_owned()),
+        };
+        let oauth = given.oauth.or(file.oauth);
+        if oauth.is_some() && tls.is_none() {
+            return Err(
+                "--oauth needs HTTPS, since clients send tokens over nothing else: add --cert and --key".to_owned()
+            );
+        }
+        let silent = given.silent || file.silent.unwrap_or(false);
+        let host = |flag: Option<String>, file: Option<String>| flag.or(file).unwrap_or_else(|| "127.0.0.1".to_owned());
+        let table_port = given.table_port.or(file.table_port).unwrap_or(10002);
+        let admin_port = given.admin_port.or(file.admin_port).unwrap_or(10003);
+        let admin_host = host(given.admin_host, file.admin_host);
+        Ok(Self {
+            data: (!in_memory).then(|| location.join(DATA_FOLDER)),
+            cache_bytes: given.cache_size.or(file.cache_size).unwrap_or(128).saturating_mul(MIB),
+            table_address: Address { host: host(given.table_host, file.table_host), port: table_port },
+            admin_address: (admin_port != 0).then_some(Address { host: admin_host, port: admin_port }),
+            accounts,
+            shown_accounts,
+            tls,
+            accept_tokens: oauth == Some(OauthLevel::Basic),
+            host_style: !(given.disable_product_style_url || file.disable_product_style_url.unwrap_or(false)),
+            connections_max: given.connections_max.or(file.connections_max).unwrap_or(20_000),
+            idle_seconds: given.table_keep_alive_timeout.or(file.table_keep_alive_timeout).unwrap_or(120).max(1),
+            throttle: ThrottleTargets {
+                account_requests_per_second: given.account_requests_per_second.or(file.account_requests_per_second),
+                partition_entities_per_second: given
+                    .partition_entities_per_second
+                    .or(file.partition_entities_per_second),
+            },
+            log: given.log.or(file.log).unwrap_or_else(|| if silent { "error" } else { "info" }.to_owned()),
+            log_format: given.log_format.or(file.log_format).unwrap_or(LogFormat::Text),
+            debug_file: given.debug.or(file.debug),
+            silent,
+            explanations: given.azurite.explanations(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> Result<File, String> {
+        toml::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_typo_in_the_file_is_named() {
+        assert!(file("table-port = 1234\nsilent = true").is_ok());
+        let error = file("tabel-port = 1234").unwrap_err();
+        assert!(error.contains("tabel-port"), "{error}");
+    }
+
+    #[test]
+    fn flags_win_and_defaults_fill_in() {
+        let given = ServeArguments { table_port: Some(7), in_memory: true, ..Default::default() };
+        let settings = Settings::gather(&given).unwrap();
+        assert_eq!(settings.table_address, Address { host: "127.0.0.1".into(), port: 7 });
+        assert_eq!((settings.data, settings.cache_bytes), (None, 128 * MIB));
+    }
+
+    #[test]
+    fn halves_of_a_pair_are_refused_with_the_remedy() {
+        let given = ServeArguments { cert: Some("c.pem".into()), ..Default::default() };
+        assert!(Settings::gather(&given).unwrap_err().contains("--key"));
+        let given = ServeArguments { oauth: Some(OauthLevel::Basic), ..Default::default() };
+        assert!(Settings::gather(&given).unwrap_err().contains("--cert"));
+    }
+}

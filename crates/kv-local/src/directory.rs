@@ -1,0 +1,126 @@
+//! The data directory: one process at a time, of a format we know.
+//!
+//! ```text
+//! tablerock-lock     locked while a process has the directory; holds its process id
+//! tablerock-format   which format the data has
+//! tablerock-data/    fjall's files
+//! ```
+//!
+//! Other files are left alone. A directory comes to be in steps of which the last is a rename, so that a crash
+//! in between leaves nothing half made: format file, then `tablerock-data.new/`, then its final name.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use tablerock_kv::{Error, Result};
+
+use crate::failure::translate_io;
+use crate::format;
+
+const LOCK_NAME: &str = "tablerock-lock";
+const DATA_NAME: &str = "tablerock-data";
+
+/// A data directory that is ours as long as this value lives.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    location: PathBuf,
+    /// The operating system drops the lock with the file, however the process ends.
+    _lock: File,
+}
+
+impl Directory {
+    /// Takes the directory, and makes it if it is not there.
+    pub(crate) fn open(location: &Path) -> Result<Self> {
+        let unusable = |error| {
+            let attempt =
+                format!("cannot write to {}; check its permissions, or choose another --location", location.display());
+            translate_io(&attempt, error)
+        };
+        fs::create_dir_all(location).map_err(unusable)?;
+        let lock = lock(location).map_err(|failure| match failure {
+            LockFailure::Held(pid) => in_use(location, pid),
+            LockFailure::Io(error) => unusable(error),
+        })?;
+        let directory = Self { location: location.to_owned(), _lock: lock };
+        if !format::check(location)? {
+            if directory.data().exists() {
+                return Err(Error::invalid(format!(
+                    "{} has a folder {DATA_NAME} but no file tablerock-format, so it is not whole; \
+                     restore that file, or choose another --location",
+                    location.display()
+                )));
+            }
+            format::write(location).map_err(unusable)?;
+        }
+        Ok(directory)
+    }
+
+    /// Where the data is.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.location.join(DATA_NAME)
+    }
+
+    /// Makes the data if there is none: `make` fills a new folder, which then gets its name.
+    pub(crate) fn ensure_data(&self, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+        if self.data().exists() {
+            return Ok(());
+        }
+        let new = self.location.join(format!("{DATA_NAME}.new"));
+        let failed = |error| translate_io(&format!("cannot make {}", self.data().display()), error);
+        if new.exists() {
+            fs::remove_dir_all(&new).map_err(failed)?;
+        }
+        make(&new)?;
+        sync_folders(&new).map_err(failed)?;
+        fs::rename(&new, self.data()).map_err(failed)?;
+        format::sync_directory(&self.location).map_err(failed)
+    }
+}
+
+enum LockFailure {
+    Held(Option<u32>),
+    Io(std::io::Error),
+}
+
+fn lock(location: &Path) -> Result<File, LockFailure> {
+    let path = location.join(LOCK_NAME);
+    let open = File::options().read(true).write(true).create(true).truncate(false).open(path);
+    let mut file = open.map_err(LockFailure::Io)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut text = String::new();
+            // Where locks are mandatory the holder's process id cannot be read; it is only a help.
+            let _ = file.read_to_string(&mut text);
+            return Err(LockFailure::Held(text.trim().parse().ok()));
+        }
+        Err(TryLockError::Error(error)) => return Err(LockFailure::Io(error)),
+    }
+    let mut note_holder = || {
+        file.set_len(0)?;
+        file.rewind()?;
+        writeln!(file, "{}", std::process::id())
+    };
+    note_holder().map_err(LockFailure::Io)?;
+    Ok(file)
+}
+
+fn in_use(location: &Path, pid: Option<u32>) -> Error {
+    let holder = pid.map_or(String::new(), |pid| format!(" (pid {pid})"));
+    Error::unavailable(format!(
+        "{} is in use by another Tablerock{holder}; stop it or choose another --location",
+        location.display()
+    ))
+}
+
+/// fjall syncs its files and the folders it puts them in, but not the folder above those.
+fn sync_folders(path: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_folders(&entry.path())?;
+        }
+    }
+    format::sync_directory(path)
+}

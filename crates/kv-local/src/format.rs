@@ -1,0 +1,62 @@
+//! The file that says which format a data directory has: a few lines a person can read, replaced atomically.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use tablerock_kv::{Error, Result};
+
+use crate::failure::translate_io;
+
+/// The format this version writes, and the newest it reads.
+const FORMAT: u32 = 1;
+
+/// The first version that reads it, for the message an older one shows.
+const FIRST_READER: &str = "0.1.0";
+
+const FILE_NAME: &str = "tablerock-format";
+const HEADING: &str = "Tablerock data directory";
+
+/// Checks that this version can read the directory. `false` means that it has no format yet.
+pub(crate) fn check(location: &Path) -> Result<bool> {
+    let path = location.join(FILE_NAME);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(translate_io(&format!("cannot read {}", path.display()), error)),
+    };
+    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+    let format = field("format").and_then(|format| format.parse::<u32>().ok());
+    match format {
+        Some(1..=FORMAT) if text.starts_with(HEADING) => Ok(true),
+        Some(newer) if newer > FORMAT => {
+            let reader = field("readable by").unwrap_or("a newer version");
+            Err(Error::invalid(format!(
+                "{} holds data of format {newer}, and this Tablerock ({}) reads formats up to {FORMAT}; \
+                 use Tablerock {reader}, or choose another --location",
+                location.display(),
+                env!("CARGO_PKG_VERSION"),
+            )))
+        }
+        _ => Err(Error::corrupt(format!("{} names no format that ever existed", path.display()))),
+    }
+}
+
+/// Says that the directory has the format of this version.
+pub(crate) fn write(location: &Path) -> io::Result<()> {
+    let text = format!(
+        "{HEADING}\nformat: {FORMAT}\nreadable by: {FIRST_READER} or later\nwritten by: {}\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    let temporary = location.join(format!("{FILE_NAME}.new"));
+    let mut file = File::create(&temporary)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&temporary, location.join(FILE_NAME))?;
+    sync_directory(location)
+}
+
+/// Makes the names in a directory durable. Windows has no such call and needs none.
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
+    if cfg!(windows) { Ok(()) } else { File::open(path)?.sync_all() }
+}

@@ -1,0 +1,191 @@
+//! The thread that removes dropped ranges and gets their space back.
+//!
+//! A range is swept in three steps, none of which readers wait for. Tables that lie wholly inside it are dropped
+//! as files, which is most of a big range. What is left, in memory and at the edges, is deleted record by record,
+//! in small commits through the same queue as everyone's. Then the deleted records are merged away, if they are a
+//! good part of a small database; a big one gets to it in the course of its normal merging.
+//!
+//! Dropping a table leaves no trace in the journal, so after a crash the journal may bring back some of its
+//! records. That is why the note of a swept range stays until every journal is gone that was there at the time,
+//! and why each start sweeps such ranges again: they are nearly always empty then.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use fjall::AbstractTree;
+use tablerock_kv::key::physical;
+use tablerock_kv::{Error, Result};
+
+use crate::committer::Shared;
+use crate::database::Handles;
+use crate::failure::translate;
+use crate::intents::{Intent, Intents, Next};
+use crate::journal;
+use crate::overlay::Write;
+use crate::queue::Writes;
+
+/// How many records one commit deletes, so that it delays others by no more than a large request would.
+const CHUNK_RECORDS: usize = 256;
+
+/// How long the sweeper lets others go first, between two such commits and when there is no room for its own.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// How often notes of swept ranges are looked at, and how long a failed sweep rests.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Deleted records are merged away at once when they are this much, and this part of all tables ...
+const GARBAGE_BYTES_MIN: u64 = 4 << 20;
+const GARBAGE_PARTS: u64 = 4;
+
+/// ... and all tables are no more than this. Merging holds other merges up, and more would take too long.
+const MERGE_BYTES_MAX: u64 = 1 << 30;
+
+/// How long the sweeper waits for recent writes to become a table before it merges.
+const FLUSH_PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) struct Sweeper {
+    pub(crate) handles: Handles,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) intents: Arc<Intents>,
+    pub(crate) data: PathBuf,
+    /// Bytes of records deleted one by one since tables were last merged.
+    pub(crate) garbage_bytes: u64,
+    /// Swept ranges whose notes stay for the journals' sake.
+    pub(crate) swept: Vec<Intent>,
+}
+
+impl Sweeper {
+    /// Works until it is stopped or the engine accepts no more writes.
+    pub(crate) fn run(mut self) {
+        while self.shared.queue.shut_reason().is_none() {
+            let outcome = match self.intents.next(PATIENCE) {
+                Next::Sweep(intent) => self.sweep(&intent).inspect_err(|_| self.intents.add(intent, PATIENCE)),
+                Next::Idle => self.forget_old_notes(),
+                Next::Stop => return,
+            };
+            if let Err(error) = outcome {
+                tracing::warn!(%error, "a dropped range could not be swept yet");
+            }
+        }
+    }
+
+    fn sweep(&mut self, intent: &Intent) -> Result<()> {
+        let (start, end) = physical::encode_range(&intent.range);
+        let start = Bytes::from(start);
+        let tables_dropped = self.drop_tables(&start, end.as_deref())?;
+        let deleted_bytes = self.delete_rest(&start, end.as_deref())?;
+        if self.intents.is_stopped() {
+            return Ok(());
+        }
+        tracing::debug!(tables_dropped, deleted_bytes, "swept a dropped range");
+
+        self.garbage_bytes += deleted_bytes;
+        let merged = self.merge_if_worthwhile()?;
+        if tables_dropped > 0 || merged {
+            self.let_go_of_files(&start)?;
+        }
+        let journal = journal::newest(&self.data)?.map_or(0, |(number, _)| number);
+        let swept = Intent { swept_at_journal: Some(journal), ..intent.clone() };
+        self.commit(vec![], vec![swept.note()])?;
+        self.swept.push(swept);
+        self.forget_old_notes()
+    }
+
+    /// Drops the tables that hold nothing but the range, and says how many those were.
+    fn drop_tables(&self, start: &Bytes, end: Option<&[u8]>) -> Result<usize> {
+        let tree = &self.handles.records.tree;
+        let before = tree.table_count();
+        let dropped = match end {
+            Some(end) => tree.drop_range::<&[u8], _>(&start[..]..end),
+            None => tree.drop_range::<&[u8], _>(&start[..]..),
+        };
+        dropped.map_err(|error| translate("cannot drop tables", error.into()))?;
+        let dropped = before.saturating_sub(tree.table_count());
+        if dropped > 0 {
+            // Any commit lets readers, and the next step, see the records without those tables.
+            self.commit(vec![Write { key: start.clone(), value: None }], vec![])?;
+        }
+        Ok(dropped)
+    }
+
+    /// Deletes what is left of the range, and says how many bytes that was.
+    fn delete_rest(&self, start: &Bytes, end: Option<&[u8]>) -> Result<u64> {
+        let mut bytes = 0;
+        let mut from = start.to_vec();
+        while !self.intents.is_stopped() {
+            let mut writes = Vec::with_capacity(CHUNK_RECORDS);
+            let view = self.shared.published.load()?;
+            for record in view.range(from.clone(), end.map(<[u8]>::to_vec)).take(CHUNK_RECORDS) {
+                let (key, value) = record.into_inner().map_err(|error| translate("cannot read a record", error))?;
+                bytes += (key.len() + value.len()) as u64;
+                // A copy: the key shares the memory of a whole block.
+                writes.push(Write { key: Bytes::copy_from_slice(&key), value: None });
+            }
+            drop(view);
+            let Some(last) = writes.last() else { break };
+            from = [&last.key[..], &[0]].concat();
+            self.commit(writes, vec![])?;
+            std::thread::sleep(PAUSE);
+        }
+        Ok(bytes)
+    }
+
+    fn merge_if_worthwhile(&mut self) -> Result<bool> {
+        let records = &self.handles.records;
+        let worthwhile = |disk_bytes| {
+            self.garbage_bytes >= GARBAGE_BYTES_MIN
+                && self.garbage_bytes >= disk_bytes / GARBAGE_PARTS
+                && disk_bytes <= MERGE_BYTES_MAX
+        };
+        if !worthwhile(records.disk_space()) {
+            return Ok(false);
+        }
+        // The deletions are in memory; they have to become a table to take part in the merge.
+        records.rotate_memtable().map_err(|error| translate("cannot flush", error))?;
+        let give_up = Instant::now() + FLUSH_PATIENCE;
+        while records.sealed_memtable_count() > 0 {
+            if Instant::now() > give_up || self.intents.is_stopped() {
+                return Ok(false);
+            }
+            std::thread::sleep(PAUSE);
+        }
+        records.major_compact().map_err(|error| translate("cannot merge tables", error))?;
+        self.garbage_bytes = 0;
+        Ok(true)
+    }
+
+    /// Files go when nobody can see them: a commit replaces the view that still does, and a change of the write
+    /// buffer makes fjall look for what it no longer needs.
+    fn let_go_of_files(&self, start: &Bytes) -> Result<()> {
+        self.commit(vec![Write { key: start.clone(), value: None }], vec![])?;
+        self.handles.records.rotate_memtable().map_err(|error| translate("cannot flush", error))?;
+        Ok(())
+    }
+
+    fn forget_old_notes(&mut self) -> Result<()> {
+        let oldest = journal::oldest_number(&self.data)?.unwrap_or(u64::MAX);
+        let (kept, old): (Vec<_>, Vec<_>) =
+            self.swept.drain(..).partition(|intent| intent.swept_at_journal >= Some(oldest));
+        self.swept = kept;
+        if old.is_empty() {
+            return Ok(());
+        }
+        self.commit(vec![], old.iter().map(Intent::forget).collect())
+    }
+
+    /// Commits in turn with everyone else, and waits for the disk.
+    fn commit(&self, records: Vec<Write>, own: Vec<Write>) -> Result<()> {
+        let bytes = records.iter().chain(&own).map(|write| write.key.len()).sum();
+        let room = loop {
+            match self.shared.queue.try_reserve(bytes) {
+                Some(room) => break room,
+                None if self.intents.is_stopped() => return Err(Error::unavailable("the engine is being closed")),
+                None => std::thread::sleep(PAUSE),
+            }
+        };
+        let (_, answer) = self.shared.queue.push(Writes::Background { records, own }, room)?;
+        answer.blocking_recv().unwrap_or_else(|_| Err(self.shared.queue.shut_error()))
+    }
+}

@@ -1,0 +1,36 @@
+//! After a write that failed nothing is written any more, and everyone is told.
+
+use tablerock_kv::{Engine, ErrorKind, Health, Range};
+
+use super::{State, get, newest, put, setup, start};
+
+#[tokio::test]
+async fn a_failed_sync_stops_all_writes_and_no_reads() {
+    let setup = setup();
+    setup.engine.commit(put("k", "durable")).await.unwrap();
+    setup.disk.set(State::Stopped);
+    let first = start(&setup.engine, put("k", "lost"));
+    setup.disk.wait_for_arrivals(2).await;
+    let second = start(&setup.engine, put("k", "lost too"));
+    while newest(&setup.engine, "k").await.unwrap() != "lost too" {
+        tokio::task::yield_now().await;
+    }
+    setup.disk.set(State::Broken);
+
+    for outcome in [first.await.unwrap(), second.await.unwrap()] {
+        let error = outcome.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(error.message().contains("the cable is out"), "{error}");
+        assert!(error.message().contains("until Tablerock is restarted"), "{error}");
+    }
+    setup.disk.set(State::Working);
+    let later = setup.engine.commit(put("k", "later")).await.unwrap_err();
+    assert_eq!(later.kind(), ErrorKind::Unavailable);
+    assert!(later.message().contains("until Tablerock is restarted"), "{later}");
+    assert!(setup.engine.drop_range(Range::partition(b"p")).await.is_err());
+
+    assert!(matches!(setup.engine.health(), Health::ReadOnly(reason) if reason.contains("the cable is out")));
+    assert_eq!(get(&setup.engine, "k").await.unwrap(), "durable");
+    assert_eq!(newest(&setup.engine, "k").await.unwrap(), "durable");
+    setup.engine.close().await.unwrap();
+}

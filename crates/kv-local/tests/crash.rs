@@ -1,0 +1,149 @@
+//! What is there after a crash: everything acknowledged, nothing by halves, and no refusal to start.
+//!
+//! A copy of the directory of a running engine is what a killed process leaves. Damage to the journal of such a
+//! copy stands for a power cut in the middle of a write, or for a disk that rots.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tablerock_kv::{Commit, Engine, ErrorKind};
+use tablerock_kv_local::LocalEngine;
+
+const COMMITS: usize = 30;
+
+fn commit(number: usize) -> Commit {
+    let records = |key: usize| (format!("{number:03}-{key}").into(), Some(vec![b'v'; 3_000].into()));
+    Commit { partition: "p".into(), expected: vec![], writes: (0..3).map(records).collect() }
+}
+
+/// A copy of a directory as it was while its engine ran.
+async fn copy_of_a_running_engine() -> tempfile::TempDir {
+    let original = tempfile::tempdir().unwrap();
+    let engine = LocalEngine::open(original.path()).unwrap();
+    for number in 0..COMMITS {
+        engine.commit(commit(number)).await.unwrap();
+    }
+    let copy = tempfile::tempdir().unwrap();
+    copy_folder(original.path(), copy.path());
+    copy
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// How many commits are there, each of them whole.
+async fn whole_commits(location: &Path) -> usize {
+    let engine = LocalEngine::open(location).unwrap();
+    let mut whole = 0;
+    for number in 0..COMMITS {
+        let mut found = 0;
+        for key in 0..3 {
+            found += usize::from(engine.get(b"p", format!("{number:03}-{key}").as_bytes()).await.unwrap().is_some());
+        }
+        assert!(found == 0 || found == 3, "commit {number} is there by {found} thirds");
+        whole += found / 3;
+    }
+    engine.commit(commit(COMMITS)).await.unwrap();
+    whole
+}
+
+fn journal(location: &Path) -> PathBuf {
+    location.join("tablerock-data/0.jnl")
+}
+
+/// The journal's bytes without the zeros it is filled up with.
+fn written(location: &Path) -> Vec<u8> {
+    let mut bytes = fs::read(journal(location)).unwrap();
+    bytes.truncate(bytes.iter().rposition(|&byte| byte != 0).unwrap() + 1);
+    bytes
+}
+
+/// Writes the journal as a crash might leave it: these bytes, then nothing or zeros.
+fn rewrite(location: &Path, bytes: &[u8], zeros: usize) {
+    fs::write(journal(location), [bytes, &vec![0; zeros]].concat()).unwrap();
+}
+
+#[tokio::test]
+async fn a_killed_process_loses_nothing_it_acknowledged() {
+    let copy = copy_of_a_running_engine().await;
+    assert_eq!(whole_commits(copy.path()).await, COMMITS);
+    assert_eq!(whole_commits(copy.path()).await, COMMITS, "also the second time");
+}
+
+#[tokio::test]
+async fn a_batch_cut_short_is_dropped_whole() {
+    let copy = copy_of_a_running_engine().await;
+    let bytes = written(copy.path());
+    for lost in [1, 13, 14, 500, 3_000, 8_000] {
+        for zeros in [0, 100_000] {
+            rewrite(copy.path(), &bytes[..bytes.len() - lost], zeros);
+            assert_eq!(whole_commits(copy.path()).await, COMMITS - 1, "{lost} bytes lost, then {zeros} zeros");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_batch_with_a_hole_is_dropped_whole() {
+    let copy = copy_of_a_running_engine().await;
+    let bytes = written(copy.path());
+    // In a value, where only the checksum tells; and over the head of a record, where the structure does.
+    for hole in [bytes.len() - 2_000..bytes.len() - 1_000, bytes.len() - 4_000..bytes.len() - 1_000] {
+        let mut torn = bytes.clone();
+        torn[hole.clone()].fill(0);
+        rewrite(copy.path(), &torn, 50_000);
+        assert_eq!(whole_commits(copy.path()).await, COMMITS - 1, "with a hole at {hole:?}");
+    }
+}
+
+#[tokio::test]
+async fn damage_before_the_last_batch_is_reported_and_nothing_is_cut() {
+    let copy = copy_of_a_running_engine().await;
+    let bytes = written(copy.path());
+    let middle = bytes.len() / 2;
+    for hole in [middle..middle + 100, middle..middle + 4_000] {
+        let mut damaged = bytes.clone();
+        damaged[hole.clone()].fill(0);
+        rewrite(copy.path(), &damaged, 50_000);
+        let before = fs::read(journal(copy.path())).unwrap();
+        let error = LocalEngine::open(copy.path()).expect_err("acknowledged data is damaged");
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        assert_eq!(fs::read(journal(copy.path())).unwrap(), before, "with a hole at {hole:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_table_is_corrupt() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = LocalEngine::open(directory.path()).unwrap();
+    let value = vec![b'v'; 1 << 20];
+    // Enough that the write buffer becomes tables.
+    for number in 0..40 {
+        let writes = vec![(format!("{number:03}").into(), Some(value.clone().into()))];
+        engine.commit(Commit { partition: "p".into(), expected: vec![], writes }).await.unwrap();
+    }
+    while engine.statistics().disk_bytes == 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    engine.close().await.unwrap();
+
+    for table in fs::read_dir(directory.path().join("tablerock-data/keyspaces/1/tables")).unwrap() {
+        let path = table.unwrap().path();
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[1_000..2_000].fill(b'x');
+        fs::write(&path, bytes).unwrap();
+    }
+    let error = match LocalEngine::open(directory.path()) {
+        Ok(engine) => engine.get(b"p", b"000").await.expect_err("the block is damaged"),
+        Err(error) => error,
+    };
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+}

@@ -1,0 +1,77 @@
+//! What can go wrong on this floor. Each kind asks for one reaction; detail goes in the message and the source.
+
+use std::sync::Arc;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The reaction a failure asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// Someone else came first: read again and retry.
+    Conflict,
+    /// Not now: retry later, or after what the message names.
+    Unavailable,
+    /// The call cannot succeed as it is: fix it.
+    Invalid,
+    /// Stored data is not what was written: stop.
+    Corrupt,
+    /// A bug of ours.
+    Internal,
+}
+
+/// A failure, with the reaction it asks for. Cheap to clone, because one failed sync answers many callers.
+///
+/// ```
+/// use tablerock_kv::{Error, ErrorKind};
+///
+/// let error = Error::unavailable("the disk is full").with_source(std::io::Error::other("no space left"));
+/// assert_eq!(error.kind(), ErrorKind::Unavailable);
+/// assert_eq!(error.to_string(), "the disk is full");
+/// ```
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    kind: ErrorKind,
+    message: Arc<str>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    pub fn new(kind: ErrorKind, message: impl Into<Arc<str>>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+
+    pub fn conflict(message: impl Into<Arc<str>>) -> Self {
+        Self::new(ErrorKind::Conflict, message)
+    }
+
+    pub fn unavailable(message: impl Into<Arc<str>>) -> Self {
+        Self::new(ErrorKind::Unavailable, message)
+    }
+
+    pub fn invalid(message: impl Into<Arc<str>>) -> Self {
+        Self::new(ErrorKind::Invalid, message)
+    }
+
+    pub fn corrupt(message: impl Into<Arc<str>>) -> Self {
+        Self::new(ErrorKind::Corrupt, message)
+    }
+
+    pub fn internal(message: impl Into<Arc<str>>) -> Self {
+        Self::new(ErrorKind::Internal, message)
+    }
+
+    #[must_use]
+    pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
+
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}

@@ -1,0 +1,146 @@
+//! An engine that fails on command, for tests of the layers above: what happens when a commit conflicts, when the
+//! engine is away, when a commit took effect but its answer was lost.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use parking_lot::Mutex;
+
+use crate::{Commit, Engine, Error, Health, Page, Range, Result, ScanLimits};
+
+/// The calls that can be made to fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Call {
+    Get,
+    Scan,
+    ReadNewest,
+    Commit,
+    DropRange,
+    Close,
+}
+
+/// What happens to one call.
+#[derive(Debug, Clone)]
+pub enum Fault {
+    /// Nothing: the call goes through. Useful to let the first of several pass.
+    Pass,
+    /// The call fails and has no effect.
+    Fail(Error),
+    /// The call takes effect, and fails all the same, as when a connection breaks before the answer.
+    FailAfter(Error),
+    /// The call goes through, later.
+    Delay(Duration),
+}
+
+/// Wraps an engine and follows a script. Without one it changes nothing.
+///
+/// ```
+/// use std::sync::Arc;
+/// use tablerock_kv::fault::{Call, Fault};
+/// use tablerock_kv::{Error, ErrorKind, FaultEngine, MemoryEngine, Store};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let engine = Arc::new(FaultEngine::new(Arc::new(MemoryEngine::new())));
+/// let store = Store::new(engine.clone());
+/// engine.script(Call::Get, [Fault::Pass, Fault::Fail(Error::unavailable("the cable is out"))]);
+///
+/// assert!(store.get(b"p", b"k").await.is_ok());
+/// assert_eq!(store.get(b"p", b"k").await.unwrap_err().kind(), ErrorKind::Unavailable);
+/// assert!(store.get(b"p", b"k").await.is_ok());
+/// assert_eq!(engine.calls(Call::Get), 3);
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct FaultEngine {
+    inner: Arc<dyn Engine>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    scripts: HashMap<Call, VecDeque<Fault>>,
+    always: HashMap<Call, Fault>,
+    calls: HashMap<Call, usize>,
+    health: Option<Health>,
+}
+
+impl FaultEngine {
+    pub fn new(inner: Arc<dyn Engine>) -> Self {
+        Self { inner, state: Mutex::default() }
+    }
+
+    /// Appends to what happens to the next calls of a kind, one fault a call.
+    pub fn script(&self, call: Call, faults: impl IntoIterator<Item = Fault>) {
+        self.state.lock().scripts.entry(call).or_default().extend(faults);
+    }
+
+    /// What happens to every call of a kind once its script is over; [`Fault::Pass`] ends it.
+    pub fn always(&self, call: Call, fault: Fault) {
+        self.state.lock().always.insert(call, fault);
+    }
+
+    /// What [`health`](Engine::health) says; `None` asks the wrapped engine again.
+    pub fn set_health(&self, health: Option<Health>) {
+        self.state.lock().health = health;
+    }
+
+    /// How many calls of a kind have arrived.
+    pub fn calls(&self, call: Call) -> usize {
+        self.state.lock().calls.get(&call).copied().unwrap_or(0)
+    }
+
+    async fn apply<T>(&self, call: Call, act: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        match self.next(call) {
+            Fault::Pass => act.await,
+            Fault::Fail(error) => Err(error),
+            Fault::FailAfter(error) => act.await.and(Err(error)),
+            Fault::Delay(delay) => {
+                tokio::time::sleep(delay).await;
+                act.await
+            }
+        }
+    }
+
+    fn next(&self, call: Call) -> Fault {
+        let state = &mut *self.state.lock();
+        *state.calls.entry(call).or_default() += 1;
+        let scripted = state.scripts.get_mut(&call).and_then(VecDeque::pop_front);
+        scripted.or_else(|| state.always.get(&call).cloned()).unwrap_or(Fault::Pass)
+    }
+}
+
+#[async_trait]
+impl Engine for FaultEngine {
+    async fn get(&self, partition: &[u8], key: &[u8]) -> Result<Option<Bytes>> {
+        self.apply(Call::Get, self.inner.get(partition, key)).await
+    }
+
+    async fn scan(&self, range: &Range, limits: ScanLimits) -> Result<Page> {
+        self.apply(Call::Scan, self.inner.scan(range, limits)).await
+    }
+
+    async fn read_newest(&self, partition: &[u8], keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
+        self.apply(Call::ReadNewest, self.inner.read_newest(partition, keys)).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<()> {
+        self.apply(Call::Commit, self.inner.commit(commit)).await
+    }
+
+    async fn drop_range(&self, range: Range) -> Result<()> {
+        self.apply(Call::DropRange, self.inner.drop_range(range)).await
+    }
+
+    fn health(&self) -> Health {
+        let told = self.state.lock().health.clone();
+        told.unwrap_or_else(|| self.inner.health())
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.apply(Call::Close, self.inner.close()).await
+    }
+}

@@ -1,0 +1,156 @@
+//! The handle the layers hold: an engine, and transactions on top of its one primitive.
+//!
+//! A transaction declares what it reads, decides in plain synchronous code, and commits once. Nothing is locked
+//! in between: if what it read has changed by the time of the commit, all of it runs again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::{Dice, Engine, Error, ErrorKind, Health, MemoryEngine, Page, Range, Result, ScanLimits, Transaction};
+
+/// How often a transaction runs before its caller is told that the partition is too busy.
+const ATTEMPTS_MAX: u32 = 64;
+
+/// How many of those follow one another at once. Most conflicts are over by then.
+const ATTEMPTS_WITHOUT_PAUSE: u32 = 4;
+
+const PAUSE_MS_MAX: u64 = 32;
+
+/// An engine, ready for the layers. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Store {
+    engine: Arc<dyn Engine>,
+    dice: Arc<Dice>,
+}
+
+impl Store {
+    pub fn new(engine: Arc<dyn Engine>) -> Self {
+        Self::with_dice(engine, Arc::new(Dice::from_os()))
+    }
+
+    /// As [`new`](Store::new), with the randomness that spreads retries given from outside.
+    pub fn with_dice(engine: Arc<dyn Engine>, dice: Arc<Dice>) -> Self {
+        Self { engine, dice }
+    }
+
+    /// A store on a fresh [`MemoryEngine`].
+    pub fn in_memory() -> Self {
+        Self::new(Arc::new(MemoryEngine::new()))
+    }
+
+    /// The value of one record, as far as it is durable.
+    pub async fn get(&self, partition: &[u8], key: &[u8]) -> Result<Option<Bytes>> {
+        self.engine.get(partition, key).await
+    }
+
+    /// The durable records of a range in order, until a limit is reached; see [`Page::next`] for the rest.
+    ///
+    /// ```
+    /// use tablerock_kv::{Error, Range, ScanLimits, Store};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Error> {
+    /// let store = Store::in_memory();
+    /// store
+    ///     .transact(b"fruit", vec![], |tx| {
+    ///         tx.put("pear", "");
+    ///         tx.put("apple", "");
+    ///         Ok::<_, Error>(())
+    ///     })
+    ///     .await?;
+    ///
+    /// let limits = ScanLimits { records_max: 1, bytes_max: 1 << 20, deadline: None };
+    /// let page = store.scan(&Range::partition(b"fruit"), limits).await?;
+    /// assert_eq!(page.records[0].key, "apple");
+    ///
+    /// let rest = Range { start: page.next.expect("there are pears"), ..Range::partition(b"fruit") };
+    /// let page = store.scan(&rest, limits).await?;
+    /// assert_eq!(page.records[0].key, "pear");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn scan(&self, range: &Range, limits: ScanLimits) -> Result<Page> {
+        self.engine.scan(range, limits).await
+    }
+
+    /// Reads `keys` of one partition, lets `decide` judge them and write, and commits: all of it or nothing,
+    /// serializable within the partition, and durable when this returns.
+    ///
+    /// `decide` runs again when another writer changed what it saw, so it must not act outside the transaction.
+    /// When it refuses, its error is returned only once the values it saw are known to be durable: a client
+    /// never hears a refusal that a crash could make untrue.
+    ///
+    /// Keys may be written without being declared; reading one that was not declared fails with
+    /// [`Invalid`](ErrorKind::Invalid).
+    ///
+    /// ```
+    /// use tablerock_kv::{Bytes, Error, ErrorKind, Store};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Error> {
+    /// let store = Store::in_memory();
+    /// let key = Bytes::from_static(b"name");
+    /// let insert = async || {
+    ///     store
+    ///         .transact(b"p", vec![key.clone()], |tx| match tx.get(&key) {
+    ///             Some(_) => Err(Error::invalid("it exists already")),
+    ///             None => Ok(tx.put(key.clone(), "value")),
+    ///         })
+    ///         .await
+    /// };
+    /// assert!(insert().await.is_ok());
+    /// assert_eq!(insert().await.unwrap_err().kind(), ErrorKind::Invalid);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn transact<T, E: From<Error>>(
+        &self,
+        partition: &[u8],
+        mut keys: Vec<Bytes>,
+        mut decide: impl FnMut(&mut Transaction) -> Result<T, E> + Send,
+    ) -> Result<T, E> {
+        let partition = Bytes::copy_from_slice(partition);
+        keys.sort_unstable();
+        keys.dedup();
+        for attempt in 1..=ATTEMPTS_MAX {
+            let values = if keys.is_empty() { vec![] } else { self.engine.read_newest(&partition, &keys).await? };
+            let mut transaction = Transaction::new(&keys, values);
+            let decision = decide(&mut transaction);
+            let commit = transaction.into_commit(partition.clone(), decision.is_ok())?;
+            if commit.expected.is_empty() && commit.writes.is_empty() {
+                return decision;
+            }
+            match self.engine.commit(commit).await {
+                Ok(()) => return decision,
+                Err(error) if error.kind() == ErrorKind::Conflict => self.pause(attempt).await,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let message = format!("the partition is too busy: {ATTEMPTS_MAX} attempts met a conflict; retry later");
+        Err(Error::unavailable(message).into())
+    }
+
+    /// Lets the others finish: not at all at first, then for a random while that grows.
+    async fn pause(&self, attempt: u32) {
+        let Some(late) = attempt.checked_sub(ATTEMPTS_WITHOUT_PAUSE) else { return };
+        let pause_ms_max = PAUSE_MS_MAX.min(1 << late.min(16));
+        tokio::time::sleep(Duration::from_millis(1 + self.dice.below(pause_ms_max))).await;
+    }
+
+    /// Forgets a range that no reader can reach any more; the space comes back in the background.
+    pub async fn drop_range(&self, range: Range) -> Result<()> {
+        self.engine.drop_range(range).await
+    }
+
+    /// Whether the engine can serve.
+    pub fn health(&self) -> Health {
+        self.engine.health()
+    }
+
+    /// Finishes what is under way, flushes, and refuses everything after.
+    pub async fn close(&self) -> Result<()> {
+        self.engine.close().await
+    }
+}

@@ -1,0 +1,35 @@
+//! What is read right after a commit.
+
+use super::Harness;
+use super::steps::{bytes, get, put, puts};
+
+pub async fn a_committed_value_is_read_at_once(mut harness: Box<dyn Harness>) {
+    let engine = harness.open().await;
+    let writers: Vec<_> = (0..8)
+        .map(|writer| {
+            let engine = engine.clone();
+            tokio::spawn(async move {
+                let partition = format!("{}", writer % 3);
+                let key = format!("{writer}");
+                for round in 0..30 {
+                    let value = format!("{round}");
+                    put(&*engine, &partition, &key, &value).await;
+                    assert_eq!(get(&*engine, &partition, &key).await, Some(bytes(&value)));
+                    let newest = engine.read_newest(partition.as_bytes(), &[bytes(&key)]).await;
+                    assert_eq!(newest.expect("a read succeeds"), [Some(bytes(&value))]);
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.expect("every writer read what it wrote");
+    }
+}
+
+pub async fn values_come_in_the_order_asked_for(mut harness: Box<dyn Harness>) {
+    let engine = harness.open().await;
+    engine.commit(puts("p", &[("a", "1"), ("b", "2"), ("c", "3")])).await.expect("a put succeeds");
+    let newest = engine.read_newest(b"p", &["c", "absent", "a", "c"].map(bytes)).await.expect("a read succeeds");
+    assert_eq!(newest, [Some(bytes("3")), None, Some(bytes("1")), Some(bytes("3"))]);
+    assert_eq!(engine.read_newest(b"p", &[]).await.expect("a read succeeds"), []);
+}

@@ -1,0 +1,153 @@
+//! An entity as a request carries it, and the rules that it has to keep before anything is stored.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use crate::{DateTime, ErrorCode, ServiceError, Value, limits, utf16_len};
+
+pub const PARTITION_KEY: &str = "PartitionKey";
+pub const ROW_KEY: &str = "RowKey";
+pub const TIMESTAMP: &str = "Timestamp";
+
+/// A property with its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Property<'a> {
+    pub name: Cow<'a, str>,
+    pub value: Value<'a>,
+}
+
+/// The body of a write: keys if it had them, and properties without nulls and without system ones.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EntityBody<'a> {
+    pub partition_key: Option<Cow<'a, str>>,
+    pub row_key: Option<Cow<'a, str>>,
+    pub properties: Vec<Property<'a>>,
+}
+
+impl EntityBody<'_> {
+    /// Checks names, values and their number. The size is checked where the whole entity is known.
+    pub fn check(&self) -> Result<(), ServiceError> {
+        for property in &self.properties {
+            check_name(&property.name)?;
+        }
+        self.check_unique()?;
+        if self.properties.len() > limits::ENTITY_PROPERTIES_MAX {
+            return Err(ErrorCode::TooManyProperties.into());
+        }
+        self.properties.iter().try_for_each(|property| check_value(&property.name, &property.value))
+    }
+
+    fn check_unique(&self) -> Result<(), ServiceError> {
+        let mut seen = HashSet::with_capacity(self.properties.len());
+        let unique = self.properties.iter().all(|property| seen.insert(property.name.as_ref()));
+        if unique { Ok(()) } else { Err(ErrorCode::DuplicatePropertiesSpecified.into()) }
+    }
+}
+
+/// A name starts with a letter or an underscore and goes on with letters, digits and underscores.
+fn check_name(name: &str) -> Result<(), ServiceError> {
+    if utf16_len(name) > limits::PROPERTY_NAME_UNITS_MAX {
+        return Err(ErrorCode::PropertyNameTooLong.into());
+    }
+    let mut chars = name.chars();
+    let starts_well = chars.next().is_some_and(|first| first.is_alphabetic() || first == '_');
+    if starts_well && chars.all(|next| next.is_alphanumeric() || next == '_') {
+        Ok(())
+    } else {
+        Err(ErrorCode::PropertyNameInvalid.into())
+    }
+}
+
+fn check_value(name: &str, value: &Value<'_>) -> Result<(), ServiceError> {
+    let too_large = match value {
+        // A text of n bytes never has more than n code units.
+        Value::String(text) => text.len() > limits::STRING_UNITS_MAX && utf16_len(text) > limits::STRING_UNITS_MAX,
+        Value::Binary(bytes) => bytes.len() > limits::BINARY_BYTES_MAX,
+        Value::DateTime(date) if *date < DateTime::MIN_STORED => {
+            return Err(ServiceError::parameter_out_of_range(name, &date.to_message_form()));
+        }
+        _ => false,
+    };
+    if too_large { Err(ErrorCode::PropertyValueTooLarge.into()) } else { Ok(()) }
+}
+
+/// Checks a key that came in an insert's body.
+pub fn check_body_key(name: &str, key: &str) -> Result<(), ServiceError> {
+    if key.chars().any(is_forbidden_in_key) {
+        return Err(ServiceError::parameter_out_of_range(name, key));
+    }
+    check_key_length(key)
+}
+
+/// Checks a key that came in the URL of a write. The service words it differently there.
+pub fn check_url_key(key: &str) -> Result<(), ServiceError> {
+    if key.contains(['/', '\\']) {
+        let message = "Bad Request - Error in query syntax.";
+        return Err(ServiceError::with_message(ErrorCode::InvalidInput, message));
+    }
+    if key.chars().any(is_forbidden_in_key) {
+        return Err(ErrorCode::OutOfRangeInput.into());
+    }
+    check_key_length(key)
+}
+
+fn check_key_length(key: &str) -> Result<(), ServiceError> {
+    if utf16_len(key) > limits::KEY_UNITS_MAX { Err(ErrorCode::KeyValueTooLarge.into()) } else { Ok(()) }
+}
+
+fn is_forbidden_in_key(char: char) -> bool {
+    matches!(char, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}')
+}
+
+/// The bytes that keys take by the service's formula, before any property.
+pub fn keys_size(partition_key: &str, row_key: &str) -> usize {
+    4 + 2 * (utf16_len(partition_key) + utf16_len(row_key))
+}
+
+/// The bytes that one property takes by the service's formula.
+pub fn property_size(name: &str, value: &Value<'_>) -> usize {
+    let value_size = match value {
+        Value::String(text) => 2 * utf16_len(text) + 4,
+        Value::Binary(bytes) => bytes.len() + 4,
+        Value::Int32(_) => 4,
+        Value::Int64(_) | Value::Double(_) | Value::DateTime(_) => 8,
+        Value::Guid(_) => 16,
+        Value::Boolean(_) => 1,
+    };
+    8 + 2 * utf16_len(name) + value_size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_the_rule_for_identifiers() {
+        for good in ["a", "_", "Età", "日本", "a1_", &"x".repeat(255)] {
+            assert!(check_name(good).is_ok(), "{good}");
+        }
+        for bad in ["", "1a", "a-b", "a b", "a.b", "a@b"] {
+            assert_eq!(check_name(bad).unwrap_err().code, ErrorCode::PropertyNameInvalid, "{bad}");
+        }
+        assert_eq!(check_name(&"x".repeat(256)).unwrap_err().code, ErrorCode::PropertyNameTooLong);
+    }
+
+    #[test]
+    fn forbidden_characters_are_named_in_the_body_and_not_in_the_url() {
+        let error = check_body_key(PARTITION_KEY, "a/b").unwrap_err();
+        assert_eq!(error.message, "The 'PartitionKey' parameter of value 'a/b' is out of range.");
+        assert_eq!(check_url_key("a/b").unwrap_err().code, ErrorCode::InvalidInput);
+        assert_eq!(check_url_key("a#b").unwrap_err().code, ErrorCode::OutOfRangeInput);
+        assert!(check_url_key("o'b r+(é)%").is_ok());
+    }
+
+    #[test]
+    fn values_pass_at_the_limit_and_fail_above() {
+        let text = |units: usize| check_value("p", &Value::String("é".repeat(units).into()));
+        assert!(text(limits::STRING_UNITS_MAX).is_ok());
+        assert_eq!(text(limits::STRING_UNITS_MAX + 1).unwrap_err().code, ErrorCode::PropertyValueTooLarge);
+        let bytes = |length: usize| check_value("p", &Value::Binary(vec![0; length].into()));
+        assert!(bytes(limits::BINARY_BYTES_MAX).is_ok());
+        assert!(bytes(limits::BINARY_BYTES_MAX + 1).is_err());
+    }
+}

@@ -1,0 +1,59 @@
+//! The tree of a filter. Comparisons have the property on the left, whichever side it was written on.
+
+use crate::Value;
+
+/// A predicate over one entity.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Filter {
+    /// Holds when all parts do. Flat, so that long conjunctions do not nest.
+    And(Vec<Filter>),
+    /// Holds when any part does.
+    Or(Vec<Filter>),
+    Not(Box<Filter>),
+    Compare(Comparison),
+    /// A bare property name: holds when the property is Boolean and true.
+    IsTrue(String),
+}
+
+/// `property operator literal`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    pub property: String,
+    pub operator: Operator,
+    pub literal: Value<'static>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    Eq,
+    Ne,
+    Gt,
+    Ge,
+    Lt,
+    Le,
+}
+
+impl Operator {
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "eq" => Self::Eq,
+            "ne" => Self::Ne,
+            "gt" => Self::Gt,
+            "ge" => Self::Ge,
+            "lt" => Self::Lt,
+            "le" => Self::Le,
+            _ => return None,
+        })
+    }
+
+    /// The operator that says the same with its sides exchanged.
+    pub const fn mirrored(self) -> Self {
+        match self {
+            Self::Gt => Self::Lt,
+            Self::Ge => Self::Le,
+            Self::Lt => Self::Gt,
+            Self::Le => Self::Ge,
+            same => same,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Names of accounts and tables.
+
+use std::fmt;
+
+use crate::{ErrorCode, ServiceError, limits};
+
+/// A table's name as somebody spelled it: letters and digits, a letter first, 3 to 63 of them. Two spellings
+/// that differ in case only name the same table, which [`TableName::folded`] is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableName(String);
+
+impl TableName {
+    /// Checks a name as Create Table does.
+    pub fn parse(name: &str) -> Result<Self, ServiceError> {
+        if !limits::TABLE_NAME_CHARS.contains(&name.chars().count()) {
+            return Err(ServiceError::with_message(
+                ErrorCode::OutOfRangeInput,
+                "The specified resource name length is not within the permissible limits.",
+            ));
+        }
+        let starts_well = name.starts_with(|first: char| first.is_ascii_alphabetic());
+        if !starts_well || !name.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Err(ErrorCode::InvalidResourceName.into());
+        }
+        if name.eq_ignore_ascii_case("tables") {
+            return Err(ErrorCode::InvalidInput.into());
+        }
+        Ok(Self(name.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The one form under which all spellings meet.
+    pub fn folded(&self) -> String {
+        self.0.to_ascii_lowercase()
+    }
+}
+
+impl fmt::Display for TableName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The suffix by which an account's read-only secondary endpoint is addressed.
+pub const SECONDARY_SUFFIX: &str = "-secondary";
+
+/// An account's name: 3 to 24 lower-case letters and digits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AccountName(String);
+
+impl AccountName {
+    pub fn parse(name: &str) -> Option<Self> {
+        let fits = limits::ACCOUNT_NAME_CHARS.contains(&name.len());
+        let plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        (fits && plain).then(|| Self(name.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for AccountName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(name: &str) -> Option<ErrorCode> {
+        TableName::parse(name).err().map(|error| error.code)
+    }
+
+    #[test]
+    fn names_are_checked_as_the_service_does() {
+        assert_eq!(code("abc"), None);
+        assert_eq!(code(&"a".repeat(63)), None);
+        assert_eq!(code("ab"), Some(ErrorCode::OutOfRangeInput));
+        assert_eq!(code(""), Some(ErrorCode::OutOfRangeInput));
+        assert_eq!(code(&"a".repeat(64)), Some(ErrorCode::OutOfRangeInput));
+        assert_eq!(code("1abc"), Some(ErrorCode::InvalidResourceName));
+        assert_eq!(code("my-table"), Some(ErrorCode::InvalidResourceName));
+        assert_eq!(code("tabellé"), Some(ErrorCode::InvalidResourceName));
+        assert_eq!(code("TABLES"), Some(ErrorCode::InvalidInput));
+    }
+
+    #[test]
+    fn account_names_are_lower_case_letters_and_digits() {
+        assert!(AccountName::parse("devstoreaccount1").is_some());
+        for bad in ["ab", "Account", "an-account", &"a".repeat(25)] {
+            assert!(AccountName::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

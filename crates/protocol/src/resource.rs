@@ -1,0 +1,237 @@
+//! What a request's path points at.
+//!
+//! Keys may contain any of `(),='` and percent escapes, and clients differ in what they encode, so the key
+//! predicate is read as a stream of tokens after decoding, never split.
+
+use percent_encoding::percent_decode_str;
+
+use crate::{ErrorCode, ServiceError};
+
+/// A resource of the Table service. Names and keys are as sent: not checked beyond their syntax.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resource {
+    /// The service root: properties and stats.
+    Service,
+    /// `/Tables`: the set of all tables.
+    Tables,
+    /// `/Tables('name')`.
+    Table { name: String },
+    /// `/T` or `/T()`: the set of a table's entities.
+    Entities { table: String },
+    /// `/T(PartitionKey='..',RowKey='..')`.
+    Entity { table: String, partition_key: String, row_key: String },
+    /// `/$batch`.
+    Batch,
+    /// `/T/Tables` and the like, which a client produces when its endpoint already ends in a table's name.
+    Nested { table: String, with_keys: bool },
+}
+
+impl Resource {
+    /// Reads the path below the account's root, still percent-encoded. Repeated slashes are tolerated: clients
+    /// whose endpoint ends in a slash produce them.
+    pub fn parse(raw_path: &str) -> Result<Self, ServiceError> {
+        let mut segments = raw_path.split('/').filter(|segment| !segment.is_empty());
+        let Some(first) = segments.next() else { return Ok(Self::Service) };
+        let first = Segment::parse(first)?;
+        match (segments.next(), segments.next()) {
+            (None, _) => first.into_resource(),
+            (Some(second), None) if matches!(first.keys, Keys::Absent | Keys::Empty) => {
+                let second = Segment::parse(second)?;
+                Ok(Self::Nested { table: first.name, with_keys: !matches!(second.keys, Keys::Absent | Keys::Empty) })
+            }
+            _ => Err(ErrorCode::InvalidUri.into()),
+        }
+    }
+}
+
+struct Segment {
+    name: String,
+    keys: Keys,
+}
+
+enum Keys {
+    /// `T`
+    Absent,
+    /// `T()`
+    Empty,
+    /// `T('x')`
+    Single(String),
+    /// `T(PartitionKey='a',RowKey='b')`
+    Both { partition_key: String, row_key: String },
+    /// Another number of keys, or others by name.
+    Other,
+}
+
+impl Segment {
+    fn parse(raw: &str) -> Result<Self, ServiceError> {
+        let decoded = percent_decode_str(raw).decode_utf8().map_err(|_| syntax_error())?;
+        let Some((name, predicate)) = decoded.split_once('(') else {
+            return Ok(Self { name: decoded.into_owned(), keys: Keys::Absent });
+        };
+        let keys = KeyReader { rest: predicate }.keys().ok_or_else(syntax_error)?;
+        Ok(Self { name: name.to_owned(), keys })
+    }
+
+    fn into_resource(self) -> Result<Resource, ServiceError> {
+        let table = self.name;
+        let is_tables = table.eq_ignore_ascii_case("Tables");
+        match self.keys {
+            Keys::Absent | Keys::Empty if is_tables => Ok(Resource::Tables),
+            Keys::Absent if table == "$batch" => Ok(Resource::Batch),
+            Keys::Absent | Keys::Empty => Ok(Resource::Entities { table }),
+            Keys::Single(name) if is_tables => Ok(Resource::Table { name }),
+            Keys::Both { partition_key, row_key } if !is_tables => {
+                Ok(Resource::Entity { table, partition_key, row_key })
+            }
+            _ => Err(key_count_error(&table)),
+        }
+    }
+}
+
+/// The service's answer to a key predicate that it cannot read.
+fn syntax_error() -> ServiceError {
+    ServiceError::with_message(ErrorCode::InvalidInput, "Bad Request - Error in query syntax.")
+}
+
+/// The service's answer to `T('x')`, `Tables(PartitionKey=…)` and the like.
+pub fn key_count_error(resource: &str) -> ServiceError {
+    ServiceError::with_message(
+        ErrorCode::InvalidInput,
+        format!(
+            "The number of keys specified in the URI does not match number of key properties for the resource \
+             '{resource}'."
+        ),
+    )
+}
+
+struct KeyReader<'a> {
+    rest: &'a str,
+}
+
+impl KeyReader<'_> {
+    fn keys(mut self) -> Option<Keys> {
+        if self.accept(')') {
+            return self.rest.is_empty().then_some(Keys::Empty);
+        }
+        if self.rest.trim_start().starts_with('\'') {
+            let name = self.literal()?;
+            return (self.accept(')') && self.rest.is_empty()).then_some(Keys::Single(name));
+        }
+        let mut named = Vec::new();
+        loop {
+            named.push((self.identifier()?, self.accept('=').then_some(())?, self.literal()?));
+            if !self.accept(',') {
+                break;
+            }
+        }
+        if !self.accept(')') || !self.rest.is_empty() {
+            return None;
+        }
+        Some(match named.as_mut_slice() {
+            [(first, (), a), (second, (), b)] => match (first.as_str(), second.as_str()) {
+                ("PartitionKey", "RowKey") => {
+                    Keys::Both { partition_key: std::mem::take(a), row_key: std::mem::take(b) }
+                }
+                ("RowKey", "PartitionKey") => {
+                    Keys::Both { partition_key: std::mem::take(b), row_key: std::mem::take(a) }
+                }
+                _ => Keys::Other,
+            },
+            _ => Keys::Other,
+        })
+    }
+
+    fn accept(&mut self, wanted: char) -> bool {
+        let trimmed = self.rest.trim_start_matches(' ');
+        match trimmed.strip_prefix(wanted) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn identifier(&mut self) -> Option<String> {
+        let trimmed = self.rest.trim_start_matches(' ');
+        let end = trimmed.find(|next: char| !next.is_alphanumeric()).unwrap_or(trimmed.len());
+        let (name, rest) = trimmed.split_at(end);
+        self.rest = rest;
+        (!name.is_empty()).then(|| name.to_owned())
+    }
+
+    /// A quoted string in which a quote is doubled.
+    fn literal(&mut self) -> Option<String> {
+        let mut rest = self.rest.trim_start_matches(' ').strip_prefix('\'')?;
+        let mut text = String::new();
+        loop {
+            let (before, after) = rest.split_once('\'')?;
+            text.push_str(before);
+            match after.strip_prefix('\'') {
+                Some(again) => {
+                    text.push('\'');
+                    rest = again;
+                }
+                None => {
+                    self.rest = after;
+                    return Some(text);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entity(path: &str) -> (String, String) {
+        match Resource::parse(path) {
+            Ok(Resource::Entity { partition_key, row_key, .. }) => (partition_key, row_key),
+            other => panic!("{path}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_clients_quoting_names_the_same_key() {
+        let spellings = [
+            "/People(PartitionKey='o%27%27b%20r%2B%28%C3%A9%29%25',RowKey='r')",
+            "/People(PartitionKey='o''b%20r%2B(%C3%A9)%25',RowKey='r')",
+            "/People(PartitionKey=%27o%27%27b%20r%2B(%C3%A9)%25%27,RowKey=%27r%27)",
+            "//People(RowKey='r', PartitionKey='o''b%20r+(%C3%A9)%25')",
+        ];
+        for path in spellings {
+            assert_eq!(entity(path), ("o'b r+(é)%".to_owned(), "r".to_owned()), "{path}");
+        }
+        assert_eq!(entity("/T(PartitionKey='',RowKey='')"), (String::new(), String::new()));
+        assert_eq!(entity("/T(PartitionKey='a),RowKey=',RowKey='b''')"), ("a),RowKey=".to_owned(), "b'".to_owned()));
+    }
+
+    #[test]
+    fn the_other_resources_are_told_apart() {
+        assert_eq!(Resource::parse("/"), Ok(Resource::Service));
+        assert_eq!(Resource::parse("/Tables()"), Ok(Resource::Tables));
+        assert_eq!(Resource::parse("/Tables(%27People%27)"), Ok(Resource::Table { name: "People".into() }));
+        assert_eq!(Resource::parse("/%24batch"), Ok(Resource::Batch));
+        assert_eq!(Resource::parse("/T()"), Ok(Resource::Entities { table: "T".into() }));
+        assert_eq!(Resource::parse("/T/Tables"), Ok(Resource::Nested { table: "T".into(), with_keys: false }));
+        assert_eq!(Resource::parse("/T/Tables('T')"), Ok(Resource::Nested { table: "T".into(), with_keys: true }));
+    }
+
+    #[test]
+    fn predicates_that_are_none_are_refused() {
+        for path in [
+            "/T('a')",
+            "/T(PartitionKey='a')",
+            "/T(A='a',B='b')",
+            "/T(PartitionKey='a',RowKey='b'",
+            "/T(PartitionKey='a' RowKey='b')",
+            "/T(PartitionKey=a,RowKey=b)",
+            "/T(%FF)",
+            "/T()x",
+        ] {
+            assert_eq!(Resource::parse(path).unwrap_err().code, ErrorCode::InvalidInput, "{path}");
+        }
+        assert_eq!(Resource::parse("/a/b/c").unwrap_err().code, ErrorCode::InvalidUri);
+    }
+}

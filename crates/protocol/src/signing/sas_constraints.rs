@@ -1,0 +1,140 @@
+//! What every kind of SAS can limit: time, protocol, address. Also the part of it that a stored access policy
+//! can give in the token's place.
+
+use std::net::IpAddr;
+
+use super::{IpRange, SasError, SasParameter, SasParameters};
+use crate::DateTime;
+use crate::xml::StoredAccessPolicies;
+
+const TICKS_PER_SECOND: u64 = 10_000_000;
+
+/// `spr`: the protocols over which a SAS may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SasProtocol {
+    HttpsOnly,
+    #[default]
+    HttpsAndHttp,
+}
+
+impl SasProtocol {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::HttpsOnly => "https",
+            Self::HttpsAndHttp => "https,http",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "https" => Some(Self::HttpsOnly),
+            "https,http" | "http,https" => Some(Self::HttpsAndHttp),
+            _ => None,
+        }
+    }
+}
+
+/// When, from where and how a SAS may be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SasConstraints {
+    pub start: Option<DateTime>,
+    pub expiry: DateTime,
+    pub source: Option<IpRange>,
+    pub protocol: SasProtocol,
+}
+
+/// The circumstances of a request that comes with a SAS.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestOrigin {
+    pub now: DateTime,
+    pub source: IpAddr,
+    pub is_https: bool,
+}
+
+impl SasConstraints {
+    pub fn check(&self, origin: &RequestOrigin) -> Result<(), SasError> {
+        if self.start.is_some_and(|start| origin.now < start) {
+            return Err(SasError::NotYetValid);
+        }
+        if origin.now >= self.expiry {
+            return Err(SasError::Expired);
+        }
+        if self.protocol == SasProtocol::HttpsOnly && !origin.is_https {
+            return Err(SasError::ProtocolMismatch);
+        }
+        if self.source.is_some_and(|range| !range.contains(origin.source)) {
+            return Err(SasError::SourceIpMismatch(origin.source));
+        }
+        Ok(())
+    }
+
+    pub(super) fn read(
+        parameters: &SasParameters<'_>,
+        start: Option<DateTime>,
+        expiry: DateTime,
+    ) -> Result<Self, SasError> {
+        Ok(Self {
+            start,
+            expiry,
+            source: parameters.read(SasParameter::Ip, IpRange::parse)?,
+            protocol: parameters.read(SasParameter::Protocol, SasProtocol::parse)?.unwrap_or_default(),
+        })
+    }
+}
+
+/// The three fields that a service SAS takes from its own parameters or from the stored policy it names.
+pub(super) struct SasTerms<'a> {
+    pub(super) start: Option<DateTime>,
+    pub(super) expiry: DateTime,
+    pub(super) permissions: &'a str,
+}
+
+impl<'a> SasTerms<'a> {
+    /// Takes each field from where it is given; one that is given in both places is refused, whatever it says.
+    pub(super) fn merge(
+        parameters: &'a SasParameters<'_>,
+        policies: &'a StoredAccessPolicies,
+    ) -> Result<Self, SasError> {
+        let policy = match parameters.given(SasParameter::Identifier) {
+            Some(id) => Some(policies.find(id).ok_or(SasError::PolicyNotFound)?),
+            None => None,
+        };
+        let start = either(
+            SasParameter::Start,
+            parameters.read(SasParameter::Start, read_time)?,
+            policy.and_then(|policy| policy.start),
+        )?;
+        let expiry = either(
+            SasParameter::Expiry,
+            parameters.read(SasParameter::Expiry, read_time)?,
+            policy.and_then(|policy| policy.expiry),
+        )?;
+        let permissions = either(
+            SasParameter::Permissions,
+            parameters.given(SasParameter::Permissions),
+            policy.and_then(|policy| policy.permissions.as_deref()),
+        )?;
+        Ok(Self {
+            start,
+            expiry: expiry.ok_or(SasError::Missing(SasParameter::Expiry))?,
+            permissions: permissions.ok_or(SasError::Missing(SasParameter::Permissions))?,
+        })
+    }
+}
+
+fn either<T>(parameter: SasParameter, in_token: Option<T>, in_policy: Option<T>) -> Result<Option<T>, SasError> {
+    match (in_token, in_policy) {
+        (Some(_), Some(_)) => Err(SasError::InTokenAndPolicy(parameter)),
+        (in_token, in_policy) => Ok(in_token.or(in_policy)),
+    }
+}
+
+pub(super) fn read_time(text: &str) -> Option<DateTime> {
+    DateTime::parse(text).ok()
+}
+
+/// A time as a token carries it: the service takes no fraction or one of seven digits.
+pub(super) fn write_time(time: DateTime) -> String {
+    let is_whole_second = time.ticks().is_multiple_of(TICKS_PER_SECOND);
+    if is_whole_second { time.to_string() } else { time.to_seven_digits() }
+}

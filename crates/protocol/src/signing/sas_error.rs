@@ -1,0 +1,122 @@
+//! Why a SAS is refused, and which of the service's codes says so.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use super::SasParameter;
+use crate::{ErrorCode, ServiceError};
+
+/// A refusal of a SAS. The text of its `Display` is for logs; the client gets the service's own message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SasError {
+    /// A parameter is given more than once.
+    Duplicate(SasParameter),
+    /// A parameter is needed, and neither the token nor a stored policy has it.
+    Missing(SasParameter),
+    /// A parameter's value cannot be read.
+    Malformed(SasParameter),
+    /// Parameters of an account SAS and of a service SAS are mixed.
+    Ambiguous,
+    /// `sv` is older than this kind of SAS.
+    VersionTooOld,
+    /// No key of the account made the signature.
+    SignatureMismatch,
+    NotYetValid,
+    Expired,
+    /// `si` names no stored access policy.
+    PolicyNotFound,
+    /// A field is given by the token and by its stored policy.
+    InTokenAndPolicy(SasParameter),
+    ProtocolMismatch,
+    SourceIpMismatch(IpAddr),
+    ServiceMismatch,
+    ResourceTypeMismatch,
+    PermissionMismatch,
+    /// The SAS is for another table.
+    TableMismatch,
+    /// The keys of a write are not in the range of the SAS.
+    OutsideKeyRange,
+}
+
+impl SasError {
+    pub const fn code(self) -> ErrorCode {
+        match self {
+            Self::Duplicate(_)
+            | Self::Missing(_)
+            | Self::Malformed(_)
+            | Self::Ambiguous
+            | Self::VersionTooOld
+            | Self::SignatureMismatch
+            | Self::NotYetValid
+            | Self::Expired
+            | Self::PolicyNotFound
+            | Self::InTokenAndPolicy(_) => ErrorCode::AuthenticationFailed,
+            Self::ProtocolMismatch => ErrorCode::AuthorizationProtocolMismatch,
+            Self::SourceIpMismatch(_) => ErrorCode::AuthorizationSourceIPMismatch,
+            Self::ServiceMismatch => ErrorCode::AuthorizationServiceMismatch,
+            Self::ResourceTypeMismatch => ErrorCode::AuthorizationResourceTypeMismatch,
+            Self::PermissionMismatch => ErrorCode::AuthorizationPermissionMismatch,
+            Self::TableMismatch | Self::OutsideKeyRange => ErrorCode::AuthorizationFailure,
+        }
+    }
+}
+
+impl From<SasError> for ServiceError {
+    fn from(error: SasError) -> Self {
+        match error {
+            SasError::SourceIpMismatch(address) => ServiceError::with_message(
+                error.code(),
+                format!("This request is not authorized to perform this operation using this source IP {address}."),
+            ),
+            _ => error.code().into(),
+        }
+    }
+}
+
+impl fmt::Display for SasError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Duplicate(parameter) => write!(f, "{} is given more than once", parameter.name()),
+            Self::Missing(parameter) => write!(f, "{} is missing", parameter.name()),
+            Self::Malformed(parameter) => write!(f, "{} cannot be read", parameter.name()),
+            Self::Ambiguous => f.write_str("parameters of an account SAS and of a service SAS are mixed"),
+            Self::VersionTooOld => f.write_str("sv is older than this kind of SAS"),
+            Self::SignatureMismatch => f.write_str("the signature does not match"),
+            Self::NotYetValid => f.write_str("the start is in the future"),
+            Self::Expired => f.write_str("the expiry has passed"),
+            Self::PolicyNotFound => f.write_str("si names no stored access policy"),
+            Self::InTokenAndPolicy(parameter) => {
+                write!(f, "{} is given by the token and by its stored access policy", parameter.name())
+            }
+            Self::ProtocolMismatch => f.write_str("the protocol is not allowed"),
+            Self::SourceIpMismatch(address) => write!(f, "the address {address} is not allowed"),
+            Self::ServiceMismatch => f.write_str("the service is not allowed"),
+            Self::ResourceTypeMismatch => f.write_str("the resource type is not allowed"),
+            Self::PermissionMismatch => f.write_str("the permission is not granted"),
+            Self::TableMismatch => f.write_str("the SAS is for another table"),
+            Self::OutsideKeyRange => f.write_str("the keys are outside the range of the SAS"),
+        }
+    }
+}
+
+impl std::error::Error for SasError {}
+
+/// Why terms cannot be signed: the token would say less than they do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SasTermsError {
+    /// The version has no such SAS, or does not sign one of the fields.
+    VersionTooOld,
+    /// A range cannot end with an empty key, which reads as no end at all.
+    EmptyEndKey,
+}
+
+impl fmt::Display for SasTermsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::VersionTooOld => "the version is too old for these terms",
+            Self::EmptyEndKey => "a key range cannot end with an empty key",
+        })
+    }
+}
+
+impl std::error::Error for SasTermsError {}

@@ -1,0 +1,75 @@
+//! Get Service Stats.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::writing::{DECLARATION, push_element, push_text};
+use crate::DateTime;
+
+/// The stats of a service, which its secondary endpoint answers with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServiceStats {
+    pub geo_replication: GeoReplication,
+}
+
+/// How the secondary follows the primary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GeoReplication {
+    /// All writes up to this time are on the secondary.
+    Live {
+        last_sync: DateTime,
+    },
+    /// The secondary is being filled for the first time.
+    Bootstrap,
+    Unavailable,
+}
+
+impl ServiceStats {
+    /// The document, without a byte order mark.
+    pub fn render(&self) -> String {
+        let mut out = DECLARATION.to_owned();
+        push_element(&mut out, "StorageServiceStats", |out| {
+            push_element(out, "GeoReplication", |out| self.geo_replication.push(out));
+        });
+        out
+    }
+}
+
+impl GeoReplication {
+    fn push(self, out: &mut String) {
+        let (status, last_sync) = match self {
+            Self::Live { last_sync } => ("live", http_date(last_sync)),
+            Self::Bootstrap => ("bootstrap", String::new()),
+            Self::Unavailable => ("unavailable", String::new()),
+        };
+        push_text(out, "Status", status);
+        push_text(out, "LastSyncTime", &last_sync);
+    }
+}
+
+/// A time in the form of HTTP headers. Nothing was replicated before 1970, the earliest that this form is
+/// written for here.
+fn http_date(time: DateTime) -> String {
+    let seconds = u64::try_from(time.unix_seconds()).unwrap_or_default();
+    httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn geo_replication(geo_replication: GeoReplication) -> String {
+        let document = ServiceStats { geo_replication }.render();
+        let head = r#"<?xml version="1.0" encoding="utf-8"?><StorageServiceStats><GeoReplication>"#;
+        let tail = "</GeoReplication></StorageServiceStats>";
+        document.strip_prefix(head).unwrap().strip_suffix(tail).unwrap().to_owned()
+    }
+
+    #[test]
+    fn each_status_has_its_form() {
+        let last_sync = DateTime::parse("2020-09-14T16:20:31Z").unwrap();
+        let live = "<Status>live</Status><LastSyncTime>Mon, 14 Sep 2020 16:20:31 GMT</LastSyncTime>";
+        assert_eq!(geo_replication(GeoReplication::Live { last_sync }), live);
+        assert_eq!(geo_replication(GeoReplication::Bootstrap), "<Status>bootstrap</Status><LastSyncTime />");
+        assert_eq!(geo_replication(GeoReplication::Unavailable), "<Status>unavailable</Status><LastSyncTime />");
+    }
+}

@@ -1,0 +1,60 @@
+//! Writing XML as the service does: one line, `<Empty />` with a space.
+
+/// The byte order mark with which the live service begins every XML body. Clients take a body with or without
+/// it; nothing here writes it.
+pub const BOM: &str = "\u{feff}";
+
+pub(crate) const DECLARATION: &str = r#"<?xml version="1.0" encoding="utf-8"?>"#;
+
+/// Appends an element whose content a closure writes.
+pub(crate) fn push_element(out: &mut String, name: &str, write_content: impl FnOnce(&mut String)) {
+    push_tag(out, "<", name);
+    let content = out.len();
+    write_content(out);
+    if out.len() == content {
+        out.truncate(content - 1);
+        out.push_str(" />");
+    } else {
+        push_tag(out, "</", name);
+    }
+}
+
+/// Appends an element with text in it.
+pub(crate) fn push_text(out: &mut String, name: &str, text: &str) {
+    push_element(out, name, |out| push_escaped(out, text));
+}
+
+fn push_tag(out: &mut String, opening: &str, name: &str) {
+    out.push_str(opening);
+    out.push_str(name);
+    out.push('>');
+}
+
+/// A carriage return has to be a reference, for a reader turns a plain one into a line feed.
+fn push_escaped(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\r' => out.push_str("&#xD;"),
+            _ => out.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_escaped_and_emptiness_has_its_own_form() {
+        let mut out = String::new();
+        push_element(&mut out, "A", |out| {
+            push_text(out, "B", "1 < 2 & 3 > 2\r\n\"'");
+            push_text(out, "C", "");
+            push_element(out, "D", |_| {});
+        });
+        assert_eq!(out, "<A><B>1 &lt; 2 &amp; 3 &gt; 2&#xD;\n\"'</B><C /><D /></A>");
+    }
+}

@@ -1,0 +1,48 @@
+//! The admin address: `/health` for whoever restarts the server, `/metrics` for Prometheus.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use tablerock_kv::{Health, Store};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::listener::{Listening, serve};
+use crate::road::Road;
+
+/// Scrapers and probes are few.
+const CONNECTIONS_MAX: usize = 64;
+const IDLE_TIME: Duration = Duration::from_secs(60);
+const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Serves the admin address until `stop` turns true.
+pub async fn serve_admin(road: Arc<Road>, store: Store, listener: TcpListener, stop: watch::Receiver<bool>) {
+    let listening = Listening { tls: None, connections_max: CONNECTIONS_MAX, idle_time: IDLE_TIME };
+    let handle = move |request: Request<Incoming>, _| {
+        let response = answer(&road, &store, request.method(), request.uri().path());
+        async move { response }
+    };
+    serve(listener, listening, stop, || (), handle).await;
+}
+
+fn answer(road: &Road, store: &Store, method: &Method, path: &str) -> Response<Full<Bytes>> {
+    const TEXT: &str = "text/plain; charset=utf-8";
+    let (status, content_type, body) = match (method, path) {
+        (&Method::GET | &Method::HEAD, "/health") => match store.health() {
+            Health::Healthy => (StatusCode::OK, TEXT, "healthy\n".to_owned()),
+            Health::ReadOnly(why) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("read only: {why}\n")),
+            Health::Down(why) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("down: {why}\n")),
+        },
+        (&Method::GET, "/metrics") => (StatusCode::OK, METRICS_TYPE, road.metrics.render()),
+        (_, "/health" | "/metrics") => (StatusCode::METHOD_NOT_ALLOWED, TEXT, "only GET\n".to_owned()),
+        _ => (StatusCode::NOT_FOUND, TEXT, "here are /health and /metrics\n".to_owned()),
+    };
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(content_type));
+    response
+}

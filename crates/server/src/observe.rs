@@ -1,0 +1,152 @@
+//! What the server shows of itself: one log line and a few counters per request.
+
+use std::fmt::Write as _;
+use std::sync::atomic::AtomicI64;
+use std::time::Duration;
+
+use http::StatusCode;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+use tablerock_protocol::{ErrorCode, Uuid};
+
+use crate::operation::Operation;
+
+/// What became known about a request on its way.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) operation: Option<Operation>,
+    pub(crate) account: Option<String>,
+    pub(crate) error: Option<ErrorCode>,
+    /// Stored entities that a query looked at, and those that it returned.
+    pub(crate) entities_read: u64,
+    pub(crate) entities_returned: u64,
+    /// Operations of a group transaction.
+    pub(crate) group_operations: u64,
+}
+
+impl Seen {
+    pub(crate) fn is_insert(&self) -> bool {
+        matches!(self.operation, Some(Operation::InsertEntity | Operation::CreateTable))
+    }
+
+    fn operation_name(&self) -> &'static str {
+        self.operation.map_or("Unknown", Operation::name)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    operation: &'static str,
+    status: u16,
+    error: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OperationLabel {
+    operation: &'static str,
+}
+
+/// Upper bounds in seconds: a point read takes some ten microseconds, a synced write a millisecond, a query at
+/// most five seconds.
+const DURATION_BUCKETS: [f64; 14] =
+    [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 5.0, 30.0];
+
+/// Counters of the server, in the form that Prometheus reads.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<OperationLabel, Histogram, fn() -> Histogram>,
+    entities_read: Family<OperationLabel, Counter>,
+    entities_returned: Family<OperationLabel, Counter>,
+    group_operations: Counter,
+    connections: Gauge<i64, AtomicI64>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Metrics {
+    pub fn new() -> Self {
+        let mut metrics = Self {
+            registry: Registry::with_prefix("tablerock"),
+            requests: Family::default(),
+            durations: Family::new_with_constructor(|| Histogram::new(DURATION_BUCKETS)),
+            entities_read: Family::default(),
+            entities_returned: Family::default(),
+            group_operations: Counter::default(),
+            connections: Gauge::default(),
+        };
+        metrics.register();
+        metrics
+    }
+
+    fn register(&mut self) {
+        let registry = &mut self.registry;
+        registry.register("requests", "Requests by operation, status and error code", self.requests.clone());
+        let durations = self.durations.clone();
+        registry.register("request_duration_seconds", "From the request's head to its answer", durations);
+        let read = self.entities_read.clone();
+        registry.register("entities_read", "Stored entities that queries looked at", read);
+        let returned = self.entities_returned.clone();
+        registry.register("entities_returned", "Entities that queries returned", returned);
+        let group = self.group_operations.clone();
+        registry.register("group_operations", "Operations inside group transactions", group);
+        registry.register("connections", "Open connections", self.connections.clone());
+    }
+
+    pub(crate) fn record(&self, seen: &Seen, status: StatusCode, duration: Duration, request_id: Uuid) {
+        let operation = seen.operation_name();
+        let error = seen.error.map_or("", ErrorCode::name);
+        self.requests.get_or_create(&RequestLabels { operation, status: status.as_u16(), error }).inc();
+        let label = OperationLabel { operation };
+        self.durations.get_or_create(&label).observe(duration.as_secs_f64());
+        if seen.entities_read > 0 {
+            self.entities_read.get_or_create(&label).inc_by(seen.entities_read);
+        }
+        if seen.entities_returned > 0 {
+            self.entities_returned.get_or_create(&label).inc_by(seen.entities_returned);
+        }
+        self.group_operations.inc_by(seen.group_operations);
+        let account = seen.account.as_deref().unwrap_or_default();
+        let microseconds = duration.as_micros() as u64;
+        let (read, status) = (seen.entities_read, status.as_u16());
+        if status >= 500 {
+            tracing::error!(operation, account, status, error, microseconds, %request_id, "request failed");
+        } else {
+            tracing::debug!(operation, account, status, error, microseconds, entities_read = read, %request_id, "request");
+        }
+    }
+
+    /// Counts a connection as open for as long as the returned value lives.
+    pub(crate) fn count_connection(&self) -> OpenConnection {
+        self.connections.inc();
+        OpenConnection(self.connections.clone())
+    }
+
+    /// The text that Prometheus scrapes.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        if encode(&mut text, &self.registry).is_err() {
+            let _ = writeln!(text, "# the metrics could not be written");
+        }
+        text
+    }
+}
+
+/// A connection that is counted as open.
+pub(crate) struct OpenConnection(Gauge<i64, AtomicI64>);
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}

@@ -1,0 +1,137 @@
+//! From method, resource and query to the operation that is meant.
+
+use http::{HeaderMap, Method};
+use tablerock_protocol::resource::key_count_error;
+use tablerock_protocol::{ErrorCode, QueryString, Resource, ServiceError, ServiceVersion};
+
+use crate::operation::Operation;
+
+/// A method as the service understands it: PATCH and MERGE are one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Get,
+    Head,
+    Post,
+    Put,
+    Merge,
+    Delete,
+    Options,
+}
+
+impl Verb {
+    pub(crate) fn parse(method: &str) -> Option<Self> {
+        Some(match method {
+            "GET" => Self::Get,
+            "HEAD" => Self::Head,
+            "POST" => Self::Post,
+            "PUT" => Self::Put,
+            "PATCH" | "MERGE" => Self::Merge,
+            "DELETE" => Self::Delete,
+            "OPTIONS" => Self::Options,
+            _ => return None,
+        })
+    }
+
+    /// The verb of a request, with `X-HTTP-Method` taken into account: old clients tunnel through POST.
+    pub(crate) fn of(method: &Method, headers: &HeaderMap) -> Result<Self, ServiceError> {
+        let verb = Self::parse(method.as_str()).ok_or(ErrorCode::InvalidHttpVerb)?;
+        let mut tunnelled = headers.get_all("x-http-method").iter();
+        let Some(value) = tunnelled.next() else { return Ok(verb) };
+        if tunnelled.next().is_some() {
+            return Err(ErrorCode::XMethodIncorrectCount.into());
+        }
+        if verb != Self::Post {
+            return Err(ErrorCode::XMethodNotUsingPost.into());
+        }
+        match value.to_str().ok().and_then(Self::parse) {
+            Some(verb @ (Self::Put | Self::Merge | Self::Delete)) => Ok(verb),
+            _ => Err(ErrorCode::XMethodIncorrectValue.into()),
+        }
+    }
+}
+
+/// OData options that the service has never had.
+const UNSUPPORTED_OPTIONS: &[&str] = &["$orderby", "$skip", "$expand", "$inlinecount", "$count", "$value", "$apply"];
+
+/// Finds the operation. `account` is only for the wording of an error.
+pub(crate) fn resolve(
+    verb: Verb,
+    resource: &Resource,
+    query: &QueryString<'_>,
+    has_if_match: bool,
+    version: ServiceVersion,
+    account: &str,
+) -> Result<Operation, ServiceError> {
+    if verb == Verb::Options {
+        return Ok(Operation::TablePreflightRequest);
+    }
+    if UNSUPPORTED_OPTIONS.iter().any(|option| query.raw_value(option).is_some()) {
+        return Err(ErrorCode::NotImplemented.into());
+    }
+    match resource {
+        Resource::Service => resolve_service(verb, query),
+        Resource::Tables => match verb {
+            Verb::Get => Ok(Operation::QueryTables),
+            Verb::Post => Ok(Operation::CreateTable),
+            _ => Err(ErrorCode::MethodNotAllowed.into()),
+        },
+        Resource::Table { .. } => match verb {
+            Verb::Get => Ok(Operation::QueryTable),
+            Verb::Delete => Ok(Operation::DeleteTable),
+            _ => Err(ErrorCode::MethodNotAllowed.into()),
+        },
+        Resource::Entities { .. } => resolve_entities(verb, query),
+        Resource::Entity { .. } => resolve_entity(verb, has_if_match, version),
+        Resource::Batch => match verb {
+            Verb::Post => Ok(Operation::EntityGroupTransaction),
+            _ => Err(ErrorCode::MethodNotAllowed.into()),
+        },
+        Resource::Nested { table, with_keys } => Err(match (verb, with_keys) {
+            (Verb::Delete, true) => key_count_error(&format!("{account}.{table}")),
+            (Verb::Post, false) => ErrorCode::PropertiesNeedValue.into(),
+            _ => ErrorCode::NotImplemented.into(),
+        }),
+    }
+}
+
+fn resolve_service(verb: Verb, query: &QueryString<'_>) -> Result<Operation, ServiceError> {
+    let comp = query.value("comp").ok_or(ErrorCode::MissingRequiredQueryParameter)?;
+    match (query.value("restype"), comp, verb) {
+        (Some("service"), "properties", Verb::Get) => Ok(Operation::GetTableServiceProperties),
+        (Some("service"), "properties", Verb::Put) => Ok(Operation::SetTableServiceProperties),
+        (Some("service"), "stats", Verb::Get) => Ok(Operation::GetTableServiceStats),
+        (Some("service"), "properties" | "stats", _) => Err(ErrorCode::UnsupportedHttpVerb.into()),
+        (None, "properties" | "stats", _) => Err(ErrorCode::MissingRequiredQueryParameter.into()),
+        _ => Err(ErrorCode::InvalidQueryParameterValue.into()),
+    }
+}
+
+fn resolve_entities(verb: Verb, query: &QueryString<'_>) -> Result<Operation, ServiceError> {
+    match query.value("comp") {
+        Some("acl") => match verb {
+            Verb::Get | Verb::Head => Ok(Operation::GetTableAcl),
+            Verb::Put => Ok(Operation::SetTableAcl),
+            _ => Err(ErrorCode::UnsupportedHttpVerb.into()),
+        },
+        Some(_) => Err(ErrorCode::InvalidQueryParameterValue.into()),
+        None => match verb {
+            Verb::Get => Ok(Operation::QueryEntities),
+            Verb::Post => Ok(Operation::InsertEntity),
+            _ => Err(ErrorCode::MethodNotAllowed.into()),
+        },
+    }
+}
+
+/// Replace and merge are upserts when they carry no condition, which the oldest versions did not have.
+fn resolve_entity(verb: Verb, has_if_match: bool, version: ServiceVersion) -> Result<Operation, ServiceError> {
+    let conditional = has_if_match || version < ServiceVersion::UPSERT;
+    Ok(match verb {
+        Verb::Get => Operation::QueryEntity,
+        Verb::Put if conditional => Operation::UpdateEntity,
+        Verb::Put => Operation::InsertOrReplaceEntity,
+        Verb::Merge if conditional => Operation::MergeEntity,
+        Verb::Merge => Operation::InsertOrMergeEntity,
+        Verb::Delete => Operation::DeleteEntity,
+        Verb::Post | Verb::Head | Verb::Options => return Err(ErrorCode::MethodNotAllowed.into()),
+    })
+}

@@ -1,0 +1,148 @@
+//! Answers and failures as HTTP. This is the one place that renders an error.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use http_body_util::Full;
+use tablerock_protocol::json::append_json_string;
+use tablerock_protocol::{Accepted, DateTime, ErrorCode, ServiceError, ServiceVersion, Uuid, limits};
+
+use crate::answer::Answer;
+
+pub(crate) type HttpResponse = Response<Full<Bytes>>;
+
+const SERVER_TABLE: HeaderValue = HeaderValue::from_static("Windows-Azure-Table/1.0 Microsoft-HTTPAPI/2.0");
+const SERVER_FRONT_END: HeaderValue = HeaderValue::from_static("Microsoft-HTTPAPI/2.0");
+const CHALLENGE: &str = "Bearer authorization_uri=https://login.microsoftonline.com/common/oauth2/authorize \
+                         resource_id=https://storage.azure.com";
+
+/// Which part of the service speaks; its answers differ in headers and in the form of errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Voice {
+    /// Authentication, and whatever fails before an operation is known.
+    FrontEnd,
+    /// Operations with XML bodies.
+    Xml,
+    /// Everything about tables and entities.
+    OData,
+}
+
+/// What every response of a request needs.
+#[derive(Debug)]
+pub(crate) struct Envelope {
+    pub(crate) request_id: Uuid,
+    pub(crate) client_request_id: Option<HeaderValue>,
+    pub(crate) version: ServiceVersion,
+    pub(crate) accepted: Accepted,
+    pub(crate) now: DateTime,
+}
+
+impl Envelope {
+    pub(crate) fn new(request_id: Uuid, headers: &HeaderMap, now: DateTime) -> Self {
+        let client_request_id = headers.get("x-ms-client-request-id").filter(|id| is_echoed(id)).cloned();
+        let accepted = Accepted::negotiate(None, accept(headers), ServiceVersion::LATEST);
+        Self { request_id, client_request_id, version: ServiceVersion::LATEST, accepted, now }
+    }
+
+    pub(crate) fn success(&self, voice: Voice, answer: Answer) -> HttpResponse {
+        self.finish(voice, answer, true)
+    }
+
+    pub(crate) fn failure(&self, voice: Voice, error: &ServiceError, prefer: Option<&'static str>) -> HttpResponse {
+        let mut answer = self.error_answer(voice, error);
+        if let Some(applied) = prefer {
+            answer = answer.with("Preference-Applied", applied);
+        }
+        if voice != Voice::OData {
+            answer = answer.with("x-ms-error-code", error.code.name());
+        }
+        if error.status == 401 {
+            answer = answer.with("WWW-Authenticate", CHALLENGE);
+        }
+        if error.status == 304 {
+            answer.body.clear();
+            answer.headers.clear();
+        }
+        self.finish(voice, answer, !error.early)
+    }
+
+    /// An error as body and content type, in the format that the client reads.
+    pub(crate) fn error_answer(&self, voice: Voice, error: &ServiceError) -> Answer {
+        let prefix = error.index.map_or(String::new(), |index| format!("{index}:"));
+        let time = self.now.to_seven_digits();
+        let message = format!("{prefix}{}\nRequestId:{}\nTime:{time}", error.message, self.request_id);
+        let code = error.code.name();
+        if self.accepted.wants_json() {
+            let mut body =
+                format!("{{\"odata.error\":{{\"code\":\"{code}\",\"message\":{{\"lang\":\"en-US\",\"value\":")
+                    .into_bytes();
+            append_json_string(&mut body, &message);
+            body.extend_from_slice(b"}}}");
+            return Answer::json(error.status, self.accepted.error_level(), body);
+        }
+        const NAMESPACE: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata";
+        let message = escape_xml(&message);
+        if voice == Voice::OData {
+            let body = format!(
+                "<?xml version=\"1.0\" encoding=\"utf-8\" standalone=\"yes\"?><error xmlns=\"{NAMESPACE}\">\
+                 <code>{code}</code><message xml:lang=\"en-US\">{message}</message></error>"
+            );
+            return Answer { status: error.status, headers: vec![], body: body.into_bytes() }
+                .with("Content-Type", "application/xml;charset=utf-8");
+        }
+        let body = format!(
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?><m:error xmlns:m=\"{NAMESPACE}\"><m:code>{code}</m:code>\
+             <m:message xml:lang=\"en-US\">{message}</m:message></m:error>"
+        );
+        Answer::xml(error.status, body.into_bytes())
+    }
+
+    fn finish(&self, voice: Voice, answer: Answer, cacheable_header: bool) -> HttpResponse {
+        let mut response = Response::new(Full::new(Bytes::from(answer.body)));
+        *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let headers = response.headers_mut();
+        headers.reserve(answer.headers.len() + 8);
+        for (name, value) in answer.headers {
+            let name = HeaderName::from_bytes(name.as_bytes()).expect("our own header names are valid");
+            headers.append(name, header_value(&value));
+        }
+        let server = if voice == Voice::FrontEnd { SERVER_FRONT_END } else { SERVER_TABLE };
+        headers.insert(header::SERVER, server);
+        if voice == Voice::OData {
+            headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+            if cacheable_header {
+                headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+            }
+        }
+        headers.insert("x-ms-request-id", header_value(self.request_id.hyphenated().encode_lower(&mut [0; 36])));
+        headers.insert("x-ms-version", header_value(&self.version.to_string()));
+        if let Some(id) = &self.client_request_id {
+            headers.insert("x-ms-client-request-id", id.clone());
+        }
+        response
+    }
+}
+
+pub(crate) fn accept(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::ACCEPT).and_then(|value| value.to_str().ok())
+}
+
+/// A client's own id comes back if it is visible ASCII of reasonable length.
+fn is_echoed(id: &HeaderValue) -> bool {
+    let visible = id.as_bytes().iter().all(|byte| (0x20..0x7f).contains(byte));
+    visible && (1..=limits::CLIENT_REQUEST_ID_BYTES_MAX).contains(&id.len())
+}
+
+fn header_value(text: &str) -> HeaderValue {
+    // Keys in addresses are percent-encoded and the rest is ours, so this cannot fail; if it did, an empty header
+    // would harm less than a panic.
+    HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static(""))
+}
+
+fn escape_xml(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// A refusal of a token needs the status that makes clients fetch a new one.
+pub(crate) fn bad_token() -> ServiceError {
+    ServiceError::new(ErrorCode::InvalidAuthenticationInfo).status(401)
+}

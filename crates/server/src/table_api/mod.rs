@@ -1,0 +1,88 @@
+//! The Table service's operations over HTTP: decode, call the service, encode.
+
+mod acl;
+mod entity_write;
+mod group;
+mod point;
+mod query;
+mod service;
+mod tables;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use tablerock_protocol::json::Location;
+use tablerock_protocol::{Accepted, QueryString, Resource, ServiceError};
+
+use crate::answer::Answer;
+use crate::auth::Caller;
+use crate::cors;
+use crate::endpoint::Endpoint;
+use crate::observe::Seen;
+use crate::operation::Operation;
+use crate::respond::Envelope;
+use crate::road::Road;
+
+/// A request that has been admitted, with its body.
+pub(crate) struct Call<'a> {
+    pub(crate) road: &'a Road,
+    pub(crate) endpoint: &'a Endpoint<'a>,
+    pub(crate) operation: Operation,
+    pub(crate) resource: &'a Resource,
+    pub(crate) query: &'a QueryString<'a>,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) caller: &'a Caller,
+    pub(crate) accepted: Accepted,
+    pub(crate) envelope: &'a Envelope,
+    pub(crate) body: Bytes,
+}
+
+impl<'a> Call<'a> {
+    fn account(&self) -> &'a str {
+        self.endpoint.account.name.as_str()
+    }
+
+    fn header(&self, name: &str) -> Option<&'a str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    fn location(&self, table: &'a str) -> Location<'a> {
+        Location { base: &self.endpoint.base, account: self.account(), table }
+    }
+}
+
+/// Runs an operation. The match is the list of all there are.
+pub(crate) async fn dispatch(call: Call<'_>, seen: &mut Seen) -> Result<Answer, ServiceError> {
+    match (call.operation, call.resource) {
+        (Operation::QueryTables, _) => tables::query_tables(&call).await,
+        (Operation::CreateTable, _) => tables::create_table(&call).await,
+        (Operation::QueryTable, Resource::Table { name }) => tables::query_table(&call, name).await,
+        (Operation::DeleteTable, Resource::Table { name }) => tables::delete_table(&call, name).await,
+        (Operation::GetTableAcl, Resource::Entities { table }) => acl::table_acl(&call, table).await,
+        (Operation::SetTableAcl, Resource::Entities { table }) => acl::set_table_acl(&call, table).await,
+        (Operation::QueryEntities, Resource::Entities { table }) => query::query_entities(&call, table, seen).await,
+        (Operation::QueryEntity, Resource::Entity { table, partition_key, row_key }) => {
+            point::query_entity(&call, table, partition_key, row_key, seen).await
+        }
+        (Operation::EntityGroupTransaction, _) => group::entity_group_transaction(&call, seen).await,
+        (Operation::GetTableServiceProperties, _) => service::properties(&call).await,
+        (Operation::SetTableServiceProperties, _) => service::set_properties(&call).await,
+        (Operation::GetTableServiceStats, _) => service::stats(&call),
+        (Operation::TablePreflightRequest, _) => {
+            cors::preflight(&call.road.settings, call.account(), call.headers).await
+        }
+        _ => entity_write::write_entity(&call).await,
+    }
+}
+
+/// What a `Prefer` header asks for, in the words of `Preference-Applied`.
+pub(crate) fn prefer(headers: &HeaderMap) -> Option<&'static str> {
+    headers.get("prefer").and_then(|value| value.to_str().ok()).and_then(preference)
+}
+
+fn preference(text: &str) -> Option<&'static str> {
+    ["return-content", RETURN_NO_CONTENT].into_iter().find(|known| text.trim().eq_ignore_ascii_case(known))
+}
+
+const RETURN_NO_CONTENT: &str = "return-no-content";
+/// What accompanies JSON.
+const DATA_SERVICE_VERSION: &str = "3.0;";

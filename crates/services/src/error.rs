@@ -1,0 +1,71 @@
+//! From the floor's errors to the service's. This border is crossed here and nowhere else.
+
+use tablerock_kv as kv;
+use tablerock_protocol::{ErrorCode, ServiceError};
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an operation failed: refused by a rule of the service, or by the store below.
+#[derive(Debug)]
+pub enum Error {
+    Refused(ServiceError),
+    Store(kv::Error),
+}
+
+impl Error {
+    /// Names the failing operation of a group, where a rule of the service refused it.
+    #[must_use]
+    pub fn at_index(self, index: usize) -> Self {
+        match self {
+            Self::Refused(error) => Self::Refused(error.at_index(index)),
+            store => store,
+        }
+    }
+
+    /// What the client is told. A store that may recover is a busy server; anything else is our fault, and its
+    /// details belong in the log.
+    pub fn into_service_error(self) -> ServiceError {
+        match self {
+            Self::Refused(error) => error,
+            Self::Store(error) => match error.kind() {
+                kv::ErrorKind::Conflict | kv::ErrorKind::Unavailable => {
+                    tracing::warn!(%error, "the store refused a request");
+                    ErrorCode::ServerBusy.into()
+                }
+                kv::ErrorKind::Invalid | kv::ErrorKind::Corrupt | kv::ErrorKind::Internal => {
+                    tracing::error!(%error, "the store failed");
+                    ErrorCode::InternalError.into()
+                }
+            },
+        }
+    }
+}
+
+impl From<ServiceError> for Error {
+    fn from(error: ServiceError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<ErrorCode> for Error {
+    fn from(code: ErrorCode) -> Self {
+        Self::Refused(code.into())
+    }
+}
+
+impl From<kv::Error> for Error {
+    fn from(error: kv::Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Refused(error) => error.fmt(f),
+            Self::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,61 @@
+//! Where everything is stored. `docs/keys.md` specifies these keys, and a test reads its examples.
+
+use tablerock_kv::key::{KeyBuilder, text_to_key_bytes};
+use tablerock_kv::{Bytes, Range};
+
+/// The server's own records.
+const SYSTEM: u8 = b's';
+/// An account's settings.
+const ACCOUNT: u8 = b'a';
+/// An account's table directory: name to id.
+const DIRECTORY: u8 = b'd';
+/// The entities of a table, under its id.
+const ENTITIES: u8 = b'e';
+
+pub const TIMESTAMP_CEILING: &[u8] = b"timestamp-ceiling";
+pub const NEXT_TABLE_ID: &[u8] = b"next-table-id";
+pub const TABLE_SERVICE_PROPERTIES: &[u8] = b"table-service-properties";
+
+pub fn system_partition() -> Bytes {
+    KeyBuilder::new().tag(SYSTEM).finish()
+}
+
+pub fn account_partition(account: &str) -> Bytes {
+    KeyBuilder::new().tag(ACCOUNT).text(account).finish()
+}
+
+pub fn directory_partition(account: &str) -> Bytes {
+    KeyBuilder::new().tag(DIRECTORY).text(account).finish()
+}
+
+/// The key of a table in its directory: the name in the one form under which all spellings meet.
+pub fn directory_key(folded_name: &str) -> Bytes {
+    Bytes::copy_from_slice(folded_name.as_bytes())
+}
+
+/// The partition that holds the entities of one PartitionKey.
+pub fn entity_partition(table_id: u64, partition_key: &str) -> Bytes {
+    entity_partition_from(table_id, &text_to_key_bytes(partition_key))
+}
+
+/// As [`entity_partition`], from a PartitionKey that is in key form already.
+pub fn entity_partition_from(table_id: u64, partition_key: &[u8]) -> Bytes {
+    KeyBuilder::with_capacity(12 + partition_key.len()).tag(ENTITIES).number(table_id).tail(partition_key)
+}
+
+/// The PartitionKey, in key form, of a partition of entities.
+pub fn partition_key_of(partition: &[u8]) -> tablerock_kv::Result<&[u8]> {
+    let mut pieces = tablerock_kv::key::KeyReader::new(partition);
+    pieces.tag()?;
+    pieces.number()?;
+    Ok(pieces.tail())
+}
+
+pub fn entity_key(row_key: &str) -> Bytes {
+    Bytes::copy_from_slice(&text_to_key_bytes(row_key))
+}
+
+/// Everything that a table holds.
+pub fn table_range(table_id: u64) -> Range {
+    Range::partitions(&entity_partition_from(table_id, b""))
+}

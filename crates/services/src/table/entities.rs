@@ -1,0 +1,120 @@
+//! Writes and point reads of entities. Every write is a group transaction on one partition.
+
+use tablerock_kv::{Bytes, Transaction};
+use tablerock_protocol::entity::keys_size;
+use tablerock_protocol::{DateTime, ErrorCode, EtagCondition, limits};
+
+use super::group::{Change, EntityGroup, EntityOperation};
+use super::{Properties, StoredEntity, TableService};
+use crate::{Error, Result, keys};
+
+/// What an operation did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The entity now has this Timestamp, and the ETag that goes with it.
+    Written(DateTime),
+    Deleted,
+}
+
+impl TableService {
+    /// Point read.
+    pub async fn query_entity(
+        &self,
+        account: &str,
+        table: &str,
+        partition_key: &str,
+        row_key: &str,
+    ) -> Result<StoredEntity> {
+        self.throttle.check_account(account)?;
+        let table = self.table(account, table).await?;
+        let partition = keys::entity_partition(table.id, partition_key);
+        self.throttle.check_partition(&partition, 1)?;
+        let value = self.store.get(&partition, &keys::entity_key(row_key)).await?;
+        Ok(StoredEntity::open(value.ok_or(ErrorCode::ResourceNotFound)?)?)
+    }
+
+    /// Applies all operations of a group, or none. One outcome per operation, in order; an error names the index
+    /// of the operation that caused it.
+    pub async fn apply(&self, account: &str, group: &EntityGroup) -> Result<Vec<Outcome>> {
+        self.throttle.check_account(account)?;
+        let table = self.table(account, group.table()).await.map_err(|error| error.at_index(0))?;
+        let partition = keys::entity_partition(table.id, group.partition_key());
+        self.throttle.check_partition(&partition, group.operations().len())?;
+        self.timestamps.reserve().await?;
+
+        let row_keys: Vec<Bytes> = group.operations().iter().map(|op| keys::entity_key(&op.row_key)).collect();
+        let decide = |tx: &mut Transaction| {
+            let current = row_keys.iter().map(|key| current(tx, key)).collect::<Result<Vec<_>>>()?;
+            // All entities of a group get one Timestamp, later than any that they had.
+            let newest = current.iter().flatten().map(StoredEntity::timestamp).max();
+            let next = self.timestamps.next();
+            let timestamp = newest.map_or(next, |newest| next.max(DateTime::from_ticks(newest.ticks() + 1)));
+            let steps = group.operations().iter().zip(&row_keys).zip(&current).enumerate();
+            steps
+                .map(|(index, ((operation, key), current))| {
+                    apply_one(tx, operation, key, current.as_ref(), timestamp).map_err(|error| error.at_index(index))
+                })
+                .collect()
+        };
+        self.store.transact(&partition, row_keys.clone(), decide).await
+    }
+}
+
+fn current(tx: &Transaction, key: &[u8]) -> Result<Option<StoredEntity>> {
+    Ok(tx.get(key).cloned().map(StoredEntity::open).transpose()?)
+}
+
+fn apply_one(
+    tx: &mut Transaction,
+    operation: &EntityOperation,
+    key: &Bytes,
+    current: Option<&StoredEntity>,
+    timestamp: DateTime,
+) -> Result<Outcome> {
+    let merged;
+    let properties = match &operation.change {
+        Change::Insert(properties) => {
+            if current.is_some() {
+                return Err(ErrorCode::EntityAlreadyExists.into());
+            }
+            properties
+        }
+        Change::Replace { properties, condition } => {
+            check_condition(*condition, current)?;
+            properties
+        }
+        Change::Merge { properties, condition } => {
+            check_condition(*condition, current)?;
+            match current {
+                Some(current) => {
+                    merged = properties.merged_onto(current)?;
+                    &merged
+                }
+                None => properties,
+            }
+        }
+        Change::Delete { condition } => {
+            check_condition(Some(*condition), current)?;
+            tx.delete(key.clone());
+            return Ok(Outcome::Deleted);
+        }
+    };
+    check_size(operation, properties)?;
+    tx.put(key.clone(), properties.at(timestamp).into_bytes());
+    Ok(Outcome::Written(timestamp))
+}
+
+/// With a condition the entity must be there, which is looked at first, and be the version asked for.
+fn check_condition(condition: Option<EtagCondition>, current: Option<&StoredEntity>) -> Result<()> {
+    let Some(condition) = condition else { return Ok(()) };
+    let current = current.ok_or(ErrorCode::ResourceNotFound)?;
+    if condition.admits(current.timestamp()) { Ok(()) } else { Err(ErrorCode::UpdateConditionNotSatisfied.into()) }
+}
+
+fn check_size(operation: &EntityOperation, properties: &Properties) -> Result<(), Error> {
+    if properties.count() > limits::ENTITY_PROPERTIES_MAX {
+        return Err(ErrorCode::TooManyProperties.into());
+    }
+    let size = keys_size(&operation.partition_key, &operation.row_key) + properties.size();
+    if size > limits::ENTITY_BYTES_MAX { Err(ErrorCode::EntityTooLarge.into()) } else { Ok(()) }
+}

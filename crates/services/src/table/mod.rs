@@ -1,0 +1,51 @@
+//! The Table service: tables, entities, queries and group transactions on one store.
+
+mod acl;
+mod directory;
+mod entities;
+mod group;
+mod plan;
+mod query;
+mod record;
+mod stored_entity;
+mod table_query;
+
+use std::sync::Arc;
+
+use tablerock_kv::{Clock, Store};
+
+use crate::Result;
+use crate::table_ids::TableIds;
+use crate::throttle::{Throttle, ThrottleTargets};
+use crate::timestamps::Timestamps;
+
+pub use directory::Table;
+pub use entities::Outcome;
+pub use group::{Change, EntityGroup, EntityOperation};
+pub use query::{EntityPage, EntityQuery, FoundEntity};
+pub use stored_entity::{Properties, StoredEntity};
+pub use table_query::{TablePage, TableQuery};
+
+/// Every rule of behaviour of the Table service. No HTTP above it, no engine below it.
+#[derive(Debug)]
+pub struct TableService {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    timestamps: Timestamps,
+    table_ids: TableIds,
+    throttle: Throttle,
+}
+
+impl TableService {
+    pub async fn open(store: Store, clock: Arc<dyn Clock>, targets: ThrottleTargets) -> Result<Self> {
+        let timestamps = Timestamps::open(store.clone(), clock.clone()).await?;
+        let table_ids = TableIds::new(store.clone());
+        let throttle = Throttle::new(clock.clone(), targets);
+        Ok(Self { store, clock, timestamps, table_ids, throttle })
+    }
+
+    /// Leaves the store as a clean stop should. Requests must have ended.
+    pub async fn close(&self) -> Result<()> {
+        Ok(self.timestamps.close().await?)
+    }
+}

@@ -1,0 +1,203 @@
+//! Running a query: ranges from the plan, pages bounded by items, bytes and time.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use tablerock_kv::key::key_bytes_to_text;
+use tablerock_kv::{Bytes, Position, Range, ScanLimits};
+use tablerock_protocol::signing::{KeyBound, KeyRange};
+use tablerock_protocol::{Filter, limits};
+
+use super::stored_entity::{EntityRow, corrupt};
+use super::{StoredEntity, TableService, plan};
+use crate::{Result, keys};
+
+/// Records that are fetched in one go. Filters may discard most of them, so it is not the page size.
+const CHUNK_RECORDS: usize = 512;
+const CHUNK_BYTES: usize = 1024 * 1024;
+
+/// What Query Entities asks for.
+#[derive(Debug, Clone, Default)]
+pub struct EntityQuery {
+    pub filter: Option<Filter>,
+    /// At most this many; `None` is as many as a page holds.
+    pub top: Option<usize>,
+    /// Keys of the first entity to return, from a continuation token.
+    pub from: Option<(String, String)>,
+    /// The part of the table that the caller may see.
+    pub within: Option<KeyRange>,
+}
+
+/// An entity with its keys.
+#[derive(Debug, Clone)]
+pub struct FoundEntity {
+    pub partition_key: String,
+    pub row_key: String,
+    pub entity: StoredEntity,
+}
+
+/// A page of entities, and the keys that the next page starts with.
+#[derive(Debug, Default)]
+pub struct EntityPage {
+    pub entities: Vec<FoundEntity>,
+    pub next: Option<(String, String)>,
+    /// How many stored entities were looked at to find these.
+    pub entities_read: u64,
+}
+
+impl TableService {
+    pub async fn query_entities(&self, account: &str, table: &str, query: &EntityQuery) -> Result<EntityPage> {
+        self.throttle.check_account(account)?;
+        let table = self.table(account, table).await?;
+        let deadline = self.clock.instant() + Duration::from_secs(limits::QUERY_SECONDS_MAX);
+        let mut run = Run {
+            service: self,
+            filter: query.filter.as_ref(),
+            items_max: query.top.unwrap_or(limits::PAGE_ITEMS_MAX),
+            deadline,
+            page: EntityPage::default(),
+            page_bytes: 0,
+        };
+        if run.items_max == 0 {
+            return Ok(run.page);
+        }
+        for range in self.ranges(table.id, query) {
+            if run.read(range).await? {
+                break;
+            }
+        }
+        Ok(run.page)
+    }
+
+    /// The plan, cut to what the caller may see and to what earlier pages have left.
+    fn ranges(&self, table_id: u64, query: &EntityQuery) -> Vec<Range> {
+        let allowed = query.within.as_ref().map(|within| range_of(within, table_id));
+        let from = query.from.as_ref().map(|(partition_key, row_key)| position(table_id, partition_key, row_key));
+        let mut ranges = plan::plan(table_id, query.filter.as_ref());
+        for range in &mut ranges {
+            if let Some(allowed) = &allowed {
+                range.start = (&range.start).max(&allowed.start).clone();
+                range.end = match (range.end.take(), &allowed.end) {
+                    (Some(end), Some(bound)) => Some(end.min(bound.clone())),
+                    (one, None) => one,
+                    (None, bound) => bound.clone(),
+                };
+            }
+            if let Some(from) = &from {
+                range.start = (&range.start).max(from).clone();
+            }
+        }
+        ranges.retain(|range| !range.is_empty());
+        ranges
+    }
+}
+
+fn position(table_id: u64, partition_key: &str, row_key: &str) -> Position {
+    Position::new(keys::entity_partition(table_id, partition_key), keys::entity_key(row_key))
+}
+
+/// The part of a table that a SAS covers.
+fn range_of(keys: &KeyRange, table_id: u64) -> Range {
+    let whole = keys::table_range(table_id);
+    let start = match &keys.start {
+        None => whole.start,
+        Some(KeyBound { partition_key, row_key }) => {
+            position(table_id, partition_key, row_key.as_deref().unwrap_or_default())
+        }
+    };
+    let end = match &keys.end {
+        None => whole.end,
+        Some(KeyBound { partition_key, row_key: Some(row_key) }) => {
+            Some(position(table_id, partition_key, row_key).successor())
+        }
+        Some(KeyBound { partition_key, row_key: None }) => {
+            Some(Position::end_of(&keys::entity_partition(table_id, partition_key)))
+        }
+    };
+    Range { start, end }
+}
+
+/// One query under way.
+struct Run<'a> {
+    service: &'a TableService,
+    filter: Option<&'a Filter>,
+    items_max: usize,
+    deadline: Instant,
+    page: EntityPage,
+    page_bytes: usize,
+}
+
+impl Run<'_> {
+    /// Reads a range into the page; true if the page ended before the range did.
+    async fn read(&mut self, mut range: Range) -> Result<bool> {
+        loop {
+            // One more than is missing shows whether anything follows a full page.
+            let missing = self.items_max - self.page.entities.len() + 1;
+            let limits = ScanLimits {
+                records_max: if self.filter.is_none() { missing.min(CHUNK_RECORDS) } else { CHUNK_RECORDS },
+                bytes_max: CHUNK_BYTES,
+                deadline: Some(self.deadline),
+            };
+            let is_point = range.end.as_ref() == Some(&range.start.successor());
+            if is_point {
+                self.service.throttle.check_partition(&range.start.partition, 1)?;
+                let value = self.service.store.get(&range.start.partition, &range.start.key).await?;
+                return match value {
+                    Some(value) => self.take(&range.start.partition, &range.start.key, value),
+                    None => Ok(false),
+                };
+            }
+            let chunk = self.service.store.scan(&range, limits).await?;
+            for record in chunk.records {
+                if self.take(&record.partition, &record.key, record.value)? {
+                    return Ok(true);
+                }
+            }
+            let Some(next) = chunk.next else { return Ok(false) };
+            if self.service.clock.instant() >= self.deadline {
+                self.stop_at(&next.partition, &next.key)?;
+                return Ok(true);
+            }
+            range.start = next;
+        }
+    }
+
+    /// Takes one record into the page if it matches; true if the page is full and goes on with this record.
+    fn take(&mut self, partition: &Bytes, key: &Bytes, value: Bytes) -> Result<bool> {
+        let full = self.page.entities.len() == self.items_max
+            || (self.page_bytes + value.len() > limits::PAGE_BYTES_MAX && self.page_bytes > 0);
+        if full {
+            self.stop_at(partition, key)?;
+            return Ok(true);
+        }
+        self.page.entities_read += 1;
+        let entity = StoredEntity::open(value)?;
+        let (partition_key, row_key) =
+            (key_bytes_to_text(keys::partition_key_of(partition)?)?, key_bytes_to_text(key)?);
+        if let Some(filter) = self.filter {
+            let row = EntityRow {
+                partition_key: &partition_key,
+                row_key: &row_key,
+                entity: &entity,
+                corrupt: Cell::new(false),
+            };
+            let matches = filter.matches(&row);
+            if row.corrupt.get() {
+                return Err(corrupt().into());
+            }
+            if !matches {
+                return Ok(false);
+            }
+        }
+        self.page_bytes += entity.bytes_len();
+        let (partition_key, row_key) = (partition_key.into_owned(), row_key.into_owned());
+        self.page.entities.push(FoundEntity { partition_key, row_key, entity });
+        Ok(false)
+    }
+
+    fn stop_at(&mut self, partition: &[u8], key: &[u8]) -> Result<()> {
+        let partition_key = key_bytes_to_text(keys::partition_key_of(partition)?)?.into_owned();
+        self.page.next = Some((partition_key, key_bytes_to_text(key)?.into_owned()));
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! Installing missing languages on a CI machine that is Debian and where we are root. Nobody else's machine is touched.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::Result;
+use crate::child::{self, End};
+use crate::tools::Tool;
+use crate::workspace::Workspace;
+
+const INSTALL_LIMIT: Duration = Duration::from_secs(8 * 60);
+
+/// Brings what is missing, all in one go; an error says why that cannot be.
+pub(crate) fn install(workspace: &Workspace, missing: &[Tool]) -> Result<()> {
+    if !Path::new("/etc/debian_version").exists() || !is_root() {
+        return Err("not root on Debian, so nothing can be installed".to_owned());
+    }
+    let packages: Vec<&str> = missing.iter().flat_map(|tool| tool.debian_packages()).copied().collect();
+    println!("setup: apt-get install {}", packages.join(" "));
+    apt(workspace, "apt-update", &["update", "--quiet"])?;
+    let mut arguments = vec!["install", "--yes", "--quiet", "--no-install-recommends"];
+    arguments.extend(packages);
+    apt(workspace, "apt-install", &arguments)
+}
+
+fn apt(workspace: &Workspace, name: &str, arguments: &[&str]) -> Result<()> {
+    let log = workspace.log(name);
+    let mut command = Command::new("apt-get");
+    match child::run(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"), &log, INSTALL_LIMIT)? {
+        End::Code(0) => Ok(()),
+        end => Err(format!("apt-get {}: {end}; see {}", arguments[0], workspace.shown(&log))),
+    }
+}
+
+fn is_root() -> bool {
+    let told = Command::new("id").arg("-u").output();
+    told.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}

@@ -1,0 +1,131 @@
+//! The conformance suites: what each is called, what it needs and how it is started.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use crate::environments::{self, Environment};
+use crate::tools;
+use crate::workspace::Workspace;
+
+/// A server that the suites run against. A result of one is compared with the same result of the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    Tablerock,
+    Azurite,
+}
+
+impl Target {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Target::Tablerock => "tablerock",
+            Target::Azurite => "azurite",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Suite {
+    Raw,
+    Python,
+    Js,
+    LegacyNode,
+    Go,
+    Java,
+    Az,
+}
+
+impl Suite {
+    pub(crate) const ALL: [Suite; 7] =
+        [Suite::Raw, Suite::Python, Suite::Js, Suite::LegacyNode, Suite::Go, Suite::Java, Suite::Az];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Suite::Raw => "raw",
+            Suite::Python => "python",
+            Suite::Js => "js",
+            Suite::LegacyNode => "legacy-node",
+            Suite::Go => "go",
+            Suite::Java => "java",
+            Suite::Az => "az",
+        }
+    }
+
+    /// What has to be installed before it can run.
+    pub(crate) const fn environment(self) -> Option<Environment> {
+        match self {
+            Suite::Raw => None,
+            Suite::Python => Some(Environment::Python),
+            Suite::Js => Some(Environment::Js),
+            Suite::LegacyNode => Some(Environment::LegacyNode),
+            Suite::Go => Some(Environment::Go),
+            Suite::Java => Some(Environment::Java),
+            Suite::Az => Some(Environment::Az),
+        }
+    }
+
+    /// A run in which fewer cases than this did their work has died on the way. A little below the real number, so
+    /// that it only needs raising now and then.
+    pub(crate) const fn cases_min(self) -> usize {
+        match self {
+            Suite::Raw => 100,
+            Suite::Python => 100,
+            Suite::Js => 100,
+            Suite::LegacyNode => 10,
+            Suite::Go => 100,
+            Suite::Java => 100,
+            Suite::Az => 10,
+        }
+    }
+
+    pub(crate) const fn limit(self) -> Duration {
+        Duration::from_secs(8 * 60)
+    }
+
+    /// Runs every case.
+    pub(crate) fn command(self, workspace: &Workspace) -> Command {
+        let mut command = match self {
+            Suite::Raw => Command::new(workspace.release("tablerock-conformance")),
+            Suite::Python | Suite::Az => pytest(environments::venv_python(workspace, self.name())),
+            Suite::Js | Suite::LegacyNode => with_arguments("node", &["--test"]),
+            Suite::Go => with_arguments("go", &["test", "-count=1", "./..."]),
+            Suite::Java => with_arguments(tools::mvn(), &["-q", "-B", "test"]),
+        };
+        command.current_dir(self.folder(workspace));
+        command
+    }
+
+    /// Runs the cases that skip themselves on the port of the development account.
+    pub(crate) fn command_on_second_port(self, workspace: &Workspace) -> Option<Command> {
+        match self {
+            Suite::Python => {
+                let mut command = self.command(workspace);
+                command.arg("test_cosmos_route.py");
+                Some(command)
+            }
+            _ => None,
+        }
+    }
+
+    fn folder(self, workspace: &Workspace) -> PathBuf {
+        match self {
+            Suite::Raw => workspace.root.clone(),
+            _ => workspace.sdk(self.name()),
+        }
+    }
+}
+
+fn with_arguments(program: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}
+
+fn pytest(python: PathBuf) -> Command {
+    let mut command = Command::new(python);
+    // Packages are installed uncompiled; each is compiled once, when a case first needs it.
+    command.args(["-m", "pytest", "-q"]).env_remove("PYTHONDONTWRITEBYTECODE");
+    command
+}

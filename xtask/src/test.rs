@@ -1,0 +1,126 @@
+//! `cargo xtask test`: everything that CI checks, cheap things first.
+//!
+//! A step that fails ends the run before the next, dearer stage; within the stage of the suites all of them run.
+
+use std::time::Instant;
+
+use clap::ValueEnum;
+
+use crate::Result;
+use crate::checks;
+use crate::conform;
+use crate::docs;
+use crate::environments::{Environment, Preparation};
+use crate::port;
+use crate::suites::{Suite, Target};
+use crate::summary::{Row, Summary};
+use crate::tidy;
+use crate::workspace::Workspace;
+
+/// What a developer may ask for alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    Fmt,
+    Lint,
+    Tidy,
+    Unit,
+    Raw,
+    Python,
+    Js,
+    LegacyNode,
+    Go,
+    Java,
+    Az,
+}
+
+impl Part {
+    fn of(suite: Suite) -> Self {
+        match suite {
+            Suite::Raw => Part::Raw,
+            Suite::Python => Part::Python,
+            Suite::Js => Part::Js,
+            Suite::LegacyNode => Part::LegacyNode,
+            Suite::Go => Part::Go,
+            Suite::Java => Part::Java,
+            Suite::Az => Part::Az,
+        }
+    }
+}
+
+pub(crate) fn run(workspace: &Workspace, only: &[Part], port: u16) -> Result<bool> {
+    let wants = |part: Part| only.is_empty() || only.contains(&part);
+    let suites: Vec<Suite> = Suite::ALL.into_iter().filter(|&suite| wants(Part::of(suite))).collect();
+    let mut summary = Summary::default();
+
+    if wants(Part::Fmt) {
+        summary.push(checks::fmt(workspace));
+    }
+    if wants(Part::Tidy) {
+        summary.push(tidy_step(workspace)?);
+    }
+    // Installing may begin once the checks of a second have passed, and goes on while cargo builds.
+    let mut preparation = summary.is_success().then(|| {
+        let environments: Vec<Environment> = suites.iter().filter_map(|suite| suite.environment()).collect();
+        Preparation::begin(workspace, &environments)
+    });
+    if wants(Part::Lint) && summary.is_success() {
+        summary.push(checks::lint(workspace));
+    }
+    if wants(Part::Unit) && summary.is_success() {
+        summary.push(checks::unit(workspace));
+    }
+    match preparation.as_mut().filter(|_| summary.is_success()) {
+        Some(preparation) => run_suites(workspace, &suites, port, preparation, &mut summary),
+        None => leave_out(&suites, &mut summary),
+    }
+    drop(preparation);
+
+    println!("\n{summary}");
+    Ok(summary.is_success())
+}
+
+fn run_suites(
+    workspace: &Workspace,
+    suites: &[Suite],
+    port: u16,
+    preparation: &mut Preparation,
+    summary: &mut Summary,
+) {
+    if suites.is_empty() {
+        return;
+    }
+    let used = conform::against(workspace, Target::Tablerock, suites, port, preparation, summary);
+    // The document's numbers are those of a full run on the port where no case is skipped for its sake.
+    if suites == Suite::ALL && used == Some(port::DEVELOPMENT) && summary.is_success() {
+        summary.push(docs_step(workspace));
+    }
+}
+
+fn leave_out(suites: &[Suite], summary: &mut Summary) {
+    for suite in suites {
+        println!("skipped: {} suite: a step before it failed", suite.name());
+        summary.push(Row::skipped(suite.name()));
+    }
+}
+
+fn tidy_step(workspace: &Workspace) -> Result<Row> {
+    let started = Instant::now();
+    let findings = tidy::check(workspace)?;
+    for finding in &findings {
+        println!("tidy: {finding}");
+    }
+    let failed = findings.iter().filter(|finding| !finding.is_warning).count();
+    println!("tidy: {}", if failed == 0 { "ok".to_owned() } else { format!("FAILED, {failed} findings") });
+    Ok(Row { name: "tidy".to_owned(), passed: usize::from(failed == 0), failed, time: started.elapsed(), ..Row::default() })
+}
+
+fn docs_step(workspace: &Workspace) -> Row {
+    let started = Instant::now();
+    match docs::check_fresh(workspace) {
+        Ok(()) => Row::passed("docs", started.elapsed()),
+        Err(why) => {
+            println!("docs: FAILED: {why}");
+            Row::failed("docs", started.elapsed())
+        }
+    }
+}
