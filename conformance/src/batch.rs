@@ -23,6 +23,7 @@ pub struct Part {
 }
 
 impl Part {
+    #[expect(clippy::needless_pass_by_value, reason = "cases write the body in place")]
     pub fn new(verb: &str, url: impl Into<String>, body: impl ToString) -> Self {
         let mut part =
             Self { verb: verb.into(), url: url.into(), headers: vec![], body: body.to_string(), mime_headers: vec![] };

@@ -30,6 +30,7 @@ impl From<std::io::Error> for Failure {
 }
 
 /// Fails unless both are equal; `what` names the thing compared.
+#[expect(clippy::needless_pass_by_value, reason = "cases compare temporaries, and read better without borrowing them")]
 pub fn equal<T: PartialEq<U> + Debug, U: Debug>(what: impl Display, got: T, expected: U) -> Outcome {
     if got == expected {
         return Ok(());

@@ -30,9 +30,7 @@ fn matches(text: &str, template: &str) -> Result<(), usize> {
         let after = &template[open + '⟨'.len_utf8()..];
         let close = after.find('⟩').expect("a placeholder is closed");
         let (placeholder, following) = (&after[..close], &after[close + '⟩'.len_utf8()..]);
-        let literal = &following[..following.find('⟨').unwrap_or(following.len())];
-        let end = if literal.is_empty() { Some(rest.len()) } else { rest.find(literal) };
-        let end = end.ok_or_else(|| offset(rest))?;
+        let end = extent(placeholder, rest, following).ok_or_else(|| offset(rest))?;
         if !is_instance(placeholder, &rest[..end]) {
             return Err(offset(rest));
         }
@@ -43,6 +41,20 @@ fn matches(text: &str, template: &str) -> Result<(), usize> {
         Ok("") => Ok(()),
         Ok(surplus) => Err(offset(surplus)),
         Err(agreed) => Err(offset(rest) + agreed),
+    }
+}
+
+/// How much of the text a placeholder covers. Only free text needs to look at what follows, so that a difference
+/// behind any other placeholder is reported where it is.
+fn extent(placeholder: &str, text: &str, following: &str) -> Option<usize> {
+    let literal = &following[..following.find('⟨').unwrap_or(following.len())];
+    let run = |covered: &str| Some(text.find(|c: char| !covered.contains(c)).unwrap_or(text.len()));
+    match placeholder {
+        // A closing boundary adds hyphens of its own, so a GUID ends at its length.
+        "guid" => run("0123456789abcdefABCDEF-").map(|end| end.min("00000000-0000-0000-0000-000000000000".len())),
+        "…" if literal.is_empty() => Some(text.len()),
+        "…" => text.find(literal),
+        _ => run("0123456789-:.TZ%A"),
     }
 }
 
@@ -96,12 +108,14 @@ mod tests {
         assert_eq!(matches("a 2020-09-15 b", "a ⟨time⟩ b"), Err(2));
         assert_eq!(matches("2020-09-15T23%3A02%3A09Z", "⟨etag⟩"), Ok(()));
         assert_eq!(matches("x=00000000-0000-0000-0000-000000000000!", "x=⟨guid⟩!"), Ok(()));
+        assert_eq!(matches("00000000-0000-0000-0000-000000000000--", "⟨guid⟩--"), Ok(()));
     }
 
     #[test]
     fn a_difference_is_located() {
         assert_eq!(matches("abcd", "abXd"), Err(2));
         assert_eq!(matches("abcd", "ab"), Err(2));
+        assert_eq!(matches("2020-09-15T23:02:09Z, b", "⟨time⟩, c"), Err(22));
     }
 
     #[test]

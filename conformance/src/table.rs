@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::encode;
-use crate::expect::Outcome;
+use crate::expect::{Outcome, equal};
 use crate::request::Request;
 use crate::response::Response;
 use crate::session::Session;
@@ -108,11 +108,11 @@ impl<'s> Table<'s> {
     /// Fails unless the filter finds exactly those rows.
     pub async fn expect_matching(&self, filter: &str, rows: &[&str]) -> Outcome {
         let found = self.matching(filter).await?;
-        crate::expect::equal(format_args!("$filter={filter}"), found, rows)
+        equal(format_args!("$filter={filter}"), found, rows)
     }
 
     /// Fails unless the table holds exactly those rows of any partition.
     pub async fn expect_rows(&self, rows: &[&str]) -> Outcome {
-        crate::expect::equal("rows of the table", self.query().send().await?.column("RowKey")?, rows)
+        equal("rows of the table", self.query().send().await?.column("RowKey")?, rows)
     }
 }

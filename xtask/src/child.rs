@@ -111,7 +111,8 @@ fn create(log: &Path) -> Result<File> {
     File::create(log).map_err(|error| format!("{}: {error}", log.display()))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
 

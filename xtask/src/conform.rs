@@ -1,7 +1,8 @@
 //! Running the suites against a server, one after the other, and telling how each went.
 
 use std::fs;
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -43,19 +44,23 @@ pub(crate) fn against(
     preparation: &mut Preparation,
     summary: &mut Summary,
 ) -> Option<u16> {
-    let built = checks::build(workspace);
-    let is_built = built.failed == 0;
-    if target == Target::Tablerock || !is_built {
-        summary.push(built);
-    }
+    let builds = [
+        (target == Target::Tablerock).then(|| checks::build_server(workspace)),
+        suites.contains(&Suite::Raw).then(|| checks::build_raw(workspace)),
+    ];
+    let is_built = builds.iter().flatten().all(|row| row.failed == 0);
+    builds.into_iter().flatten().for_each(|row| summary.push(row));
     if !is_built {
+        leave_out(suites, summary);
         return None;
     }
     let started = Instant::now();
     let server = match start(workspace, target, port, preparation) {
         Ok(server) => server,
         Err(why) => {
-            summary.push(cannot_run(&format!("{} server", target.name()), &why));
+            let name = format!("{} server", target.name());
+            summary.push(if target == Target::Tablerock { failed(&name, &why) } else { cannot_run(&name, &why) });
+            leave_out(suites, summary);
             return None;
         }
     };
@@ -67,10 +72,7 @@ pub(crate) fn against(
     let name = format!("{} server", target.name());
     summary.push(match server.stop() {
         Ok(()) => Row::passed(&name, started.elapsed()),
-        Err(why) => {
-            println!("server: FAILED: {why}");
-            Row::failed(&name, started.elapsed())
-        }
+        Err(why) => failed(&name, &why),
     });
     Some(port)
 }
@@ -82,11 +84,23 @@ fn start(workspace: &Workspace, target: Target, port: u16, preparation: &mut Pre
     ServerUnderTest::start(workspace, target, port::choose(port, is_ci())?)
 }
 
+/// Tells of suites that were not even begun, because something before them failed.
+pub(crate) fn leave_out(suites: &[Suite], summary: &mut Summary) {
+    for suite in suites {
+        println!("skipped: {} suite: a step before it failed", suite.name());
+        summary.push(Row::skipped(suite.name()));
+    }
+}
+
+fn failed(name: &str, why: &str) -> Row {
+    println!("{name}: FAILED: {why}");
+    Row::failed(name, Duration::ZERO)
+}
+
 /// A suite that cannot run is a failure where nothing may be left out, and elsewhere a visible gap.
 fn cannot_run(name: &str, why: &str) -> Row {
     if is_ci() {
-        println!("{name}: FAILED: {why}");
-        Row::failed(name, Duration::ZERO)
+        failed(name, why)
     } else {
         println!("skipped: {name}: {why}");
         Row::skipped(name)
@@ -104,6 +118,9 @@ fn run_suite(
         Target::Tablerock => suite.name().to_owned(),
         Target::Azurite => format!("azurite {}", suite.name()),
     };
+    if let Err(why) = forget_results(workspace, target, suite) {
+        return failed(&name, &why);
+    }
     if let Some(Err(why)) = suite.environment().map(|environment| preparation.wait_for(environment)) {
         return cannot_run(&format!("{name} suite"), &why);
     }
@@ -118,11 +135,26 @@ fn run_suite(
             let Verdict { passed, known, skipped, problems } = verdict;
             Row { name, passed, known, failed: problems.len(), skipped: skipped.len(), time }
         }
-        Err(why) => {
-            println!("{name}: FAILED: {why}");
-            Row::failed(&name, time)
+        Err(why) => failed(&name, &why),
+    }
+}
+
+/// Results of an earlier run must not be taken for those of this one, least of all if the suite cannot run.
+fn forget_results(workspace: &Workspace, target: Target, suite: Suite) -> Result<()> {
+    let file = workspace.results(target, suite);
+    for file in [second_results(&file), file] {
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(format!("{}: {error}", workspace.shown(&file)));
+            }
+            _ => {}
         }
     }
+    Ok(())
+}
+
+fn second_results(file: &Path) -> PathBuf {
+    file.with_extension("second-port.jsonl")
 }
 
 fn log_name(target: Target, suite: Suite) -> String {
@@ -137,7 +169,7 @@ fn run_and_judge(workspace: &Workspace, server: &ServerUnderTest, target: Target
         let second = SecondPort::open(server.port)?;
         let log = format!("{}-second-port", log_name(target, suite));
         let (second_end, second_results) =
-            run_once(workspace, command, second.port, target, suite, &log, &file.with_extension("second.jsonl"))?;
+            run_once(workspace, command, second.port, target, suite, &log, &second_results(&file))?;
         results = results::merged(vec![results, second_results]);
         end = worse(end, second_end);
         results::write(&file, &results)?;
@@ -155,9 +187,6 @@ fn run_once(
     log: &str,
     results_file: &Path,
 ) -> Result<(End, Vec<CaseResult>)> {
-    if results_file.exists() {
-        fs::remove_file(results_file).map_err(|error| format!("{}: {error}", workspace.shown(results_file)))?;
-    }
     command
         .env("CONFORMANCE_CONNECTION_STRING", connection_string(port))
         .env("CONFORMANCE_TARGET", target.name())

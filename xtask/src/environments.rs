@@ -83,7 +83,7 @@ impl Environment {
         let folder = workspace.sdk(self.name());
         match self {
             Environment::Python | Environment::Az => {
-                let mut venv = Command::new(tools::python());
+                let mut venv = Command::new(tools::PYTHON);
                 venv.args(["-m", "venv"]).arg(&installed);
                 let mut pip = Command::new(venv_python(workspace, self.name()));
                 pip.args(["-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", "-r"]);
@@ -91,12 +91,12 @@ impl Environment {
                 vec![venv, pip]
             }
             Environment::Js | Environment::LegacyNode => {
-                let mut npm = Command::new(tools::npm());
+                let mut npm = Command::new(tools::NPM);
                 npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(folder);
                 vec![npm]
             }
             Environment::Azurite => {
-                let mut npm = Command::new(tools::npm());
+                let mut npm = Command::new(tools::NPM);
                 npm.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(&installed);
                 npm.arg(format!("azurite@{AZURITE_VERSION}"));
                 vec![npm]
@@ -108,7 +108,7 @@ impl Environment {
                 vec![go]
             }
             Environment::Java => {
-                let mut mvn = Command::new(tools::mvn());
+                let mut mvn = Command::new(tools::MVN);
                 // No test has this name, but to find that out Maven has to fetch its test runner.
                 mvn.args(["-q", "-B", "test", "-Dtest=NoSuchTest", "-Dsurefire.failIfNoSpecifiedTests=false"]);
                 mvn.current_dir(folder);

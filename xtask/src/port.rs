@@ -25,7 +25,9 @@ pub(crate) fn choose(wanted: u16, nothing_left_out: bool) -> Result<u16> {
         return Ok(wanted);
     }
     if nothing_left_out {
-        return Err(format!("port {wanted} is taken by another program, and the cases of the development account need it"));
+        return Err(format!(
+            "port {wanted} is taken by another program, and the cases of the development account need it"
+        ));
     }
     let other = any_free()?;
     println!("skipped: cases that need port {wanted}: another program listens there; using {other}");

@@ -46,7 +46,9 @@ pub(crate) fn write(path: &Path, results: &[CaseResult]) -> Result<()> {
 
 fn parse(text: &str) -> Result<Vec<CaseResult>> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(index, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1))).collect()
+    lines
+        .map(|(index, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1)))
+        .collect()
 }
 
 /// Puts together the runs of one suite against several addresses of the same server: a case counts where it ran.
@@ -108,18 +110,18 @@ mod tests {
             result_of("MergeEntity", "b", Outcome::Skipped),
             result_of("MergeEntity", "c", Outcome::Skipped),
         ];
-        let second = vec![
-            result_of("InsertEntity", "a", Outcome::Skipped),
-            result_of("MergeEntity", "b", Outcome::Failed),
-        ];
-        let outcomes: Vec<_> = merged(vec![first, second]).into_iter().map(|result| (result.case, result.outcome)).collect();
+        let second =
+            vec![result_of("InsertEntity", "a", Outcome::Skipped), result_of("MergeEntity", "b", Outcome::Failed)];
+        let outcomes: Vec<_> =
+            merged(vec![first, second]).into_iter().map(|result| (result.case, result.outcome)).collect();
         let expected = [("a", Outcome::Passed), ("b", Outcome::Failed), ("c", Outcome::Skipped)];
         assert_eq!(outcomes, expected.map(|(case, outcome)| (case.to_owned(), outcome)));
     }
 
     #[test]
     fn a_case_told_twice_in_one_run_stays_visible() {
-        let run = vec![result_of("InsertEntity", "a", Outcome::Passed), result_of("InsertEntity", "a", Outcome::Passed)];
+        let run =
+            vec![result_of("InsertEntity", "a", Outcome::Passed), result_of("InsertEntity", "a", Outcome::Passed)];
         assert_eq!(merged(vec![run]).len(), 2);
     }
 }

@@ -91,7 +91,7 @@ impl Suite {
             Suite::Python | Suite::Az => pytest(environments::venv_python(workspace, self.name())),
             Suite::Js | Suite::LegacyNode => with_arguments("node", &["--test"]),
             Suite::Go => with_arguments("go", &["test", "-count=1", "./..."]),
-            Suite::Java => with_arguments(tools::mvn(), &["-q", "-B", "test"]),
+            Suite::Java => with_arguments(tools::MVN, &["-q", "-B", "test"]),
         };
         command.current_dir(self.folder(workspace));
         command

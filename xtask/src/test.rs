@@ -71,7 +71,7 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], port: u16) -> Result<boo
     }
     match preparation.as_mut().filter(|_| summary.is_success()) {
         Some(preparation) => run_suites(workspace, &suites, port, preparation, &mut summary),
-        None => leave_out(&suites, &mut summary),
+        None => conform::leave_out(&suites, &mut summary),
     }
     drop(preparation);
 
@@ -96,13 +96,6 @@ fn run_suites(
     }
 }
 
-fn leave_out(suites: &[Suite], summary: &mut Summary) {
-    for suite in suites {
-        println!("skipped: {} suite: a step before it failed", suite.name());
-        summary.push(Row::skipped(suite.name()));
-    }
-}
-
 fn tidy_step(workspace: &Workspace) -> Result<Row> {
     let started = Instant::now();
     let findings = tidy::check(workspace)?;
@@ -111,7 +104,13 @@ fn tidy_step(workspace: &Workspace) -> Result<Row> {
     }
     let failed = findings.iter().filter(|finding| !finding.is_warning).count();
     println!("tidy: {}", if failed == 0 { "ok".to_owned() } else { format!("FAILED, {failed} findings") });
-    Ok(Row { name: "tidy".to_owned(), passed: usize::from(failed == 0), failed, time: started.elapsed(), ..Row::default() })
+    Ok(Row {
+        name: "tidy".to_owned(),
+        passed: usize::from(failed == 0),
+        failed,
+        time: started.elapsed(),
+        ..Row::default()
+    })
 }
 
 fn docs_step(workspace: &Workspace) -> Row {

@@ -2,6 +2,10 @@
 
 use std::process::Command;
 
+pub(crate) const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
+pub(crate) const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
+pub(crate) const MVN: &str = if cfg!(windows) { "mvn.cmd" } else { "mvn" };
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tool {
     Python,
@@ -41,18 +45,18 @@ impl Tool {
     fn probes(self) -> &'static [Probe] {
         match self {
             Tool::Python => &[
-                Probe { program: python(), arguments: &["--version"], least: (3, 11) },
+                Probe { program: PYTHON, arguments: &["--version"], least: (3, 11) },
                 // Debian ships Python without what makes a virtual environment.
-                Probe { program: python(), arguments: &["-c", "import ensurepip, venv"], least: (0, 0) },
+                Probe { program: PYTHON, arguments: &["-c", "import ensurepip, venv"], least: (0, 0) },
             ],
             Tool::Node => &[
                 Probe { program: "node", arguments: &["--version"], least: (20, 0) },
-                Probe { program: npm(), arguments: &["--version"], least: (0, 0) },
+                Probe { program: NPM, arguments: &["--version"], least: (0, 0) },
             ],
             Tool::Go => &[Probe { program: "go", arguments: &["version"], least: (1, 23) }],
             Tool::Java => &[
                 Probe { program: "javac", arguments: &["-version"], least: (17, 0) },
-                Probe { program: mvn(), arguments: &["--version"], least: (3, 6) },
+                Probe { program: MVN, arguments: &["--version"], least: (3, 6) },
             ],
         }
     }
@@ -87,18 +91,6 @@ fn version_in(text: &str) -> Option<(u32, u32)> {
         let mut numbers = word.split('.');
         Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
     })
-}
-
-pub(crate) const fn python() -> &'static str {
-    if cfg!(windows) { "python" } else { "python3" }
-}
-
-pub(crate) const fn npm() -> &'static str {
-    if cfg!(windows) { "npm.cmd" } else { "npm" }
-}
-
-pub(crate) const fn mvn() -> &'static str {
-    if cfg!(windows) { "mvn.cmd" } else { "mvn" }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::batch::{self, Part};
+use crate::expect::equal;
 use crate::request::Request;
 use crate::sas::AccountSas;
 use crate::{Outcome, Session, cases, clock};
@@ -208,7 +209,7 @@ async fn a_batch_with_an_account_sas_is_authorised_by_operation(at: &Session) ->
     } else {
         refused.expect(403)?;
     }
-    crate::expect::equal("rows written", table.query().send().await?.items()?.len(), 0)?;
+    equal("rows written", table.query().send().await?.items()?.len(), 0)?;
     let served = request.sas(&AccountSas::new("o", "a").query(at.target())).send().await?;
     batch::changeset_answers(&served)?[0].expect(204)?;
     Ok(())

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::batch::{self, Part};
-use crate::expect::equal;
+use crate::expect::{ensure, equal};
 use crate::table::Table;
 use crate::{Outcome, Session, cases};
 
@@ -215,7 +215,7 @@ async fn a_second_changeset_is_not_applied(at: &Session) -> Outcome {
     let response = batch::request(at, body).send().await?;
     response.expect_one_of(&[202, 400])?;
     let rows = table.query().send().await?.column("RowKey")?;
-    crate::expect::ensure(!rows.contains(&"2".to_owned()), || "the second changeset was applied".to_owned())
+    ensure(!rows.contains(&"2".to_owned()), || "the second changeset was applied".to_owned())
 }
 
 async fn a_query_beside_a_changeset_is_refused(at: &Session) -> Outcome {
@@ -234,7 +234,7 @@ async fn a_failed_authentication_fails_the_whole_batch_in_json(at: &Session) -> 
     let body = batch::changeset_body(&[insert(at, &table, "1")]);
     let response = batch::request(at, body).key(b"wrong").send().await?;
     response.expect_code(403, "AuthenticationFailed")?;
-    crate::expect::ensure(response.text().starts_with('{'), || format!("not JSON: {}", response.text()))?;
+    ensure(response.text().starts_with('{'), || format!("not JSON: {}", response.text()))?;
     table.expect_rows(&[]).await
 }
 

@@ -28,7 +28,7 @@ cases! {
         a_batch_as_legacy_node_writes_it_is_served,
         a_batch_may_have_query_parameters_in_its_urls,
         a_batch_of_100_is_accepted,
-        a_batch_sees_its_own_effects_in_order,
+        a_batch_may_rest_on_an_etag_read_before_it,
         a_batch_with_a_single_query_answers_it,
         a_batch_query_of_a_missing_entity_answers_404,
         a_batch_may_use_empty_parentheses,
@@ -236,8 +236,7 @@ async fn a_batch_of_100_is_accepted(at: &Session) -> Outcome {
     equal("rows", table.query().send().await?.items()?.len(), 100)
 }
 
-/// The group is judged as a whole: an update of one row may rest on the etag read before it.
-async fn a_batch_sees_its_own_effects_in_order(at: &Session) -> Outcome {
+async fn a_batch_may_rest_on_an_etag_read_before_it(at: &Session) -> Outcome {
     let table = at.table().await?;
     let etag = table.seed(json!({ "PartitionKey": "p", "RowKey": "1", "A": 1 })).await?.etag()?;
     let update = Part::new("PUT", table.entity_url("p", "1"), json!({ "A": 2 })).header("If-Match", &etag);

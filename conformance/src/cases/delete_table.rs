@@ -1,5 +1,6 @@
 //! Delete Table.
 
+use crate::expect::equal;
 use crate::{Failure, Outcome, Session, cases};
 
 cases! {
@@ -27,7 +28,7 @@ async fn a_deleted_table_is_gone(at: &Session) -> Outcome {
     table.read("p", "r").send().await?.expect_any_code(gone)?;
     let filter = format!("TableName eq '{}'", table.name);
     let listed = at.get("/Tables").query("$filter", &filter).send().await?;
-    crate::expect::equal("tables listed", listed.items()?.len(), 0)
+    equal("tables listed", listed.items()?.len(), 0)
 }
 
 async fn delete_table_matches_in_any_case(at: &Session) -> Outcome {

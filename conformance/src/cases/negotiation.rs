@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::expect::ensure;
 use crate::request::{FULL, MINIMAL, NONE};
 use crate::response::Response;
 use crate::{Outcome, Session, cases};
@@ -33,7 +34,7 @@ cases! {
 
 async fn expect_level(response: &Response, level: &str) -> Outcome {
     let content_type = response.expect(200)?.header("Content-Type").unwrap_or_default();
-    crate::expect::ensure(content_type.starts_with(level), || format!("expected {level}, got {content_type}"))
+    ensure(content_type.starts_with(level), || format!("expected {level}, got {content_type}"))
 }
 
 async fn plain_json_means_minimal_metadata(at: &Session) -> Outcome {

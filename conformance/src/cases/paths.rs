@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::expect::equal;
 use crate::{Outcome, Session, cases};
 
 cases! {
@@ -59,13 +60,13 @@ async fn a_double_slash_after_the_root_is_tolerated(at: &Session) -> Outcome {
 async fn parameter_names_may_be_percent_encoded(at: &Session) -> Outcome {
     let table = at.table().await?;
     let response = at.get("/Tables").raw_query(&format!("%24filter=TableName%20eq%20%27{}%27", table.name));
-    crate::expect::equal("tables found", response.send().await?.column("TableName")?, [table.name.as_str()])
+    equal("tables found", response.send().await?.column("TableName")?, [table.name.as_str()])
 }
 
 async fn a_plus_in_the_query_is_a_space(at: &Session) -> Outcome {
     let table = at.table().await?;
     let response = at.get("/Tables").raw_query(&format!("$filter=TableName+eq+%27{}%27", table.name));
-    crate::expect::equal("tables found", response.send().await?.column("TableName")?, [table.name.as_str()])
+    equal("tables found", response.send().await?.column("TableName")?, [table.name.as_str()])
 }
 
 async fn insert_accepts_the_table_with_empty_parentheses(at: &Session) -> Outcome {
@@ -86,14 +87,14 @@ async fn insert_under_a_tables_segment_after_a_table_needs_keys(at: &Session) ->
 async fn query_accepts_the_table_without_parentheses(at: &Session) -> Outcome {
     let table = at.table().await?;
     table.seed_rows(&["r"]).await?;
-    crate::expect::equal("rows", at.get(table.path()).send().await?.column("RowKey")?, ["r"])
+    equal("rows", at.get(table.path()).send().await?.column("RowKey")?, ["r"])
 }
 
 async fn table_names_match_in_any_case(at: &Session) -> Outcome {
     let table = at.table().await?;
     table.seed_rows(&["r"]).await?;
     let shouted = at.get(format!("/{}()", table.name.to_uppercase()));
-    crate::expect::equal("rows", shouted.send().await?.column("RowKey")?, ["r"])
+    equal("rows", shouted.send().await?.column("RowKey")?, ["r"])
 }
 
 async fn query_under_a_tables_segment_after_a_table_is_not_implemented(at: &Session) -> Outcome {
@@ -120,7 +121,7 @@ async fn expect_odd_key_found(at: &Session, predicate: &str) -> Outcome {
     let table = at.table().await?;
     table.seed(json!({ "PartitionKey": ODD_KEY, "RowKey": ODD_KEY })).await?;
     let entity = at.get(format!("{}{predicate}", table.path())).send().await?.expect(200)?.json()?;
-    crate::expect::equal("RowKey", entity["RowKey"].as_str(), Some(ODD_KEY))
+    equal("RowKey", entity["RowKey"].as_str(), Some(ODD_KEY))
 }
 
 async fn keys_are_found_as_python_writes_them(at: &Session) -> Outcome {
@@ -143,8 +144,8 @@ async fn expect_found(at: &Session, partition: &str, row: &str, predicate: &str)
     let table = at.table().await?;
     table.seed(json!({ "PartitionKey": partition, "RowKey": row })).await?;
     let entity = at.get(format!("{}{predicate}", table.path())).send().await?.expect(200)?.json()?;
-    crate::expect::equal("PartitionKey", entity["PartitionKey"].as_str(), Some(partition))?;
-    crate::expect::equal("RowKey", entity["RowKey"].as_str(), Some(row))
+    equal("PartitionKey", entity["PartitionKey"].as_str(), Some(partition))?;
+    equal("RowKey", entity["RowKey"].as_str(), Some(row))
 }
 
 async fn keys_may_hold_commas_parentheses_and_equals_signs(at: &Session) -> Outcome {

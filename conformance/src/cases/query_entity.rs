@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::expect::equal;
 use crate::request::{FULL, MINIMAL, NONE};
 use crate::{Outcome, Session, cases};
 
@@ -97,7 +98,7 @@ async fn a_read_with_full_metadata_encodes_its_links(at: &Session) -> Outcome {
     let keys = "(PartitionKey='it''s',RowKey='a%20b')";
     let entity = table.read("it's", "a b").accept(FULL).send().await?.expect(200)?.json()?;
     let id = format!("{base}/{}{keys}", table.name);
-    crate::expect::equal("odata.id", entity["odata.id"].as_str(), Some(id.as_str()))?;
+    equal("odata.id", entity["odata.id"].as_str(), Some(id.as_str()))?;
     let link = format!("{}{keys}", table.name);
-    crate::expect::equal("odata.editLink", entity["odata.editLink"].as_str(), Some(link.as_str()))
+    equal("odata.editLink", entity["odata.editLink"].as_str(), Some(link.as_str()))
 }

@@ -1,5 +1,6 @@
 //! Which names a table may have.
 
+use crate::expect::equal;
 use crate::{Outcome, Session, cases};
 
 cases! {
@@ -75,7 +76,7 @@ async fn a_name_keeps_its_case(at: &Session) -> Outcome {
     let mixed = at.unused_name().replacen("conf", "ConF", 1);
     at.create(&mixed).send().await?.expect(201)?;
     let found = at.get("/Tables").query("$filter", &format!("TableName eq '{mixed}'")).send().await?;
-    crate::expect::equal("tables found", found.column("TableName")?, [mixed.as_str()])
+    equal("tables found", found.column("TableName")?, [mixed.as_str()])
 }
 
 async fn deleting_an_impossible_name_finds_nothing(at: &Session) -> Outcome {

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::expect::ensure;
 use crate::request::Request;
 use crate::sas::TableSas;
 use crate::table::Table;
@@ -235,7 +236,7 @@ async fn a_sas_for_another_address_is_refused(at: &Session) -> Outcome {
         let response = table.query().sas(&sas.query(at.target())).send().await?;
         let message = response.expect_code(403, "AuthorizationSourceIPMismatch")?.error()?.message;
         let prefix = "This request is not authorized to perform this operation using this source IP";
-        crate::expect::ensure(message.starts_with(prefix), || format!("message: {message:?}"))?;
+        ensure(message.starts_with(prefix), || format!("message: {message:?}"))?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::batch::{self, Part};
+use crate::expect::equal;
 use crate::sas::TableSas;
 use crate::table::Table;
 use crate::{Outcome, Session, cases};
@@ -37,7 +38,7 @@ async fn grid(at: &Session) -> Outcome<Table<'_>> {
 
 async fn expect_visible(at: &Session, table: &Table<'_>, sas: TableSas, rows: &[&str]) -> Outcome {
     let response = table.query().sas(&sas.query(at.target())).send().await?;
-    crate::expect::equal("rows inside the range", response.column("RowKey")?, rows)
+    equal("rows inside the range", response.column("RowKey")?, rows)
 }
 
 async fn a_start_partition_bounds_a_query(at: &Session) -> Outcome {
@@ -123,7 +124,7 @@ async fn a_batch_with_a_table_sas_is_served(at: &Session) -> Outcome {
     let body = batch::changeset_body(&insert_into(at, &table, "p"));
     let sas = TableSas::new(&table.name, "a").query(at.target());
     let answers = batch::changeset_answers(&batch::request(at, body).sas(&sas).send().await?)?;
-    crate::expect::equal("statuses", answers.iter().map(|a| a.status()).collect::<Vec<_>>(), [204])?;
+    equal("statuses", answers.iter().map(|a| a.status()).collect::<Vec<_>>(), [204])?;
     table.expect_rows(&["new"]).await
 }
 
@@ -136,7 +137,7 @@ async fn expect_batch_refused(at: &Session, table: &Table<'_>, partition: &str, 
     } else {
         response.expect(403)?;
     }
-    crate::expect::equal("rows written", table.query().send().await?.items()?.len(), 0)
+    equal("rows written", table.query().send().await?.items()?.len(), 0)
 }
 
 async fn a_batch_without_the_permission_is_refused(at: &Session) -> Outcome {

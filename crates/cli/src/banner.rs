@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use crate::accounts::{DEVELOPMENT_KEY, DEVELOPMENT_NAME};
 use crate::settings::Settings;
 
 /// The lines for stdout.
@@ -17,13 +18,15 @@ pub(crate) fn lines(settings: &Settings, table: SocketAddr, admin: Option<Socket
         None => "Data: in memory, gone when the server stops".to_owned(),
     });
     lines.push("Connection string:".to_owned());
-    for (name, key) in &settings.shown_accounts {
+    for account in &settings.accounts {
+        // The development key is public; any other is the operator's secret and stays out of logs.
+        let name = account.name.as_str();
+        let key = if name == DEVELOPMENT_NAME { DEVELOPMENT_KEY } else { "<your key>" };
         lines.push(format!(
-            "  DefaultEndpointsProtocol={scheme};AccountName={name};AccountKey={};TableEndpoint={root}/{name};",
-            if name == "devstoreaccount1" { key } else { "<your key>" }
+            "  DefaultEndpointsProtocol={scheme};AccountName={name};AccountKey={key};TableEndpoint={root}/{name};"
         ));
     }
-    let is_default = settings.shown_accounts.iter().any(|(name, _)| name == "devstoreaccount1")
+    let is_default = settings.accounts.iter().any(|account| account.name.as_str() == DEVELOPMENT_NAME)
         && scheme == "http"
         && table.port() == 10002
         && (table.ip().is_loopback() || table.ip().is_unspecified());

@@ -11,7 +11,7 @@ use crate::arguments::LogFormat;
 use crate::settings::Settings;
 
 pub(crate) fn start(settings: &Settings) -> Result<(), String> {
-    let filter = EnvFilter::try_new(&settings.log)
+    let filter = EnvFilter::try_new(directives(&settings.log))
         .map_err(|error| format!("'{}' is not a log filter: {error}; try --log debug", settings.log))?;
     let console = match settings.log_format {
         LogFormat::Text => fmt::layer().with_writer(std::io::stderr).boxed(),
@@ -25,10 +25,23 @@ pub(crate) fn start(settings: &Settings) -> Result<(), String> {
                 format!("cannot write the log {}: {error}; choose another file for --debug", path.display())
             })?;
             let layer = fmt::layer().with_ansi(false).with_writer(Mutex::new(file));
-            Some(layer.with_filter(EnvFilter::new("info,tablerock_server=debug")))
+            Some(layer.with_filter(EnvFilter::new(directives("debug"))))
         }
     };
     // A second start in one process would be a mistake of ours, and harmless.
     let _ = tracing_subscriber::registry().with(console.with_filter(filter)).with(file).try_init();
     Ok(())
+}
+
+/// A plain level is about us; what our dependencies have to say is wanted from warnings on.
+fn directives(log: &str) -> String {
+    match log {
+        "error" | "off" => log.to_owned(),
+        "warn" | "info" | "debug" | "trace" => {
+            let ours = ["tablerock", "tablerock_kv", "tablerock_kv_local", "tablerock_services", "tablerock_server"];
+            let ours: Vec<String> = ours.iter().map(|target| format!("{target}={log}")).collect();
+            format!("warn,{}", ours.join(","))
+        }
+        filter => filter.to_owned(),
+    }
 }

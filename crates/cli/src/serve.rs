@@ -37,6 +37,7 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
         None => None,
     };
     let store = Store::new(open_engine(&settings)?);
+    let banner = announcement(&settings, &table_listener, admin_listener.as_ref())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let tables = TableService::open(store.clone(), clock.clone(), settings.throttle).await;
     let road = Arc::new(Road {
@@ -49,14 +50,13 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
         accept_tokens: settings.accept_tokens,
         host_style: settings.host_style,
     });
-    announce(&settings, &table_listener, admin_listener.as_ref())?;
-
     let (stop, stopped) = watch::channel(false);
     let idle_time = Duration::from_secs(settings.idle_seconds);
     let listening = Listening { tls: acceptor, connections_max: settings.connections_max, idle_time };
     let serving = tokio::spawn(serve_tables(road.clone(), table_listener, listening, stopped.clone()));
     let administering =
         admin_listener.map(|listener| tokio::spawn(serve_admin(road.clone(), store.clone(), listener, stopped)));
+    banner.iter().for_each(|line| println!("{line}"));
     wait_for_signal().await?;
     tracing::info!("stopping: requests under way may finish");
     // Whoever listened is gone only if the server is ending anyway.
@@ -99,20 +99,18 @@ async fn bind(address: &Address, flag: &str) -> Result<TcpListener, String> {
     })
 }
 
-fn announce(settings: &Settings, table: &TcpListener, admin: Option<&TcpListener>) -> Result<(), String> {
+/// What to say once the server is up.
+fn announcement(settings: &Settings, table: &TcpListener, admin: Option<&TcpListener>) -> Result<Vec<String>, String> {
     for explanation in &settings.explanations {
         eprintln!("tablerock: {explanation}");
     }
     if settings.silent {
-        return Ok(());
+        return Ok(vec![]);
     }
     let address = |listener: &TcpListener| -> Result<SocketAddr, String> {
         listener.local_addr().map_err(|error| format!("a listening port has no address: {error}"))
     };
-    for line in banner::lines(settings, address(table)?, admin.map(address).transpose()?) {
-        println!("{line}");
-    }
-    Ok(())
+    Ok(banner::lines(settings, address(table)?, admin.map(address).transpose()?))
 }
 
 #[cfg(unix)]

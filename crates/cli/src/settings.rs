@@ -23,8 +23,6 @@ pub(crate) struct Settings {
     /// `None` is no admin address.
     pub(crate) admin_address: Option<Address>,
     pub(crate) accounts: Vec<Account>,
-    /// For the banner: the accounts' names and first keys in text.
-    pub(crate) shown_accounts: Vec<(String, String)>,
     /// Certificate and key.
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
     pub(crate) accept_tokens: bool,
@@ -90,7 +88,7 @@ impl Settings {
         // Azurite's variable is the last resort, so that a machine that has it set can still be told otherwise.
         let azurite_accounts = || std::env::var("AZURITE_ACCOUNTS").ok();
         let listed = given.accounts.or(file.accounts).or_else(azurite_accounts).filter(|list| !list.is_empty());
-        let (accounts, shown_accounts) = accounts::parse(listed.as_deref().unwrap_or(accounts::DEVELOPMENT))?;
+        let accounts = accounts::parse(&listed.unwrap_or_else(accounts::development))?;
         let tls = match (given.cert.or(file.cert), given.key.or(file.key)) {
             (Some(cert), Some(key)) => Some((cert, key)),
             (None, None) => None,
@@ -113,7 +111,6 @@ impl Settings {
             table_address: Address { host: host(given.table_host, file.table_host), port: table_port },
             admin_address: (admin_port != 0).then_some(Address { host: admin_host, port: admin_port }),
             accounts,
-            shown_accounts,
             tls,
             accept_tokens: oauth == Some(OauthLevel::Basic),
             host_style: !(given.disable_product_style_url || file.disable_product_style_url.unwrap_or(false)),

@@ -17,10 +17,11 @@ const LOADED_RECORDS: u64 = 200_000;
 async fn main() -> Result<(), Error> {
     let folder = std::env::args().nth(1).map_or_else(std::env::temp_dir, PathBuf::from);
     let location = folder.join(format!("tablerock-throughput-{}", std::process::id()));
+    let start = Instant::now();
     let engine = Arc::new(LocalEngine::open(&location)?);
     let store = Store::new(engine.clone());
 
-    println!("opened              {:>10} KB resident", resident_kb());
+    println!("created             {:>10.1} ms, {} KB resident", start.elapsed().as_secs_f64() * 1e3, resident_kb());
     for (writers, partitions) in [(1, 1), (64, 1), (64, 64), (256, 256)] {
         let before = engine.statistics();
         let commits = insert(&store, writers, partitions).await?;
@@ -39,6 +40,9 @@ async fn main() -> Result<(), Error> {
     println!("at the end          {:>10} KB resident", resident_kb());
     store.close().await?;
     drop((store, engine));
+    let start = Instant::now();
+    drop(LocalEngine::open(&location)?);
+    println!("opened and closed   {:>10.1} ms", start.elapsed().as_secs_f64() * 1e3);
     std::fs::remove_dir_all(&location).map_err(|error| Error::internal("cannot clean up").with_source(error))
 }
 
@@ -56,7 +60,10 @@ async fn insert(store: &Store, writers: usize, partitions: usize) -> Result<u64,
                     let key = Bytes::from(format!("{writer:03}-{commits:09}"));
                     let insert = store.transact(partition.as_bytes(), vec![key.clone()], |tx| match tx.get(&key) {
                         Some(_) => Err(Error::invalid("the record exists")),
-                        None => Ok(tx.put(key.clone(), value.clone())),
+                        None => {
+                            tx.put(key.clone(), value.clone());
+                            Ok(())
+                        }
                     });
                     insert.await?;
                     commits += 1;

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use fjall::{Keyspace, PersistMode};
 use parking_lot::Mutex;
-use tablerock_kv::{Error, Result};
+use tablerock_kv::Result;
 
 use crate::database::Handles;
 use crate::failure::{translate, translate_io};
 use crate::overlay::{Overlay, Write};
-use crate::queue::{Queue, Shut, Taken, Waiting, Writes};
+use crate::queue::{self, Queue, Shut, Taken, Waiting, Writes};
 use crate::statistics::Counters;
 use crate::view::{Published, View};
 
@@ -80,7 +80,6 @@ impl Committer {
         if writes.is_empty() {
             return Ok(());
         }
-        *self.shared.writing_since.lock() = Some(Instant::now());
         let mut batch = fjall::OwnedWriteBatch::with_capacity(self.handles.database.clone(), writes.len())
             .durability(Some(PersistMode::SyncData));
         for (keyspace, write) in writes {
@@ -89,13 +88,19 @@ impl Committer {
                 None => batch.remove(keyspace, write.key.clone()),
             }
         }
-        let refused = "a write to disk failed; writes are refused until Tablerock is restarted";
-        (self.seam)().map_err(|error| translate_io(refused, error))?;
-        batch.commit().map_err(|error| translate(refused, error))?;
+        *self.shared.writing_since.lock() = Some(Instant::now());
+        let written = self.sync(batch);
         *self.shared.writing_since.lock() = None;
+        written?;
         self.shared.counters.synced_group();
         self.shared.published.replace(View::open(&self.handles));
         Ok(())
+    }
+
+    fn sync(&self, batch: fjall::OwnedWriteBatch) -> Result<()> {
+        let refused = "a write to disk failed; writes are refused until Tablerock is restarted";
+        (self.seam)().map_err(|error| translate_io(refused, error))?;
+        batch.commit().map_err(|error| translate(refused, error))
     }
 
     /// Finds out whether one of fjall's threads has failed, and lets go of files that only the view still holds.
@@ -138,8 +143,7 @@ struct ShutWhenGone(Arc<Shared>);
 impl Drop for ShutWhenGone {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let error = "the thread that writes has died; writes are refused until Tablerock is restarted";
-            self.0.queue.shut(Shut::Failed(Error::internal(error)));
+            self.0.queue.shut(Shut::Failed(queue::died()));
         }
         // Their answers' senders go with them, which tells those who wait.
         drop(self.0.queue.take(Duration::ZERO));

@@ -37,7 +37,7 @@ impl Directory {
                 format!("cannot write to {}; check its permissions, or choose another --location", location.display());
             translate_io(&attempt, error)
         };
-        fs::create_dir_all(location).map_err(unusable)?;
+        create(location).map_err(unusable)?;
         let lock = lock(location).map_err(|failure| match failure {
             LockFailure::Held(pid) => in_use(location, pid),
             LockFailure::Io(error) => unusable(error),
@@ -76,6 +76,16 @@ impl Directory {
         fs::rename(&new, self.data()).map_err(failed)?;
         format::sync_directory(&self.location).map_err(failed)
     }
+}
+
+/// Makes the directory and those above it, durably.
+fn create(location: &Path) -> std::io::Result<()> {
+    let missing: Vec<_> = location.ancestors().take_while(|path| !path.exists()).collect();
+    fs::create_dir_all(location)?;
+    missing
+        .iter()
+        .filter_map(|path| fs::canonicalize(path).ok()?.parent().map(Path::to_owned))
+        .try_for_each(|parent| format::sync_directory(&parent))
 }
 
 enum LockFailure {

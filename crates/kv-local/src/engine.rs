@@ -37,16 +37,16 @@ const STALL: Duration = Duration::from_secs(30);
 
 /// A data directory, open for reading and writing.
 pub struct LocalEngine {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     intents: Arc<Intents>,
     sweep_delay: Duration,
     /// What closing lets go of.
-    open: Mutex<Option<Open>>,
+    pub(crate) open: Mutex<Option<Open>>,
 }
 
-struct Open {
+pub(crate) struct Open {
     threads: Vec<JoinHandle<()>>,
-    handles: Handles,
+    pub(crate) handles: Handles,
     /// Last, so that the directory is free only when everything in it is closed.
     directory: Directory,
 }
@@ -188,6 +188,9 @@ impl Engine for LocalEngine {
         if range.is_empty() {
             return Ok(());
         }
+        let (start, end) = physical::encode_range(&range);
+        check_key(&start)?;
+        check_key(&end.unwrap_or_default())?;
         let intent = self.intents.create(range);
         let note = intent.note();
         let room = self.shared.queue.reserve(note.key.len()).await?;
@@ -246,14 +249,19 @@ impl Change {
         let write = |(key, value): (Bytes, Option<Bytes>)| Write { key: encode(&key).into(), value: value.map(own) };
         let writes: Vec<_> = writes.into_iter().map(write).collect();
         let bytes = writes.iter().map(|write| write.key.len() + write.value.as_ref().map_or(0, Bytes::len)).sum();
-        if writes.iter().any(|write| write.key.len() > KEY_BYTES_MAX) {
-            return Err(Error::invalid(format!("partition and key have more than {KEY_BYTES_MAX} bytes together")));
-        }
+        writes.iter().try_for_each(|write| check_key(&write.key))?;
         if bytes > COMMIT_BYTES_MAX {
             return Err(Error::invalid(format!("a commit of {bytes} bytes is greater than {COMMIT_BYTES_MAX}")));
         }
         Ok(Self { stripe, expected, writes, bytes })
     }
+}
+
+fn check_key(physical: &[u8]) -> Result<()> {
+    if physical.len() <= KEY_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("partition and key have more than {KEY_BYTES_MAX} bytes together")))
 }
 
 fn own(value: Bytes) -> Bytes {

@@ -17,7 +17,8 @@ pub struct LocalOptions {
     pub journal_bytes_max: u64,
     /// Commits that wait for the disk. When there are more, those who come later wait for room.
     pub queue_bytes_max: usize,
-    /// Threads that turn buffers into tables and merge tables.
+    /// Threads that turn buffers into tables and merge tables. By default one, and two where there are more than
+    /// two cores: of several, fjall keeps one free by letting it spin while the others merge.
     pub worker_threads: usize,
     /// Table files kept open.
     pub open_files_max: usize,
@@ -28,12 +29,13 @@ pub struct LocalOptions {
 
 impl Default for LocalOptions {
     fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             cache_bytes: 64 * MIB,
-            write_buffer_bytes: 32 * MIB,
+            write_buffer_bytes: 16 * MIB,
             journal_bytes_max: 256 * MIB,
             queue_bytes_max: 16 << 20,
-            worker_threads: 2,
+            worker_threads: if cores > 2 { 2 } else { 1 },
             open_files_max: 400,
             sweep_delay: Duration::from_secs(60),
         }

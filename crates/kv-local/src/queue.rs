@@ -55,6 +55,11 @@ impl Shut {
     }
 }
 
+/// The thread that writes never goes without a reason; if it does, this is it.
+pub(crate) fn died() -> Error {
+    Error::internal("the thread that writes has died; writes are refused until Tablerock is restarted")
+}
+
 pub(crate) struct Queue {
     state: Mutex<State>,
     arrived: Condvar,
@@ -141,8 +146,9 @@ impl Queue {
         self.state.lock().shut.clone()
     }
 
+    /// What those hear who waited for an answer that will not come.
     pub(crate) fn shut_error(&self) -> Error {
-        self.shut_reason().unwrap_or(Shut::Closed).error()
+        self.shut_reason().map_or_else(died, |reason| reason.error())
     }
 
     pub(crate) fn pending_bytes(&self) -> u64 {

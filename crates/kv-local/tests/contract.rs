@@ -1,5 +1,7 @@
 //! The local engine keeps the contract of every engine.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

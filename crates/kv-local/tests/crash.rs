@@ -3,6 +3,8 @@
 //! A copy of the directory of a running engine is what a killed process leaves. Damage to the journal of such a
 //! copy stands for a power cut in the middle of a write, or for a disk that rots.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

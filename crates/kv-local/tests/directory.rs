@@ -1,5 +1,7 @@
 //! The data directory: one owner, a known format, and messages that say what helps.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 use std::fs;
 use std::path::Path;
 
@@ -78,6 +80,14 @@ fn a_place_that_is_no_directory_is_refused() {
     let error = refusal(&file);
     assert!(error.message().starts_with(&format!("cannot write to {}", file.display())), "{error}");
     assert!(error.message().contains("choose another --location"), "{error}");
+}
+
+#[test]
+fn directories_above_are_made_as_well() {
+    let directory = tempfile::tempdir().unwrap();
+    let location = directory.path().join("a/b/c");
+    drop(LocalEngine::open(&location).unwrap());
+    assert!(location.join("tablerock-data").is_dir());
 }
 
 #[tokio::test]

@@ -29,8 +29,9 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
     /// expectations saw, are durable. Otherwise applies nothing and fails with `Conflict`.
     async fn commit(&self, commit: Commit) -> Result<()>;
 
-    /// Forgets a range that no reader can reach any more. Returns once the intent is durable; the records go,
-    /// and their space comes back, in the background, also after a restart.
+    /// Forgets a range that no reader can reach any more, and that nobody will use again: what is written there
+    /// later may go as well. Returns once the intent is durable; the records go, and their space comes back, in
+    /// the background, also after a restart.
     async fn drop_range(&self, range: Range) -> Result<()>;
 
     /// Whether the engine can serve, for the health endpoint.

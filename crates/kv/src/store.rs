@@ -139,7 +139,8 @@ impl Store {
         tokio::time::sleep(Duration::from_millis(1 + self.dice.below(pause_ms_max))).await;
     }
 
-    /// Forgets a range that no reader can reach any more; the space comes back in the background.
+    /// Forgets a range that no reader can reach any more, and that nobody will use again; the space comes back in
+    /// the background.
     pub async fn drop_range(&self, range: Range) -> Result<()> {
         self.engine.drop_range(range).await
     }

@@ -40,9 +40,23 @@ impl<'a> Endpoint<'a> {
     pub(crate) fn below_root<'p>(&self, path: &'p str) -> &'p str {
         let trimmed = path.trim_start_matches('/');
         match self.root.strip_prefix('/').and_then(|account| trimmed.strip_prefix(account)) {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => rest,
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => self.without_repeated_account(rest),
             _ => path,
         }
+    }
+
+    /// Python's clients put the primary's path behind the secondary's root: `/acct-secondary/acct/…`.
+    fn without_repeated_account<'p>(&self, below: &'p str) -> &'p str {
+        let again = below.strip_prefix('/').and_then(|rest| rest.strip_prefix(self.account.name.as_str()));
+        match again {
+            Some(rest) if self.is_secondary && rest.starts_with('/') => rest,
+            _ => below,
+        }
+    }
+
+    /// The same for the root itself, where only the query tells it from a table that has the account's name.
+    pub(crate) fn is_repeated_root(&self, below: &str) -> bool {
+        self.is_secondary && below.strip_prefix('/') == Some(self.account.name.as_str())
     }
 }
 

@@ -77,6 +77,9 @@ impl Envelope {
                     .into_bytes();
             append_json_string(&mut body, &message);
             body.extend_from_slice(b"}}}");
+            if voice == Voice::FrontEnd {
+                return Answer { status: error.status, headers: vec![], body }.with("Content-Type", "application/json");
+            }
             return Answer::json(error.status, self.accepted.error_level(), body);
         }
         const NAMESPACE: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata";

@@ -122,7 +122,9 @@ impl Road {
         seen.account = Some(account.to_owned());
 
         // Who asks comes before whether the question makes sense, so the outcome of this waits.
-        let resource = Resource::parse(endpoint.below_root(path));
+        let below = endpoint.below_root(path);
+        let is_root = query.value("restype") == Some("service") && endpoint.is_repeated_root(below);
+        let resource = if is_root { Ok(Resource::Service) } else { Resource::parse(below) };
         let has_if_match = head.headers.contains_key(header::IF_MATCH);
         let resolved = resource.and_then(|resource| {
             let operation = resolve(verb, &resource, &query, has_if_match, envelope.version, account)?;

@@ -15,8 +15,12 @@ const policy = (id) => ({ id, accessPolicy: reading });
 const policies = (count) => Array.from({ length: count }, (_, index) => policy(`id${index}`));
 
 /** The policies as plain data: the client hangs response headers on the list. */
+// The SDK shows a permission that the service left out as undefined, and leaves the other fields out.
 async function readPolicies(table) {
-  return (await table.getAccessPolicy()).map(({ id, accessPolicy }) => ({ id, accessPolicy }));
+  return (await table.getAccessPolicy()).map(({ id, accessPolicy = {} }) => {
+    const { permission, ...times } = accessPolicy;
+    return { id, accessPolicy: permission === undefined ? times : { ...times, permission } };
+  });
 }
 
 conform("GetTableAcl", "a_fresh_table_has_no_policies", async (t) => {

@@ -3,6 +3,7 @@
 mod grouping;
 mod poison;
 mod queue_bound;
+mod resurrection;
 mod unsynced;
 
 use std::io;
@@ -55,7 +56,7 @@ struct Setup {
     disk: Arc<Disk>,
     engine: Arc<LocalEngine>,
     // After the engine, which still writes to it when it is dropped.
-    _directory: tempfile::TempDir,
+    directory: tempfile::TempDir,
 }
 
 impl Drop for Setup {
@@ -80,7 +81,7 @@ fn setup_with(options: &LocalOptions) -> Setup {
         Box::new(move || disk.sync())
     };
     let engine = Arc::new(LocalEngine::open_at_seam(directory.path(), options, seam).unwrap());
-    Setup { disk, engine, _directory: directory }
+    Setup { disk, engine, directory }
 }
 
 fn put(key: &str, value: &str) -> Commit {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tablerock_kv::{Commit, Engine, ErrorKind};
+use tablerock_kv::{Commit, Engine, ErrorKind, Range};
 
 use super::{State, put, setup_with, start};
 use crate::LocalOptions;
@@ -34,6 +34,9 @@ async fn what_can_never_be_written_is_invalid() {
     let setup = setup_with(&LocalOptions::default());
     let long_key = put(&"k".repeat(65_536), "v");
     assert_eq!(setup.engine.commit(long_key).await.unwrap_err().kind(), ErrorKind::Invalid);
+
+    let long_range = Range::partition(&[b'p'; 65_536]);
+    assert_eq!(setup.engine.drop_range(long_range).await.unwrap_err().kind(), ErrorKind::Invalid);
 
     let value = tablerock_kv::Bytes::from(vec![0; 1 << 20]);
     let writes = (0..65).map(|key| (format!("{key}").into(), Some(value.clone()))).collect();

@@ -1,7 +1,7 @@
 //! Dropped ranges go, and nothing else does.
 
 use super::Harness;
-use super::steps::{all, everything, get, places, put, puts, wait_until_empty};
+use super::steps::{all, everything, places, puts, wait_until_empty};
 use crate::{Position, Range};
 
 pub async fn a_dropped_range_goes_and_its_neighbours_stay(mut harness: Box<dyn Harness>) {
@@ -18,17 +18,6 @@ pub async fn a_dropped_range_goes_and_its_neighbours_stay(mut harness: Box<dyn H
     let left = places(&all(&*engine, &everything()).await);
     assert_eq!(left.len(), 699 + 699);
     assert_eq!((left[698].as_str(), left[699].as_str()), ("a/0698", "c/0001"));
-}
-
-pub async fn a_dropped_range_can_be_used_again(mut harness: Box<dyn Harness>) {
-    let sweeps_within = harness.capabilities().sweeps_within;
-    let engine = harness.open().await;
-    for round in ["1", "2", "3"] {
-        put(&*engine, "p", "k", round).await;
-        assert_eq!(get(&*engine, "p", "k").await.as_deref(), Some(round.as_bytes()));
-        engine.drop_range(Range::partition(b"p")).await.expect("a drop succeeds");
-        wait_until_empty(&*engine, &Range::partition(b"p"), sweeps_within).await;
-    }
 }
 
 pub async fn an_empty_range_drops_nothing(mut harness: Box<dyn Harness>) {

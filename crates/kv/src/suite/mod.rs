@@ -62,7 +62,6 @@ macro_rules! engine_suite {
             counters::no_update_of_one_counter_is_lost,
             counters::no_update_of_many_counters_is_lost,
             drops::a_dropped_range_goes_and_its_neighbours_stay,
-            drops::a_dropped_range_can_be_used_again,
             drops::an_empty_range_drops_nothing,
             limits::a_deadline_in_the_past_still_shows_one_record,
             limits::a_scan_stops_at_its_bytes,

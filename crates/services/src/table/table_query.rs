@@ -46,7 +46,10 @@ impl TableService {
             deadline: Some(deadline),
         };
         // Nothing to return means nothing to continue either.
-        while items_max > 0 {
+        if items_max == 0 {
+            return Ok(page);
+        }
+        loop {
             let found = self.store.scan(&range, scan_limits).await?;
             for record in &found.records {
                 let name = TableRecord::decode(&record.value)?.name;

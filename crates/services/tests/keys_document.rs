@@ -1,0 +1,245 @@
+//! The examples of `docs/keys.md` and `docs/formats.md` are what the code writes.
+//!
+//! Blocks marked `keys` hold examples: a call, and below it the fields that the call has, as hex in which blanks
+//! mean nothing. Each is computed again from the real functions. The block marked `store` is a whole store after
+//! the few requests of [`a_small_store`], record by record.
+
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use tablerock_kv::key::{KeyBuilder, KeyReader, physical};
+use tablerock_kv::{Bytes, ManualClock, Position, Range, ScanLimits, Store};
+use tablerock_protocol::xml::ServicePropertiesUpdate;
+use tablerock_protocol::{DateTime, Property, TableName, Uuid, Value};
+use tablerock_services::table::{Change, EntityGroup, EntityOperation, Properties};
+use tablerock_services::{AccountService, TableService, ThrottleTargets, keys};
+
+const ACCOUNT: &str = "devstoreaccount1";
+
+#[test]
+fn every_key_in_the_document_is_the_one_that_the_code_builds() {
+    let examples = examples(&document("keys.md"));
+    for example in &examples {
+        assert_eq!(example.fields, example.computed(), "{}{:?}", example.name, example.arguments);
+    }
+    let shown: BTreeSet<_> = examples.iter().map(|example| example.name.as_str()).collect();
+    let wanted = [
+        "bytes",
+        "entity",
+        "next_table_id",
+        "note_of_dropped_table",
+        "number",
+        "range_of_table",
+        "table",
+        "table_service_properties",
+        "text",
+        "timestamp_ceiling",
+    ];
+    assert_eq!(shown, BTreeSet::from(wanted), "each kind of key has its example");
+}
+
+#[tokio::test]
+async fn the_document_shows_every_record_of_a_small_store() {
+    let documented = records_in(&document("formats.md"));
+    let stored = a_small_store().await;
+    let shown = |records: &BTreeMap<Vec<u8>, Vec<u8>>| -> Vec<String> {
+        records.iter().map(|(key, value)| format!("{} => {}", hex(key), hex(value))).collect()
+    };
+    assert_eq!(shown(&documented), shown(&stored));
+}
+
+/// Creates a table, inserts an entity with a property of every type and sets the service's properties, on New
+/// Year's Day 2026 at midnight.
+async fn a_small_store() -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let midnight = DateTime::parse("2026-01-01").unwrap();
+    let store = Store::in_memory();
+    let clock = Arc::new(ManualClock::at(midnight.ticks()));
+    let tables = TableService::open(store.clone(), clock, ThrottleTargets::default()).await.unwrap();
+    tables.create_table(ACCOUNT, &TableName::parse("People").unwrap()).await.unwrap();
+    let property = |name: &'static str, value| Property { name: name.into(), value };
+    let properties = [
+        property("s", Value::String("é".into())),
+        property("i", Value::Int32(-2)),
+        property("l", Value::Int64(3)),
+        property("d", Value::Double(1.5)),
+        property("b", Value::Boolean(true)),
+        property("t", Value::DateTime(midnight)),
+        property("g", Value::Guid(Uuid::from_bytes([0x11; 16]))),
+        property("x", Value::Binary(vec![0xca, 0xfe].into())),
+    ];
+    let insert = EntityOperation {
+        table: "people".to_owned(),
+        partition_key: "Sales".to_owned(),
+        row_key: "00001".to_owned(),
+        change: Change::Insert(Properties::encode(&properties)),
+    };
+    tables.apply(ACCOUNT, &EntityGroup::single(insert)).await.unwrap();
+    let update = ServicePropertiesUpdate { cors: Some(vec![]), ..ServicePropertiesUpdate::default() };
+    AccountService::new(store.clone()).set_table_service_properties(ACCOUNT, &update).await.unwrap();
+
+    let everything = Range { start: Position::start_of(Bytes::new()), end: None };
+    let limits = ScanLimits { records_max: 1000, bytes_max: 1 << 20, deadline: None };
+    let records = store.scan(&everything, limits).await.unwrap().records;
+    records.iter().map(|record| (physical::encode(&record.partition, &record.key), record.value.to_vec())).collect()
+}
+
+/// The records of a document's `store` blocks. A record is `key => value`; indented lines go on with the value, which
+/// is hex with remarks behind `#`, or text if it begins with `<`.
+fn records_in(document: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let mut records: Vec<(Vec<u8>, String)> = Vec::new();
+    for line in blocks(document, "store").iter().flat_map(|block| block.lines()) {
+        let line = line.split('#').next().unwrap_or_default();
+        match line.split_once("=>") {
+            Some((key, value)) => records.push((bytes_of(key), value.trim().to_owned())),
+            None if line.trim().is_empty() => {}
+            None => records.last_mut().expect("a value belongs to a key").1.push_str(line.trim()),
+        }
+    }
+    let value = |text: String| if text.starts_with('<') { text.into_bytes() } else { bytes_of(&text) };
+    records.into_iter().map(|(key, text)| (key, value(text))).collect()
+}
+
+type Fields = BTreeMap<String, Vec<u8>>;
+
+/// A call and what it is said to give.
+struct Example {
+    name: String,
+    arguments: Vec<Argument>,
+    fields: Fields,
+}
+
+#[derive(Debug)]
+enum Argument {
+    Number(u64),
+    Text(String),
+}
+
+impl Example {
+    /// The same fields, from the code.
+    fn computed(&self) -> Fields {
+        use Argument::{Number, Text};
+        match (self.name.as_str(), self.arguments.as_slice()) {
+            ("number", [Number(number)]) => fields([("bytes", &KeyBuilder::new().number(*number).finish())]),
+            ("text", [Text(text)]) => fields([("bytes", &KeyBuilder::new().text(text).finish())]),
+            ("bytes", [Text(hex)]) => fields([("bytes", &KeyBuilder::new().bytes(&bytes_of(hex)).finish())]),
+            ("timestamp_ceiling", []) => record(&keys::system_partition(), keys::TIMESTAMP_CEILING),
+            ("next_table_id", []) => record(&keys::system_partition(), keys::NEXT_TABLE_ID),
+            ("table_service_properties", [Text(account)]) => {
+                record(&keys::account_partition(account), keys::TABLE_SERVICE_PROPERTIES)
+            }
+            ("table", [Text(account), Text(name)]) => {
+                let folded = TableName::parse(name).unwrap().folded();
+                record(&keys::directory_partition(account), &keys::directory_key(&folded))
+            }
+            ("entity", [Number(table), Text(partition_key), Text(row_key)]) => {
+                let partition = keys::entity_partition(*table, partition_key);
+                let key_form = keys::partition_key_of(&partition).unwrap().to_vec();
+                assert_eq!(keys::entity_partition_from(*table, &key_form), partition);
+                record(&partition, &keys::entity_key(row_key))
+            }
+            ("range_of_table", [Number(table)]) => {
+                let (start, end) = physical::encode_range(&keys::table_range(*table));
+                fields([("start", &start), ("end", &end.expect("a table is not the last thing there can be"))])
+            }
+            ("note_of_dropped_table", [Number(table)]) => self.checked_note(*table),
+            (name, arguments) => panic!("nobody knows the example {name}{arguments:?}"),
+        }
+    }
+
+    /// Notes are the engine's own, so their bytes are taken as they are and read back piece by piece.
+    fn checked_note(&self, table: u64) -> Fields {
+        let range = keys::table_range(table);
+        let end = range.end.expect("a table is not the last thing there can be");
+        let mut pieces = KeyReader::new(&self.fields["value"]);
+        assert_eq!((pieces.tag().unwrap(), pieces.number().unwrap()), (1, 0));
+        for position in [range.start, end] {
+            assert_eq!(pieces.bytes().unwrap(), &position.partition[..]);
+            assert_eq!(pieces.bytes().unwrap(), &position.key[..]);
+        }
+        pieces.finish().unwrap();
+        assert_eq!(self.fields["key"].len(), 8);
+        fields([("key", &self.fields["key"]), ("value", &self.fields["value"])])
+    }
+}
+
+fn record(partition: &[u8], key: &[u8]) -> Fields {
+    let physical = physical::encode(partition, key);
+    let position = physical::decode(&physical.clone().into()).unwrap();
+    assert_eq!((&position.partition[..], &position.key[..]), (partition, key), "the key reads back");
+    fields([("partition", partition), ("key", key), ("physical", &physical)])
+}
+
+fn fields<const N: usize>(pairs: [(&str, &[u8]); N]) -> Fields {
+    pairs.into_iter().map(|(name, bytes)| (name.to_owned(), bytes.to_vec())).collect()
+}
+
+fn document(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The fenced blocks of a document that are marked with a word.
+fn blocks<'a>(document: &'a str, mark: &str) -> Vec<&'a str> {
+    let opening = format!("```{mark}\n");
+    let opened = document.split(&opening).skip(1);
+    opened.map(|rest| rest.split_once("\n```").expect("a block ends").0).collect()
+}
+
+fn examples(document: &str) -> Vec<Example> {
+    let mut examples: Vec<Example> = Vec::new();
+    for line in blocks(document, "keys").iter().flat_map(|block| block.lines()).filter(|line| !line.is_empty()) {
+        if let Some(field) = line.strip_prefix(' ') {
+            let (name, hex) = field.trim_start().split_once(' ').expect("a field has a name and hex");
+            let example = examples.last_mut().expect("a field belongs to an example");
+            let bytes = if hex.trim() == "(empty)" { vec![] } else { bytes_of(hex) };
+            example.fields.insert(name.to_owned(), bytes);
+        } else {
+            let (name, arguments) = line.split_once('(').expect("an example is written as a call");
+            let arguments = arguments.strip_suffix(')').expect("a call has its closing parenthesis");
+            examples.push(Example {
+                name: name.to_owned(),
+                arguments: parse_arguments(arguments),
+                fields: Fields::new(),
+            });
+        }
+    }
+    examples
+}
+
+fn parse_arguments(text: &str) -> Vec<Argument> {
+    let parse = |argument: &str| match argument.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(text) => Argument::Text(unescape(text)),
+        None => Argument::Number(argument.parse().unwrap_or_else(|_| panic!("{argument} is no number"))),
+    };
+    text.split(", ").filter(|argument| !argument.is_empty()).map(parse).collect()
+}
+
+/// `\u{1f600}` as in Rust, for characters that nobody could tell by looking.
+fn unescape(text: &str) -> String {
+    let mut pieces = text.split("\\u{");
+    let mut plain = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (number, rest) = piece.split_once('}').expect("an escape ends");
+        let number = u32::from_str_radix(number, 16).expect("an escape is hex");
+        plain.push(char::from_u32(number).expect("an escape is a character"));
+        plain.push_str(rest);
+    }
+    plain
+}
+
+fn bytes_of(hex: &str) -> Vec<u8> {
+    let digits: Vec<u32> = hex
+        .chars()
+        .filter(|char| !char.is_whitespace())
+        .map(|char| char.to_digit(16).unwrap_or_else(|| panic!("{hex} is no hex")))
+        .collect();
+    assert!(digits.len().is_multiple_of(2), "{hex} has half a byte");
+    digits.chunks_exact(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,98 @@
+//! Who may use whom among our crates. The layers stay layers only while a manifest cannot quietly skip one.
+
+use toml::{Table, Value};
+
+use super::Finding;
+use super::tree::{File, Tree};
+
+const KINDS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+
+/// The map: a package, and which of ours it may use. Engines (`tablerock-kv-*`) are all alike.
+fn allowed(package: &str) -> Option<&'static [&'static str]> {
+    Some(match package {
+        "tablerock-protocol" | "tablerock-kv" => &[],
+        engine if engine.starts_with("tablerock-kv-") => &["tablerock-kv"],
+        "tablerock-services" => &["tablerock-protocol", "tablerock-kv"],
+        // The floor's clock and store travel through the server; it names no engine.
+        "tablerock-server" => &["tablerock-protocol", "tablerock-services", "tablerock-kv"],
+        "tablerock" => &["tablerock-"],
+        // A mistake that a black-box case shares with the server would go unseen.
+        "tablerock-conformance" | "xtask" => &[],
+        _ => return None,
+    })
+}
+
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    tree.ending("Cargo.toml").flat_map(check_manifest).collect()
+}
+
+fn check_manifest(file: &File) -> Vec<Finding> {
+    let manifest: Table = match toml::from_str(&file.text) {
+        Ok(manifest) => manifest,
+        Err(error) => return vec![Finding::new(&file.path, 0, error.message())],
+    };
+    let Some(package) = manifest.get("package").and_then(|package| package.get("name")).and_then(Value::as_str) else {
+        return Vec::new();
+    };
+    let Some(allowed) = allowed(package) else {
+        let message = format!("{package} is not on the map of crates; say in the tidy rule whom it may use");
+        return vec![Finding::new(&file.path, 0, message)];
+    };
+    let may_use =
+        |name: &str| allowed.iter().any(|ours| name == *ours || (ours.ends_with('-') && name.starts_with(ours)));
+    let refused = ours_in(&manifest).into_iter().filter(|name| !may_use(name));
+    refused.map(|name| Finding::new(&file.path, 0, format!("{package} may not use {name}"))).collect()
+}
+
+/// Our crates among the dependencies of every kind, those for some platforms only included.
+fn ours_in(manifest: &Table) -> Vec<String> {
+    let platforms = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);
+    let tables = platforms.filter_map(Value::as_table).chain([manifest]);
+    let dependencies = tables.flat_map(|table| KINDS.iter().filter_map(|kind| table.get(*kind)?.as_table()));
+    let packages = dependencies.flat_map(|dependencies| dependencies.iter().map(package_name));
+    packages.filter(|name| name.starts_with("tablerock")).collect()
+}
+
+/// A dependency may be renamed, so its key is not always the package.
+fn package_name((key, dependency): (&String, &Value)) -> String {
+    dependency.get("package").and_then(Value::as_str).unwrap_or(key).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(package: &str, rest: &str) -> Vec<String> {
+        let text = format!("[package]\nname = \"{package}\"\n{rest}");
+        let tree = Tree::of(&[("crates/a/Cargo.toml", &text)]);
+        check(&tree).into_iter().map(|finding| finding.message).collect()
+    }
+
+    #[test]
+    fn an_edge_that_is_not_on_the_map_is_found() {
+        let rest = "[dependencies]\nbytes = \"1\"\ntablerock-kv.workspace = true";
+        assert_eq!(findings("tablerock-protocol", rest), ["tablerock-protocol may not use tablerock-kv"]);
+        assert_eq!(findings("tablerock-services", rest), [""; 0]);
+    }
+
+    #[test]
+    fn tests_platforms_and_renamed_crates_are_held_to_the_map_too() {
+        let dev = "[dev-dependencies]\ntablerock-kv-local.workspace = true";
+        assert_eq!(findings("tablerock-services", dev).len(), 1);
+        let platform =
+            "[target.'cfg(unix)'.dependencies]\nfloor = { package = \"tablerock-kv-local\", path = \"../x\" }";
+        assert_eq!(findings("tablerock-server", platform).len(), 1);
+    }
+
+    #[test]
+    fn the_binary_may_use_all_and_an_engine_only_the_floor() {
+        let rest = "[dependencies]\ntablerock-kv.workspace = true\ntablerock-kv-local.workspace = true";
+        assert_eq!(findings("tablerock", rest), [""; 0]);
+        assert_eq!(findings("tablerock-kv-sql", rest), ["tablerock-kv-sql may not use tablerock-kv-local"]);
+    }
+
+    #[test]
+    fn a_crate_that_is_not_on_the_map_is_found() {
+        assert_eq!(findings("tablerock-new", "").len(), 1);
+    }
+}

@@ -1,0 +1,66 @@
+//! The house rules that no compiler checks. Each rule is a file here and sees the whole tree.
+
+mod allowances;
+mod crate_edges;
+mod file_length;
+mod links;
+mod machine_paths;
+mod operation_names;
+mod registries;
+mod tree;
+
+use std::fmt;
+
+use crate::Result;
+use crate::workspace::Workspace;
+
+pub(crate) use self::operation_names::in_conformance_readme as operations;
+use self::tree::Tree;
+
+/// Something that breaks a rule, or is about to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    path: String,
+    /// Counted from one; zero if it is about the file as a whole.
+    line: usize,
+    message: String,
+    pub(crate) is_warning: bool,
+}
+
+impl Finding {
+    fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, message: message.into(), is_warning: false }
+    }
+
+    fn warning(path: &str, message: impl Into<String>) -> Self {
+        Self { is_warning: true, ..Self::new(path, 0, message) }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.is_warning { "warning: " } else { "" };
+        match self.line {
+            0 => write!(f, "{kind}{}: {}", self.path, self.message),
+            line => write!(f, "{kind}{}:{line}: {}", self.path, self.message),
+        }
+    }
+}
+
+type Rule = fn(&Tree) -> Vec<Finding>;
+
+const RULES: [Rule; 7] = [
+    crate_edges::check,
+    file_length::check,
+    allowances::check,
+    links::check,
+    operation_names::check,
+    machine_paths::check,
+    registries::check,
+];
+
+/// Holds every rule against the repository.
+pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let tree = Tree::read(&workspace.root)?;
+    Ok(RULES.iter().flat_map(|rule| rule(&tree)).collect())
+}
