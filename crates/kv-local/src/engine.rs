@@ -203,6 +203,7 @@ impl Engine for LocalEngine {
     fn health(&self) -> Health {
         let stalled = self.shared.writing_since.lock().is_some_and(|since| Instant::now() - since > STALL);
         match self.shared.queue.shut_reason() {
+            Some(_) if self.open.lock().is_none() => Shut::Closed.health(),
             Some(shut) => shut.health(),
             None if stalled => Health::ReadOnly(format!("no write has reached the disk for {} s", STALL.as_secs())),
             None => Health::Healthy,

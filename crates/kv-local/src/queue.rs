@@ -135,9 +135,13 @@ impl Queue {
         }
     }
 
-    /// Accepts nothing more. The first reason stays.
+    /// Accepts nothing more. The first failure stays the reason, also when the engine is closed before or after it.
     pub(crate) fn shut(&self, reason: Shut) {
-        self.state.lock().shut.get_or_insert(reason);
+        let mut state = self.state.lock();
+        if !matches!(state.shut, Some(Shut::Failed(_))) {
+            state.shut = Some(reason);
+        }
+        drop(state);
         self.room.close();
         self.arrived.notify_one();
     }

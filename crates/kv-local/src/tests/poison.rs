@@ -1,5 +1,7 @@
 //! After a write that failed nothing is written any more, and everyone is told.
 
+use std::sync::atomic::Ordering;
+
 use tablerock_kv::{Engine, ErrorKind, Health, Range};
 
 use super::{State, get, newest, put, setup, start};
@@ -33,4 +35,28 @@ async fn a_failed_sync_stops_all_writes_and_no_reads() {
     assert_eq!(get(&setup.engine, "k").await.unwrap(), "durable");
     assert_eq!(newest(&setup.engine, "k").await.unwrap(), "durable");
     setup.engine.close().await.unwrap();
+    assert!(matches!(setup.engine.health(), Health::Down(_)));
+}
+
+#[tokio::test]
+async fn nothing_is_written_behind_a_failure_even_while_closing() {
+    let setup = setup();
+    setup.disk.set(State::Stopped);
+    let first = start(&setup.engine, put("k", "lost"));
+    setup.disk.wait_for_arrivals(1).await;
+    let second = start(&setup.engine, put("k", "lost too"));
+    while newest(&setup.engine, "k").await.unwrap() != "lost too" {
+        tokio::task::yield_now().await;
+    }
+    let engine = setup.engine.clone();
+    let close = tokio::spawn(async move { engine.close().await });
+    while !matches!(setup.engine.health(), Health::Down(_)) {
+        tokio::task::yield_now().await;
+    }
+    setup.disk.set(State::Broken);
+    close.await.unwrap().unwrap();
+    for outcome in [first.await.unwrap(), second.await.unwrap()] {
+        assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Unavailable);
+    }
+    assert_eq!(setup.disk.arrivals.load(Ordering::SeqCst), 1, "the second group never reached the disk");
 }

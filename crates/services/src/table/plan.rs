@@ -13,10 +13,27 @@ use crate::keys;
 /// Above this many rectangles the plan stops being exact and falls back on reading more.
 const RECTANGLES_MAX: usize = 1024;
 
-/// The ranges of a table that can hold matches: disjoint, in order.
-pub(super) fn plan(table_id: u64, filter: Option<&Filter>) -> Vec<Range> {
-    let rectangles = filter.map_or_else(|| vec![Rectangle::ALL], |filter| rectangles(filter, false));
-    let mut ranges: Vec<Range> = rectangles.iter().map(|rectangle| rectangle.range(table_id)).collect();
+/// What a query has to read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// The ranges of the table that can hold matches: disjoint, in order.
+    pub(super) ranges: Vec<Range>,
+    /// Whether everything in the ranges matches, so that the filter need not be asked again.
+    pub(super) is_exact: bool,
+}
+
+impl Plan {
+    pub(super) fn new(table_id: u64, filter: Option<&Filter>) -> Self {
+        let mut planner = Planner { is_exact: true };
+        let rectangles = filter.map_or_else(|| vec![Rectangle::ALL], |filter| planner.rectangles(filter, false));
+        let is_exact = planner.is_exact && rectangles.iter().all(Rectangle::is_range);
+        let ranges = rectangles.iter().map(|rectangle| rectangle.range(table_id)).collect();
+        Self { ranges: disjoint(ranges), is_exact }
+    }
+}
+
+/// Sorts ranges and joins those that meet.
+fn disjoint(mut ranges: Vec<Range>) -> Vec<Range> {
     ranges.retain(|range| !range.is_empty());
     ranges.sort_by(|a, b| a.start.cmp(&b.start));
     let mut merged: Vec<Range> = Vec::with_capacity(ranges.len());
@@ -94,6 +111,11 @@ impl Rectangle {
         Some(Self { partitions, rows: self.rows.intersect(&other.rows)? })
     }
 
+    /// Whether its records follow one another, with none between that are outside.
+    fn is_range(&self) -> bool {
+        self.partitions.point().is_some() || self.rows == Interval::ALL
+    }
+
     /// The smallest range around the rectangle. Within one partition that is exact; over several, rows can only
     /// narrow the first.
     fn range(&self, table_id: u64) -> Range {
@@ -114,52 +136,67 @@ impl Rectangle {
     }
 }
 
-/// The rectangles outside of which the filter (or its negation) cannot hold.
-fn rectangles(filter: &Filter, negated: bool) -> Vec<Rectangle> {
-    match (filter, negated) {
-        (Filter::And(parts), false) | (Filter::Or(parts), true) => {
-            let mut all = vec![Rectangle::ALL];
-            for part in parts {
-                all = intersect(all, &rectangles(part, negated));
+/// Turns a filter into rectangles, and notices where that loses something.
+struct Planner {
+    is_exact: bool,
+}
+
+impl Planner {
+    /// The rectangles outside of which the filter (or its negation) cannot hold.
+    fn rectangles(&mut self, filter: &Filter, negated: bool) -> Vec<Rectangle> {
+        match (filter, negated) {
+            (Filter::And(parts), false) | (Filter::Or(parts), true) => {
+                let mut all = vec![Rectangle::ALL];
+                for part in parts {
+                    let narrower = self.rectangles(part, negated);
+                    all = self.intersect(all, &narrower);
+                }
+                all
             }
-            all
+            (Filter::Or(parts), false) | (Filter::And(parts), true) => {
+                let all: Vec<_> = parts.iter().flat_map(|part| self.rectangles(part, negated)).collect();
+                if all.len() > RECTANGLES_MAX { self.give_up(vec![Rectangle::ALL]) } else { all }
+            }
+            (Filter::Not(inner), negated) => self.rectangles(inner, !negated),
+            (Filter::Compare(comparison), negated) => self.compare(comparison, negated),
+            // A key is a String, never a Boolean.
+            (Filter::IsTrue(name), negated) if is_key(name) => constant(negated),
+            (Filter::IsTrue(_), _) => self.give_up(vec![Rectangle::ALL]),
         }
-        (Filter::Or(parts), false) | (Filter::And(parts), true) => {
-            let all: Vec<_> = parts.iter().flat_map(|part| rectangles(part, negated)).collect();
-            if all.len() > RECTANGLES_MAX { vec![Rectangle::ALL] } else { all }
+    }
+
+    /// Where the plan covers more than the filter does.
+    fn give_up(&mut self, covering: Vec<Rectangle>) -> Vec<Rectangle> {
+        self.is_exact = false;
+        covering
+    }
+
+    fn intersect(&mut self, left: Vec<Rectangle>, right: &[Rectangle]) -> Vec<Rectangle> {
+        if left.len() * right.len() > RECTANGLES_MAX {
+            return self.give_up(left);
         }
-        (Filter::Not(inner), negated) => rectangles(inner, !negated),
-        (Filter::Compare(comparison), negated) => compare(comparison, negated),
-        // A key is a String, never a Boolean; about other properties keys say nothing.
-        (Filter::IsTrue(name), negated) => constant(!is_key(name) || negated),
+        left.iter().flat_map(|a| right.iter().filter_map(|b| a.intersect(b))).collect()
     }
-}
 
-fn intersect(left: Vec<Rectangle>, right: &[Rectangle]) -> Vec<Rectangle> {
-    if left.len() * right.len() > RECTANGLES_MAX {
-        return left;
+    fn compare(&mut self, comparison: &Comparison, negated: bool) -> Vec<Rectangle> {
+        if !is_key(&comparison.property) {
+            return self.give_up(vec![Rectangle::ALL]);
+        }
+        let Value::String(text) = &comparison.literal else {
+            // Every key is a String, so a literal of another type decides without looking at any.
+            let holds = comparison.holds_for(&Value::String("".into()));
+            return constant(holds != negated);
+        };
+        let operator = if negated { negation(comparison.operator) } else { comparison.operator };
+        let is_partition = comparison.property == PARTITION_KEY;
+        let intervals = Interval::of(operator, text).into_iter();
+        intervals
+            .map(|interval| match is_partition {
+                true => Rectangle { partitions: interval, rows: Interval::ALL },
+                false => Rectangle { partitions: Interval::ALL, rows: interval },
+            })
+            .collect()
     }
-    left.iter().flat_map(|a| right.iter().filter_map(|b| a.intersect(b))).collect()
-}
-
-fn compare(comparison: &Comparison, negated: bool) -> Vec<Rectangle> {
-    if !is_key(&comparison.property) {
-        return constant(true);
-    }
-    let Value::String(text) = &comparison.literal else {
-        // Every key is a String, so a literal of another type decides without looking at any.
-        let holds = comparison.holds_for(&Value::String("".into()));
-        return constant(holds != negated);
-    };
-    let operator = if negated { negation(comparison.operator) } else { comparison.operator };
-    let is_partition = comparison.property == PARTITION_KEY;
-    let intervals = Interval::of(operator, text).into_iter();
-    intervals
-        .map(|interval| match is_partition {
-            true => Rectangle { partitions: interval, rows: Interval::ALL },
-            false => Rectangle { partitions: Interval::ALL, rows: interval },
-        })
-        .collect()
 }
 
 fn is_key(name: &str) -> bool {
@@ -189,7 +226,11 @@ mod tests {
     const TABLE: u64 = 7;
 
     fn ranges(filter: &str) -> Vec<Range> {
-        plan(TABLE, Filter::parse(filter).unwrap().as_ref())
+        Plan::new(TABLE, Filter::parse(filter).unwrap().as_ref()).ranges
+    }
+
+    fn is_exact(filter: &str) -> bool {
+        Plan::new(TABLE, Filter::parse(filter).unwrap().as_ref()).is_exact
     }
 
     fn at(partition_key: &str, row_key: &str) -> Position {
@@ -215,7 +256,7 @@ mod tests {
         );
         assert_eq!(ranges("PartitionKey ge 'p' and PartitionKey lt 'q'"), [Range::between(at("p", ""), at("q", ""))]);
         assert_eq!(ranges("Age gt 3"), [keys::table_range(TABLE)]);
-        assert_eq!(plan(TABLE, None), [keys::table_range(TABLE)]);
+        assert_eq!(Plan::new(TABLE, None).ranges, [keys::table_range(TABLE)]);
     }
 
     #[test]
@@ -248,6 +289,15 @@ mod tests {
         assert_eq!(ranges("PartitionKey eq 5"), []);
         assert_eq!(ranges("PartitionKey ne 5"), [keys::table_range(TABLE)]);
         assert_eq!(ranges("PartitionKey"), []);
+    }
+
+    #[test]
+    fn a_plan_knows_whether_it_says_all_that_the_filter_does() {
+        assert!(is_exact("PartitionKey eq 'p' and RowKey ge 'a' and RowKey lt 'b'"));
+        assert!(is_exact("PartitionKey gt 'p' or not (PartitionKey ge 'a')"));
+        assert!(!is_exact("PartitionKey eq 'p' and Age gt 3"));
+        assert!(!is_exact("PartitionKey gt 'p' and RowKey eq 'r'"), "rows of other keys lie between");
+        assert!(!is_exact("Flag"));
     }
 
     #[test]

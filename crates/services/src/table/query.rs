@@ -8,12 +8,15 @@ use tablerock_kv::{Bytes, Position, Range, ScanLimits};
 use tablerock_protocol::signing::{KeyBound, KeyRange};
 use tablerock_protocol::{Filter, limits};
 
+use super::plan::Plan;
 use super::stored_entity::{EntityRow, corrupt};
-use super::{StoredEntity, TableService, plan};
+use super::{StoredEntity, TableService};
 use crate::{Result, keys};
 
-/// Records that are fetched in one go. Filters may discard most of them, so it is not the page size.
-const CHUNK_RECORDS: usize = 512;
+/// Records that are fetched in one go. A filter may discard most of them, so it is not the page size: a query
+/// starts small, since it may want one entity only, and takes more each time.
+const CHUNK_RECORDS_MIN: usize = 64;
+const CHUNK_RECORDS_MAX: usize = 512;
 const CHUNK_BYTES: usize = 1024 * 1024;
 
 /// What Query Entities asks for.
@@ -50,46 +53,47 @@ impl TableService {
         self.throttle.check_account(account)?;
         let table = self.table(account, table).await?;
         let deadline = self.clock.instant() + Duration::from_secs(limits::QUERY_SECONDS_MAX);
+        let plan = Plan::new(table.id, query.filter.as_ref());
         let mut run = Run {
             service: self,
-            filter: query.filter.as_ref(),
+            filter: query.filter.as_ref().filter(|_| !plan.is_exact),
             items_max: query.top.unwrap_or(limits::PAGE_ITEMS_MAX),
             deadline,
             page: EntityPage::default(),
             page_bytes: 0,
+            chunk_records: CHUNK_RECORDS_MIN,
         };
         if run.items_max == 0 {
             return Ok(run.page);
         }
-        for range in self.ranges(table.id, query) {
+        for range in cut(plan.ranges, table.id, query) {
             if run.read(range).await? {
                 break;
             }
         }
         Ok(run.page)
     }
+}
 
-    /// The plan, cut to what the caller may see and to what earlier pages have left.
-    fn ranges(&self, table_id: u64, query: &EntityQuery) -> Vec<Range> {
-        let allowed = query.within.as_ref().map(|within| range_of(within, table_id));
-        let from = query.from.as_ref().map(|(partition_key, row_key)| position(table_id, partition_key, row_key));
-        let mut ranges = plan::plan(table_id, query.filter.as_ref());
-        for range in &mut ranges {
-            if let Some(allowed) = &allowed {
-                range.start = (&range.start).max(&allowed.start).clone();
-                range.end = match (range.end.take(), &allowed.end) {
-                    (Some(end), Some(bound)) => Some(end.min(bound.clone())),
-                    (one, None) => one,
-                    (None, bound) => bound.clone(),
-                };
-            }
-            if let Some(from) = &from {
-                range.start = (&range.start).max(from).clone();
-            }
+/// The plan, cut to what the caller may see and to what earlier pages have left.
+fn cut(mut ranges: Vec<Range>, table_id: u64, query: &EntityQuery) -> Vec<Range> {
+    let allowed = query.within.as_ref().map(|within| range_of(within, table_id));
+    let from = query.from.as_ref().map(|(partition_key, row_key)| position(table_id, partition_key, row_key));
+    for range in &mut ranges {
+        if let Some(allowed) = &allowed {
+            range.start = (&range.start).max(&allowed.start).clone();
+            range.end = match (range.end.take(), &allowed.end) {
+                (Some(end), Some(bound)) => Some(end.min(bound.clone())),
+                (one, None) => one,
+                (None, bound) => bound.clone(),
+            };
         }
-        ranges.retain(|range| !range.is_empty());
-        ranges
+        if let Some(from) = &from {
+            range.start = (&range.start).max(from).clone();
+        }
     }
+    ranges.retain(|range| !range.is_empty());
+    ranges
 }
 
 fn position(table_id: u64, partition_key: &str, row_key: &str) -> Position {
@@ -125,29 +129,18 @@ struct Run<'a> {
     deadline: Instant,
     page: EntityPage,
     page_bytes: usize,
+    chunk_records: usize,
 }
 
 impl Run<'_> {
     /// Reads a range into the page; true if the page ended before the range did.
     async fn read(&mut self, mut range: Range) -> Result<bool> {
+        if range.end.as_ref() == Some(&range.start.successor()) {
+            return self.read_point(range.start).await;
+        }
         loop {
-            // One more than is missing shows whether anything follows a full page.
-            let missing = self.items_max - self.page.entities.len() + 1;
-            let limits = ScanLimits {
-                records_max: if self.filter.is_none() { missing.min(CHUNK_RECORDS) } else { CHUNK_RECORDS },
-                bytes_max: CHUNK_BYTES,
-                deadline: Some(self.deadline),
-            };
-            let is_point = range.end.as_ref() == Some(&range.start.successor());
-            if is_point {
-                self.service.throttle.check_partition(&range.start.partition, 1)?;
-                let value = self.service.store.get(&range.start.partition, &range.start.key).await?;
-                return match value {
-                    Some(value) => self.take(&range.start.partition, &range.start.key, value),
-                    None => Ok(false),
-                };
-            }
-            let chunk = self.service.store.scan(&range, limits).await?;
+            let chunk = self.service.store.scan(&range, self.chunk_limits()).await?;
+            self.page.entities_read += chunk.records.len() as u64;
             for record in chunk.records {
                 if self.take(&record.partition, &record.key, record.value)? {
                     return Ok(true);
@@ -162,6 +155,21 @@ impl Run<'_> {
         }
     }
 
+    async fn read_point(&mut self, Position { partition, key }: Position) -> Result<bool> {
+        self.service.throttle.check_partition(&partition, 1)?;
+        let Some(value) = self.service.store.get(&partition, &key).await? else { return Ok(false) };
+        self.page.entities_read += 1;
+        self.take(&partition, &key, value)
+    }
+
+    fn chunk_limits(&mut self) -> ScanLimits {
+        // Without a filter it is known how many are wanted; one more shows whether anything follows a full page.
+        let missing = self.items_max - self.page.entities.len() + 1;
+        let records_max = if self.filter.is_none() { missing.min(CHUNK_RECORDS_MAX) } else { self.chunk_records };
+        self.chunk_records = CHUNK_RECORDS_MAX.min(self.chunk_records * 2);
+        ScanLimits { records_max, bytes_max: CHUNK_BYTES, deadline: Some(self.deadline) }
+    }
+
     /// Takes one record into the page if it matches; true if the page is full and goes on with this record.
     fn take(&mut self, partition: &Bytes, key: &Bytes, value: Bytes) -> Result<bool> {
         let full = self.page.entities.len() == self.items_max
@@ -170,7 +178,6 @@ impl Run<'_> {
             self.stop_at(partition, key)?;
             return Ok(true);
         }
-        self.page.entities_read += 1;
         let entity = StoredEntity::open(value)?;
         let (partition_key, row_key) =
             (key_bytes_to_text(keys::partition_key_of(partition)?)?, key_bytes_to_text(key)?);
