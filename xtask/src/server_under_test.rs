@@ -102,7 +102,7 @@ pub(crate) fn connection_string(port: u16) -> String {
 }
 
 fn tablerock(workspace: &Workspace, port: u16) -> Result<Command> {
-    let mut command = Command::new(workspace.release("tablerock"));
+    let mut command = Command::new(workspace.binary("release", "tablerock"));
     command.arg("--location").arg(workspace.data(Target::Tablerock));
     command.args(["--table-port", &port.to_string(), "--admin-port", &port::any_free()?.to_string(), "--silent"]);
     Ok(command)

@@ -70,13 +70,13 @@ impl Suite {
     /// that it only needs raising now and then.
     pub(crate) const fn cases_min(self) -> usize {
         match self {
-            Suite::Raw => 100,
-            Suite::Python => 100,
-            Suite::Js => 100,
-            Suite::LegacyNode => 10,
-            Suite::Go => 100,
-            Suite::Java => 100,
-            Suite::Az => 10,
+            Suite::Raw => 550,
+            Suite::Python => 500,
+            Suite::Js => 420,
+            Suite::LegacyNode => 20,
+            Suite::Go => 320,
+            Suite::Java => 350,
+            Suite::Az => 15,
         }
     }
 
@@ -87,7 +87,7 @@ impl Suite {
     /// Runs every case.
     pub(crate) fn command(self, workspace: &Workspace) -> Command {
         let mut command = match self {
-            Suite::Raw => Command::new(workspace.release("tablerock-conformance")),
+            Suite::Raw => Command::new(workspace.binary("debug", "tablerock-conformance")),
             Suite::Python | Suite::Az => pytest(environments::venv_python(workspace, self.name())),
             Suite::Js | Suite::LegacyNode => with_arguments("node", &["--test"]),
             Suite::Go => with_arguments("go", &["test", "-count=1", "./..."]),

@@ -60,9 +60,9 @@ impl Workspace {
         self.target.join("sdk").join(name)
     }
 
-    /// A release binary, by its name without the suffix that some systems want.
-    pub(crate) fn release(&self, binary: &str) -> PathBuf {
-        self.target.join("release").join(format!("{binary}{}", std::env::consts::EXE_SUFFIX))
+    /// A binary of ours, by the folder of its profile (`debug` or `release`) and its name.
+    pub(crate) fn binary(&self, profile: &str, name: &str) -> PathBuf {
+        self.target.join(profile).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
     }
 
     /// A path as people read it: relative to the repository if it is inside.

@@ -63,7 +63,7 @@ mod tests {
         for (list, hint) in [
             ("", "name:key"),
             ("One:a2V5", "lower-case"),
-            ("one", "name"),
+            ("one", "one key or two"),
             ("one:a2V5:a2V5:a2V5", "one key or two"),
             ("one:***", "Base64"),
             ("one:a2V5;one:a2V5", "twice"),

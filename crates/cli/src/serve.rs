@@ -8,7 +8,7 @@ use std::time::Duration;
 use tablerock_kv::{Clock, Dice, Engine, MemoryEngine, Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
 use tablerock_server::{Accounts, Listening, Metrics, Road, serve_admin, serve_tables, tls};
-use tablerock_services::{AccountService, TableService};
+use tablerock_services::{AccountService, Error as ServiceFailure, TableService};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -39,7 +39,7 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     let store = Store::new(open_engine(&settings)?);
     let banner = announcement(&settings, &table_listener, admin_listener.as_ref())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let tables = TableService::open(store.clone(), clock.clone(), settings.throttle).await;
+    let tables = open_tables(&settings, &store, &clock).await;
     let road = Arc::new(Road {
         accounts: Accounts::new(std::mem::take(&mut settings.accounts)),
         tables: tables.map_err(|error| format!("cannot read the data: {error}"))?,
@@ -70,6 +70,18 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
         store.close().await.map_err(|error| error.to_string())
     };
     closed.await.map_err(|error| format!("the data was not closed cleanly, but nothing acknowledged is lost: {error}"))
+}
+
+async fn open_tables(
+    settings: &Settings,
+    store: &Store,
+    clock: &Arc<dyn Clock>,
+) -> Result<TableService, ServiceFailure> {
+    let tables = TableService::open(store.clone(), clock.clone(), settings.throttle).await?;
+    for account in &settings.accounts {
+        tables.finish_drops(account.name.as_str()).await?;
+    }
+    Ok(tables)
 }
 
 fn open_engine(settings: &Settings) -> Result<Arc<dyn Engine>, String> {

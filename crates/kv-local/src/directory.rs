@@ -3,11 +3,11 @@
 //! ```text
 //! tablerock-lock     locked while a process has the directory; holds its process id
 //! tablerock-format   which format the data has
-//! tablerock-data/    fjall's files
+//! store/             fjall's files
 //! ```
 //!
 //! Other files are left alone. A directory comes to be in steps of which the last is a rename, so that a crash
-//! in between leaves nothing half made: format file, then `tablerock-data.new/`, then its final name.
+//! in between leaves nothing half made: format file, then `store.new/`, then its final name.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -19,7 +19,7 @@ use crate::failure::translate_io;
 use crate::format;
 
 const LOCK_NAME: &str = "tablerock-lock";
-const DATA_NAME: &str = "tablerock-data";
+const DATA_NAME: &str = "store";
 
 /// A data directory that is ours as long as this value lives.
 #[derive(Debug)]

@@ -59,7 +59,7 @@ async fn whole_commits(location: &Path) -> usize {
 }
 
 fn journal(location: &Path) -> PathBuf {
-    location.join("tablerock-data/0.jnl")
+    location.join("store/0.jnl")
 }
 
 /// The journal's bytes without the zeros it is filled up with.
@@ -137,7 +137,7 @@ async fn a_damaged_table_is_corrupt() {
     }
     engine.close().await.unwrap();
 
-    for table in fs::read_dir(directory.path().join("tablerock-data/keyspaces/1/tables")).unwrap() {
+    for table in fs::read_dir(directory.path().join("store/keyspaces/1/tables")).unwrap() {
         let path = table.unwrap().path();
         let mut bytes = fs::read(&path).unwrap();
         bytes[1_000..2_000].fill(b'x');

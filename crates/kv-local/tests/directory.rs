@@ -66,7 +66,7 @@ fn a_format_nobody_wrote_is_corrupt() {
 #[test]
 fn data_without_a_format_is_not_taken_for_ours() {
     let directory = tempfile::tempdir().unwrap();
-    fs::create_dir(directory.path().join("tablerock-data")).unwrap();
+    fs::create_dir(directory.path().join("store")).unwrap();
     let error = refusal(directory.path());
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.message().contains("no file tablerock-format"), "{error}");
@@ -87,7 +87,7 @@ fn directories_above_are_made_as_well() {
     let directory = tempfile::tempdir().unwrap();
     let location = directory.path().join("a/b/c");
     drop(LocalEngine::open(&location).unwrap());
-    assert!(location.join("tablerock-data").is_dir());
+    assert!(location.join("store").is_dir());
 }
 
 #[tokio::test]
@@ -104,8 +104,8 @@ async fn files_of_others_are_left_alone() {
 fn a_creation_that_was_cut_short_is_done_again() {
     let directory = tempfile::tempdir().unwrap();
     drop(LocalEngine::open(directory.path()).unwrap());
-    fs::rename(directory.path().join("tablerock-data"), directory.path().join("tablerock-data.new")).unwrap();
-    fs::remove_file(directory.path().join("tablerock-data.new/version")).unwrap();
+    fs::rename(directory.path().join("store"), directory.path().join("store.new")).unwrap();
+    fs::remove_file(directory.path().join("store.new/version")).unwrap();
     LocalEngine::open(directory.path()).unwrap();
-    assert!(!directory.path().join("tablerock-data.new").exists());
+    assert!(!directory.path().join("store.new").exists());
 }

@@ -30,7 +30,7 @@ async fn fill(engine: &LocalEngine, partition: &'static str, mebibytes: u64) {
 
 /// Bytes of all tables that are on disk, whoever still knows them.
 fn table_bytes(location: &Path) -> u64 {
-    let tables = fs::read_dir(location.join("tablerock-data/keyspaces/1/tables")).unwrap();
+    let tables = fs::read_dir(location.join("store/keyspaces/1/tables")).unwrap();
     tables.map(|table| table.unwrap().metadata().map_or(0, |data| data.len())).sum()
 }
 

@@ -109,6 +109,7 @@ impl Road {
         seen: &mut Seen,
     ) -> Result<Admitted<'a>, (Voice, ServiceError)> {
         let front = |error: ServiceError| (Voice::FrontEnd, error);
+        check_url_length(&head.uri).map_err(front)?;
         let verb = Verb::of(&head.method, &head.headers).map_err(front)?;
         let path = head.uri.path();
         let query = QueryString::parse(head.uri.query().unwrap_or_default()).map_err(front)?;
@@ -222,6 +223,11 @@ fn version(headers: &HeaderMap, query: &QueryString<'_>) -> Result<ServiceVersio
             Ok(signed.and_then(|text| text.parse::<ServiceVersion>().ok()).unwrap_or(ServiceVersion::LATEST))
         }
     }
+}
+
+fn check_url_length(uri: &http::Uri) -> Result<(), ServiceError> {
+    let length = uri.path_and_query().map_or(0, |target| target.as_str().len());
+    if length > limits::URL_BYTES_MAX { Err(ServiceError::new(ErrorCode::InvalidUri).status(414)) } else { Ok(()) }
 }
 
 fn host(headers: &HeaderMap) -> Option<&str> {

@@ -1,7 +1,7 @@
 //! Where everything is stored. `docs/keys.md` specifies these keys, and a test reads its examples.
 
-use tablerock_kv::key::{KeyBuilder, text_to_key_bytes};
-use tablerock_kv::{Bytes, Range};
+use tablerock_kv::key::{KeyBuilder, KeyReader, text_to_key_bytes};
+use tablerock_kv::{Bytes, Position, Range};
 
 /// The server's own records.
 const SYSTEM: u8 = b's';
@@ -28,6 +28,33 @@ pub fn directory_partition(account: &str) -> Bytes {
     KeyBuilder::new().tag(DIRECTORY).text(account).finish()
 }
 
+/// Begins the keys of a directory's notes, which names of tables cannot begin with.
+const NOTE: u8 = 0;
+
+/// The note that a table is gone and its entities are still to be dropped.
+pub fn drop_note_key(table_id: u64) -> Bytes {
+    KeyBuilder::new().tag(NOTE).number(table_id).finish()
+}
+
+/// The table that such a note is about.
+pub fn table_of_drop_note(key: &[u8]) -> tablerock_kv::Result<u64> {
+    let mut pieces = KeyReader::new(key);
+    pieces.tag()?;
+    pieces.number()
+}
+
+/// All notes of a directory.
+pub fn drop_notes(account: &str) -> Range {
+    let directory = directory_partition(account);
+    Range::between(Position::new(directory.clone(), vec![NOTE]), Position::new(directory, vec![NOTE + 1]))
+}
+
+/// All tables of a directory.
+pub fn directory_tables(account: &str) -> Range {
+    let directory = directory_partition(account);
+    Range::between(Position::new(directory.clone(), vec![NOTE + 1]), Position::end_of(&directory))
+}
+
 /// The key of a table in its directory: the name in the one form under which all spellings meet.
 pub fn directory_key(folded_name: &str) -> Bytes {
     Bytes::copy_from_slice(folded_name.as_bytes())
@@ -45,7 +72,7 @@ pub fn entity_partition_from(table_id: u64, partition_key: &[u8]) -> Bytes {
 
 /// The PartitionKey, in key form, of a partition of entities.
 pub fn partition_key_of(partition: &[u8]) -> tablerock_kv::Result<&[u8]> {
-    let mut pieces = tablerock_kv::key::KeyReader::new(partition);
+    let mut pieces = KeyReader::new(partition);
     pieces.tag()?;
     pieces.number()?;
     Ok(pieces.tail())

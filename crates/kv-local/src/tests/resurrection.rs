@@ -53,7 +53,7 @@ async fn records_that_the_journal_brings_back_are_swept_again() {
     for copy in ["plain", "swept"] {
         copy_folder(setup.directory.path(), &copies.path().join(copy));
     }
-    let database = fjall::Database::builder(copies.path().join("plain/tablerock-data")).open().unwrap();
+    let database = fjall::Database::builder(copies.path().join("plain/store")).open().unwrap();
     let records = database.keyspace("records", Default::default).unwrap();
     assert_eq!(records.len().unwrap(), 100, "the journal brings the records back");
 

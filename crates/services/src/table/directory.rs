@@ -1,7 +1,7 @@
 //! The table directory: create, find and delete tables.
 
-use tablerock_kv::Bytes;
-use tablerock_protocol::{ErrorCode, TableName};
+use tablerock_kv::{Bytes, ScanLimits};
+use tablerock_protocol::{ErrorCode, TableName, limits};
 
 use super::TableService;
 use super::record::TableRecord;
@@ -40,12 +40,37 @@ impl TableService {
             let record = tx.get(&key).ok_or(ErrorCode::ResourceNotFound)?;
             let id = TableRecord::decode(record)?.id;
             tx.delete(key.clone());
+            tx.put(keys::drop_note_key(id), Bytes::new());
             Ok(id)
         };
         let id = self.store.transact(&keys::directory_partition(account), vec![key.clone()], decide).await?;
-        // From here on nobody can reach the entities. A crash before the range is dropped leaves them as garbage
-        // that costs space and nothing else.
-        Ok(self.store.drop_range(keys::table_range(id)).await?)
+        // From here on nobody can reach the entities. If the server dies before they are dropped, the note is
+        // found at the next start.
+        self.drop_entities(account, id).await
+    }
+
+    /// Drops what tables left behind whose deletion was cut short. For the start of a server.
+    pub async fn finish_drops(&self, account: &str) -> Result<()> {
+        let mut range = keys::drop_notes(account);
+        loop {
+            let limits = ScanLimits { records_max: 1000, bytes_max: limits::PAGE_BYTES_MAX, deadline: None };
+            let page = self.store.scan(&range, limits).await?;
+            for note in page.records {
+                self.drop_entities(account, keys::table_of_drop_note(&note.key)?).await?;
+            }
+            let Some(next) = page.next else { return Ok(()) };
+            range.start = next;
+        }
+    }
+
+    async fn drop_entities(&self, account: &str, table_id: u64) -> Result<()> {
+        self.store.drop_range(keys::table_range(table_id)).await?;
+        self.store
+            .transact(&keys::directory_partition(account), vec![], |tx| {
+                tx.delete(keys::drop_note_key(table_id));
+                Ok(())
+            })
+            .await
     }
 
     /// The table as `GET /Tables('name')` shows it.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use tablerock_kv::{Position, Range, ScanLimits};
+use tablerock_kv::{Position, ScanLimits};
 use tablerock_protocol::filter::Row;
 use tablerock_protocol::{ErrorCode, Filter, ServiceError, Value, limits};
 
@@ -35,7 +35,7 @@ impl TableService {
         }
         let items_max = query.top.unwrap_or(limits::PAGE_ITEMS_MAX);
         let mut page = TablePage::default();
-        let mut range = Range::partition(&keys::directory_partition(account));
+        let mut range = keys::directory_tables(account);
         if let Some(from) = &query.from {
             range.start.key = keys::directory_key(from);
         }

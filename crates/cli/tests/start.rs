@@ -1,0 +1,167 @@
+//! What the binary says and does around a start: good news on stdout, one sentence with the remedy on stderr.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_tablerock");
+
+fn command(location: &Path) -> Command {
+    let mut command = Command::new(BINARY);
+    command.env_clear().args(["--table-port", "0", "--admin-port", "0", "--location"]).arg(location);
+    command
+}
+
+/// Runs to the end, which a command that cannot start reaches at once.
+fn failure(mut command: Command) -> String {
+    let Output { status, stderr, .. } = command.output().expect("the binary runs");
+    assert_eq!(status.code(), Some(1));
+    String::from_utf8(stderr).expect("messages are text")
+}
+
+/// A server that is stopped at the latest when the test ends.
+struct Server {
+    process: Child,
+    banner: Vec<String>,
+    address: String,
+}
+
+impl Server {
+    fn start(mut command: Command) -> Self {
+        let mut process = command.stdout(Stdio::piped()).spawn().expect("the binary runs");
+        let stdout = process.stdout.take().expect("stdout is piped");
+        let mut banner = Vec::new();
+        for line in BufReader::new(stdout).lines() {
+            banner.push(line.expect("the banner is text"));
+            if banner.last().is_some_and(|line| line.starts_with("Stop with")) {
+                break;
+            }
+        }
+        let root = banner[0].rsplit(' ').next().expect("the first line ends in an address");
+        let address = root.split("//").nth(1).expect("the address has a scheme").to_owned();
+        Self { process, banner, address }
+    }
+
+    fn request(&self, text: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).expect("the server listens");
+        stream.write_all(text.as_bytes()).expect("the server reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the server answers");
+        answer
+    }
+
+    fn signal(&self, signal: &str) {
+        let pid = self.process.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().expect("kill runs").success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_start_tells_where_to_connect_and_a_signal_ends_it_cleanly() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Server::start(command(folder.path()));
+    let banner = server.banner.join("\n");
+    assert!(banner.contains("AccountName=devstoreaccount1;AccountKey=Eby8"), "{banner}");
+    assert!(banner.contains(&format!("TableEndpoint=http://{}/devstoreaccount1;", server.address)), "{banner}");
+    let answer = server.request("GET /devstoreaccount1/Tables HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    server.signal("-TERM");
+    assert_eq!(server.process.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_taken_port_is_named_with_the_flag_that_helps() {
+    let folder = tempfile::tempdir().unwrap();
+    let holder = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = holder.local_addr().unwrap().port().to_string();
+    let mut command = Command::new(BINARY);
+    command.env_clear().args(["--table-port", &port, "--admin-port", "0", "-l"]).arg(folder.path());
+    let message = failure(command);
+    assert!(message.contains(&format!("port {port}")) && message.contains("--table-port"), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+}
+
+#[test]
+fn a_location_that_cannot_be_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a-file");
+    std::fs::write(&file, "").unwrap();
+    let message = failure(command(&file));
+    assert!(message.contains("a-file") && message.contains("--location"), "{message}");
+}
+
+#[test]
+fn a_second_server_on_the_same_data_is_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(command(folder.path()));
+    let message = failure(command(folder.path()));
+    assert!(message.contains("in use") && message.contains(&server.process.id().to_string()), "{message}");
+}
+
+#[test]
+fn a_bad_key_a_bad_file_and_a_missing_certificate_are_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let with = |arguments: &[&str]| {
+        let mut command = command(folder.path());
+        command.args(arguments);
+        failure(command)
+    };
+    let message = with(&["--accounts", "mine:not-base64!"]);
+    assert!(message.contains("mine") && message.contains("openssl rand"), "{message}");
+    assert!(!message.contains("not-base64"), "keys stay out of messages: {message}");
+    let settings = folder.path().join("settings.toml");
+    std::fs::write(&settings, "tabel-port = 1").unwrap();
+    let message = with(&["--config", settings.to_str().unwrap()]);
+    assert!(message.contains("tabel-port"), "{message}");
+    let message = with(&["--cert", "nowhere.pem", "--key", "nowhere.key"]);
+    assert!(message.contains("nowhere.pem"), "{message}");
+    let message = with(&["--log", "this=is=not"]);
+    assert!(message.contains("--log"), "{message}");
+}
+
+#[test]
+fn settings_come_from_the_environment_and_the_file_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("settings.toml");
+    std::fs::write(&settings, "accounts = \"fromfile:a2V5\"\nin-memory = true\n").unwrap();
+    let mut from_file = command(folder.path());
+    from_file.arg("--config").arg(&settings);
+    let banner = Server::start(from_file).banner.join("\n");
+    assert!(banner.contains("AccountName=fromfile") && banner.contains("in memory"), "{banner}");
+    assert!(!banner.contains("a2V5"), "a key of one's own is not shown: {banner}");
+
+    let mut from_variable = command(folder.path());
+    from_variable.env("AZURITE_ACCOUNTS", "fromazurite:a2V5;second:a2V5:a2V5");
+    let banner = Server::start(from_variable).banner.join("\n");
+    assert!(banner.contains("AccountName=fromazurite") && banner.contains("AccountName=second"), "{banner}");
+
+    let mut both = command(folder.path());
+    both.env("AZURITE_ACCOUNTS", "fromazurite:a2V5").env("TABLEROCK_ACCOUNTS", "ours:a2V5");
+    assert!(Server::start(both).banner.join("\n").contains("AccountName=ours"));
+}
+
+#[test]
+fn flags_of_azurite_without_a_meaning_are_explained_on_stderr() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = command(folder.path());
+    command.args(["--blobPort", "10000", "--queuePort", "10001", "--skipApiVersionCheck", "--loose"]);
+    let mut server = Server::start({
+        command.stderr(Stdio::piped());
+        command
+    });
+    server.signal("-INT");
+    assert_eq!(server.process.wait().unwrap().code(), Some(0));
+    let mut stderr = String::new();
+    server.process.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    for flag in ["--blob", "--queue", "--skipApiVersionCheck", "--loose"] {
+        assert_eq!(stderr.lines().filter(|line| line.contains(flag)).count(), 1, "{flag}: {stderr}");
+    }
+}
