@@ -65,6 +65,4 @@ def test_table_generate_sas_makes_a_token_that_works(az, account, table):
 
 @operation("GetTableServiceStats")
 def test_table_stats_reports_replication(az, account):
-    if account.is_path_style:
-        pytest.skip("az addresses the secondary of a path-style account wrongly")
     assert az("table", "stats")["geoReplication"]["status"] in ("live", "bootstrap", "unavailable")

@@ -27,6 +27,12 @@ def test_the_secondary_reports_replication(account):
 
 
 @operation("GetTableServiceStats")
+def test_a_plain_client_reads_statistics(account):
+    """Of a path-style account the SDK asks at `/acct-secondary/acct`, and signs the primary's path."""
+    assert account.service().get_service_stats()["geo_replication"]["status"] in ("live", "bootstrap", "unavailable")
+
+
+@operation("GetTableServiceStats")
 def test_the_primary_has_no_statistics(account):
     with refused(400, "InvalidQueryParameterValue"):
         at(account, account.endpoint).get_service_stats()

@@ -1,6 +1,7 @@
 //! Logs: to stderr, as text or JSON, and with --debug to a file as well.
 
 use std::fs::File;
+use std::io::IsTerminal;
 use std::sync::Mutex;
 
 use tracing_subscriber::layer::SubscriberExt;
@@ -14,7 +15,10 @@ pub(crate) fn start(settings: &Settings) -> Result<(), String> {
     let filter = EnvFilter::try_new(directives(&settings.log))
         .map_err(|error| format!("'{}' is not a log filter: {error}; try --log debug", settings.log))?;
     let console = match settings.log_format {
-        LogFormat::Text => fmt::layer().with_writer(std::io::stderr).boxed(),
+        LogFormat::Text => {
+            let is_terminal = std::io::stderr().is_terminal();
+            fmt::layer().with_ansi(is_terminal).with_writer(std::io::stderr).boxed()
+        }
         LogFormat::Json => fmt::layer().json().with_writer(std::io::stderr).boxed(),
     };
     let file = match &settings.debug_file {

@@ -28,6 +28,7 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
     let shown: BTreeSet<_> = examples.iter().map(|example| example.name.as_str()).collect();
     let wanted = [
         "bytes",
+        "drop_note",
         "entity",
         "next_table_id",
         "note_of_dropped_table",
@@ -133,6 +134,9 @@ impl Example {
             ("table", [Text(account), Text(name)]) => {
                 let folded = TableName::parse(name).unwrap().folded();
                 record(&keys::directory_partition(account), &keys::directory_key(&folded))
+            }
+            ("drop_note", [Text(account), Number(table)]) => {
+                record(&keys::directory_partition(account), &keys::drop_note_key(*table))
             }
             ("entity", [Number(table), Text(partition_key), Text(row_key)]) => {
                 let partition = keys::entity_partition(*table, partition_key);

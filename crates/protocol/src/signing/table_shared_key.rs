@@ -68,14 +68,22 @@ impl TableRequestParts<'_> {
             parts.append_string_to_sign(scheme, scratch);
             keys.iter().any(|key| key.verify(scratch, signature))
         };
-        matches(self) || self.path_on_primary().is_some_and(|path| matches(&TableRequestParts { path: &path, ..*self }))
+        matches(self) || self.paths_on_primary().iter().any(|path| matches(&TableRequestParts { path, ..*self }))
     }
 
     /// On the path-style secondary (`/acct-secondary/…`) some clients sign the path as they send it and some
-    /// sign the primary's: this is the primary's.
-    fn path_on_primary(&self) -> Option<String> {
-        let rest = self.path.strip_prefix('/')?.strip_prefix(self.account)?.strip_prefix(SECONDARY_SUFFIX)?;
-        let ends_the_segment = rest.is_empty() || rest.starts_with('/');
-        ends_the_segment.then(|| format!("/{}{rest}", self.account))
+    /// sign the primary's: these are the primary's. Python's asks for the statistics at `/acct-secondary/acct`
+    /// and signs only the second part of that.
+    fn paths_on_primary(&self) -> Vec<String> {
+        let below = self.path.strip_prefix('/').and_then(|path| path.strip_prefix(self.account));
+        match below.and_then(|path| path.strip_prefix(SECONDARY_SUFFIX)) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                let again = rest.strip_prefix('/').is_some_and(|rest| rest.starts_with(self.account));
+                let mut paths = vec![format!("/{}{rest}", self.account)];
+                paths.extend(again.then(|| rest.to_owned()));
+                paths
+            }
+            _ => vec![],
+        }
     }
 }
