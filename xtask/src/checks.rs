@@ -1,6 +1,7 @@
 //! The steps that cargo does for us: formatting, lints, unit tests, and the binaries under test.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,7 @@ use crate::summary::Row;
 use crate::workspace::{Workspace, cargo};
 
 const MINUTE: Duration = Duration::from_secs(60);
+const REPORT_LINES_MAX: usize = 200;
 
 pub(crate) fn fmt(workspace: &Workspace) -> Row {
     step(workspace, "fmt", &["fmt", "--all", "--check"], 2 * MINUTE)
@@ -54,7 +56,7 @@ fn step(workspace: &Workspace, name: &str, arguments: &[&str], limit: Duration) 
         }
         Ok(end) => {
             println!("{name}: FAILED, {} s: {end}; see {}", time.as_secs(), workspace.shown(&log));
-            print!("{}", child::tail(&log, TAIL_LINES));
+            print!("{}", reports_of_failed_tests(&log).unwrap_or_else(|| child::tail(&log, TAIL_LINES)));
             Row::failed(name, time)
         }
         Err(why) => {
@@ -62,6 +64,16 @@ fn step(workspace: &Workspace, name: &str, arguments: &[&str], limit: Duration) 
             Row::failed(name, time)
         }
     }
+}
+
+/// What the tests that failed said, from every crate; `None` if it did not come to that. The end of the log would
+/// tell nothing, because the other crates are tested afterwards.
+fn reports_of_failed_tests(log: &Path) -> Option<String> {
+    let text = fs::read_to_string(log).ok()?;
+    let blocks = text.split("\nfailures:\n").skip(1).map(|rest| rest.split("\ntest result:").next().unwrap_or(rest));
+    let lines: Vec<&str> = blocks.flat_map(str::lines).filter(|line| !line.trim().is_empty()).collect();
+    let told = lines.iter().take(REPORT_LINES_MAX).map(|line| format!("    {line}\n")).collect();
+    (!lines.is_empty()).then_some(told)
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -99,5 +111,17 @@ mod tests {
             test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\
             test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured; 7 filtered out; finished in 0.01s\n";
         assert_eq!(count_tests(log), Counts { passed: 7, failed: 2, ignored: 1 });
+    }
+
+    #[test]
+    fn what_failed_tests_said_is_found_amid_the_rest() {
+        let log = std::env::temp_dir().join(format!("xtask-checks-{}.log", std::process::id()));
+        let text = "test a ... FAILED\n\nfailures:\n\n---- a stdout ----\nleft: 1\n\n\nfailures:\n    a\n\n\
+            test result: FAILED. 0 passed; 1 failed\n\ntest b ... ok\n\ntest result: ok. 1 passed; 0 failed\n";
+        fs::write(&log, text).unwrap();
+        assert_eq!(reports_of_failed_tests(&log).unwrap(), "    ---- a stdout ----\n    left: 1\n        a\n");
+        fs::write(&log, "error: could not compile").unwrap();
+        assert_eq!(reports_of_failed_tests(&log), None);
+        fs::remove_file(&log).unwrap();
     }
 }

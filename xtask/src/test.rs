@@ -10,8 +10,9 @@ use crate::Result;
 use crate::checks;
 use crate::conform;
 use crate::docs;
-use crate::environments::{Environment, Preparation};
+use crate::environments::Environment;
 use crate::port;
+use crate::preparation::Preparation;
 use crate::suites::{Suite, Target};
 use crate::summary::{Row, Summary};
 use crate::tidy;
@@ -71,7 +72,7 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], port: u16) -> Result<boo
     }
     match preparation.as_mut().filter(|_| summary.is_success()) {
         Some(preparation) => run_suites(workspace, &suites, port, preparation, &mut summary),
-        None => conform::leave_out(&suites, &mut summary),
+        None => conform::leave_out(Target::Tablerock, &suites, &mut summary),
     }
     drop(preparation);
 

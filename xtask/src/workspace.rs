@@ -71,9 +71,17 @@ impl Workspace {
     }
 }
 
-/// The cargo that runs us, so that a toolchain chosen on the command line holds for the whole run.
+/// The cargo that runs us, so that a toolchain chosen on the command line holds for the whole run. What it told us
+/// about our own package is taken away: some build scripts look at it, and would be built again at every change from
+/// this cargo to one started by hand.
 pub(crate) fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+            command.env_remove(name);
+        }
+    }
+    command
 }
 
 /// Whether nothing may be left out: then what cannot run is a failure.

@@ -64,5 +64,5 @@ def test_table_generate_sas_makes_a_token_that_works(az, account, table):
 
 
 @operation("GetTableServiceStats")
-def test_table_stats_reports_replication(az, account):
+def test_table_stats_reports_replication(az):
     assert az("table", "stats")["geoReplication"]["status"] in ("live", "bootstrap", "unavailable")

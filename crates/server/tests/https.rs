@@ -28,13 +28,11 @@ struct Server {
 
 async fn start(accept_tokens: bool) -> Server {
     let signed = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate can be made");
-    let folder = std::env::temp_dir().join(format!("tablerock-https-{}-{accept_tokens}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder can be made");
-    let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
     std::fs::write(&cert, signed.cert.pem()).expect("a file can be written");
     std::fs::write(&key, signed.signing_key.serialize_pem()).expect("a file can be written");
     let acceptor = tls::acceptor(&cert, &key).expect("the certificate fits its key");
-    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
 
     let (store, clock): (Store, Arc<dyn Clock>) = (Store::in_memory(), Arc::new(SystemClock));
     let tables = TableService::open(store.clone(), clock.clone(), ThrottleTargets::default()).await;

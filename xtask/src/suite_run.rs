@@ -1,0 +1,160 @@
+//! One suite against a running server: started, read, judged, told.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::Result;
+use crate::child::{self, End, TAIL_LINES};
+use crate::judge::{self, Verdict};
+use crate::known::Known;
+use crate::port;
+use crate::results::{self, CaseResult};
+use crate::second_port::SecondPort;
+use crate::server_under_test::connection_string;
+use crate::suites::{Suite, Target};
+use crate::summary::Row;
+use crate::workspace::Workspace;
+
+/// A server that is gone fails every case; the first few tell as much as all.
+const PROBLEMS_TOLD_MAX: usize = 40;
+
+#[derive(Debug)]
+pub(crate) struct SuiteRun<'w> {
+    workspace: &'w Workspace,
+    target: Target,
+    suite: Suite,
+}
+
+impl<'w> SuiteRun<'w> {
+    /// Forgets an earlier run, whose results must not be taken for those of this one if it cannot take place.
+    pub(crate) fn new(workspace: &'w Workspace, target: Target, suite: Suite) -> Result<Self> {
+        let run = Self { workspace, target, suite };
+        for file in [run.results(), run.second_results()] {
+            match fs::remove_file(&file) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(format!("{}: {error}", workspace.shown(&file)));
+                }
+                _ => {}
+            }
+        }
+        Ok(run)
+    }
+
+    /// Runs the suite, says how it went, and returns its row of the summary.
+    pub(crate) fn run(&self, port: u16) -> Result<Row> {
+        let name = name(self.target, self.suite);
+        println!("{name}: runs");
+        let started = Instant::now();
+        let verdict = self.judge(port)?;
+        let time = started.elapsed();
+        self.tell(&name, &verdict, time);
+        let Verdict { passed, known, skipped, problems } = verdict;
+        Ok(Row { name, passed, known, failed: problems.len(), skipped: skipped.len(), time })
+    }
+
+    fn judge(&self, port: u16) -> Result<Verdict> {
+        let (mut end, mut results) =
+            self.run_once(self.suite.command(self.workspace), port, &self.log(), &self.results())?;
+        if port == port::DEVELOPMENT
+            && let Some(command) = self.suite.command_on_second_port(self.workspace)
+        {
+            let second = SecondPort::open(port)?;
+            let log = self.log().with_extension("second-port.log");
+            let (second_end, second_results) = self.run_once(command, second.port, &log, &self.second_results())?;
+            results = results::merged(vec![results, second_results]);
+            end = worse(end, second_end);
+            results::write(&self.results(), &results)?;
+        }
+        let known = Known::read(&self.workspace.known(self.target, self.suite))?;
+        Ok(judge::judge(&results, &known, end, self.suite.cases_min()))
+    }
+
+    fn run_once(&self, mut command: Command, port: u16, log: &Path, file: &Path) -> Result<(End, Vec<CaseResult>)> {
+        command
+            .env("CONFORMANCE_CONNECTION_STRING", connection_string(port))
+            .env("CONFORMANCE_TARGET", self.target.name())
+            .env("CONFORMANCE_RESULTS", file)
+            // A proxy of the machine must not come between the suite and the server.
+            .env("NO_PROXY", "127.0.0.1,localhost")
+            .env("no_proxy", "127.0.0.1,localhost");
+        let end = child::run(&mut command, log, self.suite.limit())?;
+        Ok((end, results::read(file)?))
+    }
+
+    fn results(&self) -> PathBuf {
+        self.workspace.results(self.target, self.suite)
+    }
+
+    fn second_results(&self) -> PathBuf {
+        self.results().with_extension("second-port.jsonl")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.workspace.log(&format!("{}-{}", self.target.name(), self.suite.name()))
+    }
+
+    fn tell(&self, name: &str, verdict: &Verdict, time: Duration) {
+        for case in &verdict.skipped {
+            println!("{name}: skipped: {case}");
+        }
+        let seconds = time.as_secs();
+        if verdict.problems.is_empty() {
+            println!("{name}: ok, {} passed, {} as known, {seconds} s", verdict.passed, verdict.known);
+            return;
+        }
+        println!("{name}: FAILED, {seconds} s; see {}", self.workspace.shown(&self.log()));
+        for problem in verdict.problems.iter().take(PROBLEMS_TOLD_MAX) {
+            println!("{name}: {problem}");
+        }
+        if let Some(more @ 1..) = verdict.problems.len().checked_sub(PROBLEMS_TOLD_MAX) {
+            println!("{name}: and {more} more");
+        }
+        print!("{}", child::tail(&self.log(), TAIL_LINES));
+    }
+}
+
+/// What the suite is called in the report; Tablerock is what it is about, so only others are named.
+pub(crate) fn name(target: Target, suite: Suite) -> String {
+    match target {
+        Target::Tablerock => suite.name().to_owned(),
+        Target::Azurite => format!("azurite {}", suite.name()),
+    }
+}
+
+/// Of two ends the one that tells more about what went wrong.
+fn worse(first: End, second: End) -> End {
+    let badness = |end: End| match end {
+        End::Code(0) => 0,
+        End::Code(1) => 1,
+        _ => 2,
+    };
+    if badness(second) > badness(first) { second } else { first }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_ends_the_worse_counts() {
+        assert_eq!(worse(End::Code(0), End::Code(1)), End::Code(1));
+        assert_eq!(worse(End::Signal, End::Code(1)), End::Signal);
+        assert_eq!(worse(End::Code(1), End::Code(4)), End::Code(4));
+        assert_eq!(worse(End::Code(0), End::Code(0)), End::Code(0));
+    }
+
+    #[test]
+    fn results_of_an_earlier_run_are_forgotten() {
+        let folder = std::env::temp_dir().join(format!("xtask-suite-run-{}", std::process::id()));
+        let workspace = Workspace { root: folder.clone(), target: folder.join("target") };
+        let file = workspace.results(Target::Tablerock, Suite::Go);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "{}").unwrap();
+        let run = SuiteRun::new(&workspace, Target::Tablerock, Suite::Go).unwrap();
+        assert!(!run.results().exists());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
