@@ -56,8 +56,10 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     let serving = tokio::spawn(serve_tables(road.clone(), table_listener, listening, stopped.clone()));
     let administering =
         admin_listener.map(|listener| tokio::spawn(serve_admin(road.clone(), store.clone(), listener, stopped)));
+    // Whoever has read the banner may ask for the end at once, so the signals are listened for before it.
+    let signals = Signals::listen()?;
     banner.iter().for_each(|line| println!("{line}"));
-    wait_for_signal().await?;
+    signals.wait().await;
     tracing::info!("stopping: requests under way may finish");
     // Whoever listened is gone only if the server is ending anyway.
     let _ = stop.send(true);
@@ -125,18 +127,40 @@ fn announcement(settings: &Settings, table: &TcpListener, admin: Option<&TcpList
     Ok(banner::lines(settings, address(table)?, admin.map(address).transpose()?))
 }
 
+/// The requests to stop: SIGTERM and SIGINT.
 #[cfg(unix)]
-async fn wait_for_signal() -> Result<(), String> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate =
-        signal(SignalKind::terminate()).map_err(|error| format!("cannot listen for signals: {error}"))?;
-    tokio::select! {
-        _ = terminate.recv() => Ok(()),
-        result = tokio::signal::ctrl_c() => result.map_err(|error| format!("cannot listen for signals: {error}")),
+struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn listen() -> Result<Self, String> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
+        Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
+    }
+
+    async fn wait(mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
     }
 }
 
-#[cfg(not(unix))]
-async fn wait_for_signal() -> Result<(), String> {
-    tokio::signal::ctrl_c().await.map_err(|error| format!("cannot listen for signals: {error}"))
+/// The request to stop: Ctrl-C.
+#[cfg(windows)]
+struct Signals(tokio::signal::windows::CtrlC);
+
+#[cfg(windows)]
+impl Signals {
+    fn listen() -> Result<Self, String> {
+        tokio::signal::windows::ctrl_c().map(Self).map_err(|error| format!("cannot listen for Ctrl-C: {error}"))
+    }
+
+    async fn wait(mut self) {
+        self.0.recv().await;
+    }
 }
