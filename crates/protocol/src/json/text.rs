@@ -1,6 +1,7 @@
 //! JSON strings as the service writes them: ASCII, everything else escaped.
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
+const BLOCK_BYTES: usize = 32;
 
 /// Appends a quoted string. Characters outside ASCII become `\uxxxx`, as the live service does.
 pub fn append_json_string(out: &mut Vec<u8>, text: &str) {
@@ -11,22 +12,25 @@ pub fn append_json_string(out: &mut Vec<u8>, text: &str) {
 
 /// Appends the inside of a string.
 pub(super) fn append_escaped(out: &mut Vec<u8>, text: &str) {
-    let bytes = text.as_bytes();
-    let mut plain_from = 0;
-    let mut at = 0;
-    while at < bytes.len() {
-        let byte = bytes[at];
-        if byte.is_ascii() && byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            at += 1;
-            continue;
-        }
-        out.extend_from_slice(&bytes[plain_from..at]);
-        let char = text[at..].chars().next().expect("the index is on a character");
+    let mut rest = text;
+    loop {
+        let plain = plain_length(rest.as_bytes());
+        out.extend_from_slice(&rest.as_bytes()[..plain]);
+        rest = &rest[plain..];
+        let Some(char) = rest.chars().next() else { return };
         append_escape(out, char);
-        at += char.len_utf8();
-        plain_from = at;
+        rest = &rest[char.len_utf8()..];
     }
-    out.extend_from_slice(&bytes[plain_from..]);
+}
+
+/// How many bytes at the beginning can be copied as they are. Most texts need no escape at all, so whole blocks
+/// are looked at first, without a branch per byte.
+fn plain_length(bytes: &[u8]) -> usize {
+    let is_special = |byte: u8| !byte.is_ascii() || byte < 0x20 || byte == b'"' || byte == b'\\';
+    let has_special = |block: &&[u8]| block.iter().fold(false, |found, &byte| found | is_special(byte));
+    let blocks = bytes.chunks_exact(BLOCK_BYTES).take_while(|block| !has_special(block)).count();
+    let checked = blocks * BLOCK_BYTES;
+    bytes[checked..].iter().position(|&byte| is_special(byte)).map_or(bytes.len(), |offset| checked + offset)
 }
 
 fn append_escape(out: &mut Vec<u8>, char: char) {
@@ -61,5 +65,18 @@ mod tests {
         assert!(out.is_ascii());
         assert!(String::from_utf8_lossy(&out).contains("\\u00e9 \\u65e5 \\ud83d\\ude00"));
         assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
+    }
+
+    #[test]
+    fn a_character_that_needs_an_escape_is_found_at_every_place() {
+        for special in ["\"", "\\", "\n", "\u{1f}", "\u{7f}", "\u{80}", "é", "😀"] {
+            for place in 0..100 {
+                let text = format!("{}{special}{}", "x".repeat(place), "y".repeat(70));
+                let mut out = Vec::new();
+                append_json_string(&mut out, &text);
+                assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
+                assert!(out.is_ascii());
+            }
+        }
     }
 }
