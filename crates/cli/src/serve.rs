@@ -1,7 +1,6 @@
 //! From settings to a running server, and its orderly end. The only place that names an engine.
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -88,16 +87,9 @@ async fn open_tables(
 
 fn open_engine(settings: &Settings) -> Result<Arc<dyn Engine>, String> {
     let Some(data) = &settings.data else { return Ok(Arc::new(MemoryEngine::new())) };
-    create_folder(data)?;
     let options = LocalOptions { cache_bytes: settings.cache_bytes, ..LocalOptions::default() };
     let engine = LocalEngine::open_with(data, &options).map_err(|error| error.to_string())?;
     Ok(Arc::new(engine))
-}
-
-fn create_folder(data: &Path) -> Result<(), String> {
-    std::fs::create_dir_all(data).map_err(|error| {
-        format!("cannot create {}: {error}; choose a folder that you may write to with --location", data.display())
-    })
 }
 
 async fn bind(address: &Address, flag: &str) -> Result<TcpListener, String> {

@@ -80,10 +80,14 @@ impl Directory {
 
 /// Makes the directory and those above it, durably.
 fn create(location: &Path) -> std::io::Result<()> {
-    let missing: Vec<_> = location.ancestors().take_while(|path| !path.exists()).collect();
+    let mut made: Vec<_> = location.ancestors().take_while(|path| !path.exists()).collect();
     fs::create_dir_all(location)?;
-    missing
-        .iter()
+    if made.is_empty() && !format::is_written(location) {
+        // Somebody else made it, or we did and were killed before its name was durable. A power cut could still take
+        // it away as a whole.
+        made.push(location);
+    }
+    made.iter()
         .filter_map(|path| fs::canonicalize(path).ok()?.parent().map(Path::to_owned))
         .try_for_each(|parent| format::sync_directory(&parent))
 }

@@ -17,6 +17,11 @@ const FIRST_READER: &str = "0.1.0";
 const FILE_NAME: &str = "tablerock-format";
 const HEADING: &str = "Tablerock data directory";
 
+/// Whether a directory says which format it has.
+pub(crate) fn is_written(location: &Path) -> bool {
+    location.join(FILE_NAME).exists()
+}
+
 /// Checks that this version can read the directory. `false` means that it has no format yet.
 pub(crate) fn check(location: &Path) -> Result<bool> {
     let path = location.join(FILE_NAME);

@@ -34,6 +34,10 @@ impl Accepted {
         let wanted = format.or(accept).map(str::trim).filter(|text| !text.is_empty());
         let level = match wanted {
             None => Err(ErrorCode::AtomFormatNotSupported),
+            // What SDKs send, before anything is taken apart.
+            Some("application/json;odata=minimalmetadata" | "application/json") => Ok(MetadataLevel::Minimal),
+            Some("application/json;odata=nometadata") => Ok(MetadataLevel::None),
+            Some("application/json;odata=fullmetadata") => Ok(MetadataLevel::Full),
             Some(list) => first_known(list),
         };
         match level {

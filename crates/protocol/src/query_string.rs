@@ -6,6 +6,9 @@ use percent_encoding::percent_decode;
 
 use crate::{ErrorCode, ServiceError};
 
+/// A SAS has about eight parameters; more is fine.
+const PAIRS_EXPECTED: usize = 10;
+
 /// Name and value pairs in the order sent, both decoded: `%xx` as UTF-8, and `+` as a space, since some clients
 /// form-encode the whole query.
 #[derive(Debug, Clone, Default)]
@@ -15,12 +18,18 @@ pub struct QueryString<'a> {
 
 impl<'a> QueryString<'a> {
     pub fn parse(raw: &'a str) -> Result<Self, ServiceError> {
-        let parts = raw.split('&').filter(|part| !part.is_empty());
-        let pairs = parts.map(|part| {
-            let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            Ok((decode(name)?, decode(value)?))
-        });
-        Ok(Self { pairs: pairs.collect::<Result<_, ServiceError>>()? })
+        let mut pairs = Vec::with_capacity(if raw.is_empty() { 0 } else { PAIRS_EXPECTED });
+        let mut rest = raw;
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'&', rest.as_bytes()).unwrap_or(rest.len());
+            let part = &rest[..end];
+            rest = rest.get(end + 1..).unwrap_or_default();
+            if !part.is_empty() {
+                let (name, value) = part.split_once('=').unwrap_or((part, ""));
+                pairs.push((decode(name)?, decode(value)?));
+            }
+        }
+        Ok(Self { pairs })
     }
 
     /// The first value of a parameter. An empty one counts as absent: some clients send `$filter=`.
@@ -39,7 +48,7 @@ impl<'a> QueryString<'a> {
 }
 
 fn decode(raw: &str) -> Result<Cow<'_, str>, ServiceError> {
-    if !raw.contains(['%', '+']) {
+    if memchr::memchr2(b'%', b'+', raw.as_bytes()).is_none() {
         return Ok(Cow::Borrowed(raw));
     }
     let spaced = raw.replace('+', " ");

@@ -114,7 +114,10 @@ impl Road {
         let path = head.uri.path();
         let query = QueryString::parse(head.uri.query().unwrap_or_default()).map_err(front)?;
         envelope.version = version(&head.headers, &query).map_err(front)?;
-        envelope.accepted = Accepted::negotiate(query.value("$format"), accept(&head.headers), envelope.version);
+        let format = query.value("$format");
+        if format.is_some() || envelope.version < ServiceVersion::JSON {
+            envelope.accepted = Accepted::negotiate(format, accept(&head.headers), envelope.version);
+        }
 
         let host = head.uri.authority().map(|authority| authority.as_str()).or_else(|| host(&head.headers));
         let scheme = if peer.is_https { "https" } else { "http" };
