@@ -94,7 +94,7 @@ impl Committer {
         written?;
         self.shared.counters.synced_group();
         self.shared.published.replace(View::open(&self.handles));
-        Ok(())
+        self.handles.rotate_full_buffers()
     }
 
     fn sync(&self, batch: fjall::OwnedWriteBatch) -> Result<()> {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
-use tablerock_kv::Result;
+use fjall::{AbstractTree as _, CompressionType, Database, Keyspace, KeyspaceCreateOptions};
+use tablerock_kv::{Error, Result};
 
 use crate::directory::Directory;
 use crate::failure::translate;
@@ -11,6 +11,9 @@ use crate::{LocalOptions, journal};
 
 /// The longest physical key, that is partition and key with their delimiters: fjall counts it with 16 bits.
 pub(crate) const KEY_BYTES_MAX: usize = u16::MAX as usize;
+
+/// Ours, and the one that fjall keeps for itself. They are numbered from zero.
+const KEYSPACES: usize = 3;
 
 /// The open database and its keyspaces.
 #[derive(Clone)]
@@ -20,6 +23,24 @@ pub(crate) struct Handles {
     pub(crate) records: Keyspace,
     /// What the engine notes for itself: ranges to sweep.
     pub(crate) own: Keyspace,
+    write_buffer_bytes: u64,
+}
+
+impl Handles {
+    /// Hands write buffers that are full over to fjall's threads, which make tables of them.
+    ///
+    /// fjall would ask its threads for this after every batch, in a queue of bounded length. While they merge tables
+    /// for long, those requests fill the queue, and a thread that takes one and then has to put its own message there
+    /// waits for itself: no buffer becomes a table any more, and the journal grows until the disk is full. A buffer
+    /// that is handed over right after the batch that filled it is asked for once at most.
+    pub(crate) fn rotate_full_buffers(&self) -> Result<()> {
+        for keyspace in [&self.records, &self.own] {
+            if keyspace.tree.active_memtable().size() > self.write_buffer_bytes {
+                keyspace.rotate_memtable().map_err(|error| translate("cannot change the write buffer", error))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Opens the database of a directory, and makes it first if there is none.
@@ -49,6 +70,23 @@ pub(crate) fn open(directory: &Directory, options: &LocalOptions) -> Result<Hand
     }
 }
 
+/// Fails if a file is missing without which fjall would take the data for something that never came to be, and begin
+/// anew: a keyspace without the file that names its tables, or all journals.
+pub(crate) fn check_whole(data: &Path) -> Result<()> {
+    let keyspaces = (0..KEYSPACES).map(|id| data.join(format!("keyspaces/{id}/current")));
+    let missing = keyspaces.into_iter().find(|path| !path.exists());
+    let missing = match missing {
+        None if journal::newest(data)?.is_none() => Some(data.join("0.jnl")),
+        missing => missing,
+    };
+    match missing {
+        None => Ok(()),
+        Some(path) => {
+            Err(Error::corrupt(format!("{} is missing; restore the directory from a backup", path.display())))
+        }
+    }
+}
+
 fn failed(path: &Path, error: fjall::Error) -> tablerock_kv::Error {
     translate(&format!("cannot open {}", path.display()), error)
 }
@@ -62,8 +100,8 @@ fn open_at(path: &Path, options: &LocalOptions) -> fjall::Result<Handles> {
         .max_cached_files(Some(options.open_files_max))
         .worker_threads(options.worker_threads)
         .open()?;
-    let buffered = |bytes| move || KeyspaceCreateOptions::default().max_memtable_size(bytes);
-    let records = database.keyspace("records", buffered(options.write_buffer_bytes))?;
-    let own = database.keyspace("own", buffered(options.write_buffer_bytes.min(1 << 20)))?;
-    Ok(Handles { database, records, own })
+    let create = || KeyspaceCreateOptions::default().max_memtable_size(options.write_buffer_bytes);
+    let records = database.keyspace("records", create)?;
+    let own = database.keyspace("own", create)?;
+    Ok(Handles { database, records, own, write_buffer_bytes: options.write_buffer_bytes })
 }

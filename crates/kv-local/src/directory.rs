@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use tablerock_kv::{Error, Result};
 
 use crate::failure::translate_io;
-use crate::format;
+use crate::{database, format};
 
 const LOCK_NAME: &str = "tablerock-lock";
 const DATA_NAME: &str = "store";
@@ -61,10 +61,11 @@ impl Directory {
         self.location.join(DATA_NAME)
     }
 
-    /// Makes the data if there is none: `make` fills a new folder, which then gets its name.
+    /// Makes the data if there is none: `make` fills a new folder, which then gets its name. Data that is there must be
+    /// whole: the folder got its name when everything in it was in place.
     pub(crate) fn ensure_data(&self, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
         if self.data().exists() {
-            return Ok(());
+            return database::check_whole(&self.data());
         }
         let new = self.location.join(format!("{DATA_NAME}.new"));
         let failed = |error| translate_io(&format!("cannot make {}", self.data().display()), error);

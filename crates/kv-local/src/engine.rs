@@ -65,6 +65,7 @@ impl LocalEngine {
     pub(crate) fn open_at_seam(location: &Path, options: &LocalOptions, seam: Seam) -> Result<Self> {
         let directory = Directory::open(location)?;
         let handles = database::open(&directory, options)?;
+        handles.rotate_full_buffers()?;
         let intents = Arc::new(Intents::load(&handles.own)?);
         let shared = Arc::new(Shared {
             published: Published::new(View::open(&handles)),

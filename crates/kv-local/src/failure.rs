@@ -42,6 +42,12 @@ fn describe(error: &fjall::Error) -> String {
         fjall::Error::Io(error) | fjall::Error::Storage(LsmError::Io(error)) => error.to_string(),
         fjall::Error::Storage(LsmError::ChecksumMismatch { .. }) => "a block's checksum is wrong".to_owned(),
         fjall::Error::JournalRecovery(error) => format!("the journal is damaged ({error:?})"),
+        fjall::Error::Unrecoverable | fjall::Error::Storage(LsmError::Unrecoverable) => {
+            "a file of the database is missing or damaged; restore the directory from a backup".to_owned()
+        }
+        fjall::Error::InvalidVersion(None) => {
+            "its file `version` is missing or damaged; restore the directory from a backup".to_owned()
+        }
         fjall::Error::Poisoned => "an earlier write, or work in the background, failed".to_owned(),
         fjall::Error::Locked => "another process holds it open".to_owned(),
         error => format!("{error:?}"),

@@ -3,7 +3,8 @@
 //! Each batch is synced before the next one is written. So a crash can leave at most one torn batch, the last,
 //! which nobody was told about. fjall drops it where it can tell by the structure, but refuses to open when only
 //! the checksum is wrong, and forgets everything behind the first broken place when that is in the middle. We
-//! look first: a torn end is cut off, damage in the middle is reported.
+//! look first: a torn end is cut off, damage in the middle is reported. A journal that is not the newest was synced
+//! before the next one came to be, so there even a torn end is damage.
 //!
 //! A batch is: `01`, the number of its items (4 bytes), its sequence number (8); the items; `03`, a checksum (8)
 //! and `46 4a 4c 03`. An item is: `02`, kind (1), compression (1), keyspace (8), length of key (2), of value (4)
@@ -26,15 +27,24 @@ const END_BYTES: usize = 1 + 8 + MAGIC.len();
 
 /// Cuts a torn batch off the end of the newest journal, and fails if there is damage anywhere else.
 pub(crate) fn mend(data: &Path) -> Result<()> {
-    let Some((_, path)) = newest(data)? else { return Ok(()) };
+    let mut journals = numbered(data)?;
+    journals.sort();
+    let Some((_, newest)) = journals.pop() else { return Ok(()) };
+    for (_, path) in journals {
+        mend_one(&path, false)?;
+    }
+    mend_one(&newest, true)
+}
+
+fn mend_one(path: &Path, may_be_torn: bool) -> Result<()> {
     let failed = |error| translate_io(&format!("cannot read {}", path.display()), error);
-    let mut file = open(&path).map_err(failed)?;
+    let mut file = open(path).map_err(failed)?;
     let whole = whole_batches(&mut file).map_err(failed)?;
     let rest = rest_after(&mut file, whole.end).map_err(failed)?;
     if rest.is_empty() {
         return Ok(());
     }
-    if has_batch_behind(&rest) {
+    if !may_be_torn || has_batch_behind(&rest) {
         return Err(Error::corrupt(format!(
             "{} is damaged at byte {}, before batches that are whole; restore the directory from a backup",
             path.display(),

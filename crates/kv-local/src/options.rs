@@ -11,7 +11,7 @@ pub struct LocalOptions {
     /// Blocks of tables kept in memory for reads.
     pub cache_bytes: u64,
     /// Recent writes kept in memory before they become a table. Up to five such buffers exist when the disk
-    /// cannot keep up; after that, writers wait. Takes effect when a directory is created.
+    /// cannot keep up; after that, writers wait. A directory that was made with a smaller size keeps it.
     pub write_buffer_bytes: u64,
     /// Journals on disk, at least 64 MiB. More means fewer small tables, and a longer start after a crash.
     pub journal_bytes_max: u64,

@@ -122,6 +122,33 @@ async fn damage_before_the_last_batch_is_reported_and_nothing_is_cut() {
     }
 }
 
+/// The next journal comes to be when the one before is synced, so a torn end there is no crash's doing.
+#[tokio::test]
+async fn a_torn_end_of_an_older_journal_is_reported() {
+    let copy = copy_of_a_running_engine().await;
+    let bytes = written(copy.path());
+    fs::write(copy.path().join("store/1.jnl"), []).unwrap();
+    rewrite(copy.path(), &bytes[..bytes.len() - 100], 50_000);
+    let error = LocalEngine::open(copy.path()).expect_err("an acknowledged commit is damaged");
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    rewrite(copy.path(), &bytes, 50_000);
+    assert_eq!(whole_commits(copy.path()).await, COMMITS);
+}
+
+/// fjall takes a keyspace without this file, or a directory without journals, for one that was never made to the end.
+#[tokio::test]
+async fn a_missing_file_is_not_taken_for_a_new_beginning() {
+    for missing in ["store/0.jnl", "store/keyspaces/0/current", "store/keyspaces/1/current", "store/keyspaces/2/current"] {
+        let copy = copy_of_a_running_engine().await;
+        let (there, aside) = (copy.path().join(missing), copy.path().join("aside"));
+        fs::rename(&there, &aside).unwrap();
+        let error = LocalEngine::open(copy.path()).expect_err("a file is missing");
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        fs::rename(&aside, &there).unwrap();
+        assert_eq!(whole_commits(copy.path()).await, COMMITS, "nothing was touched without {missing}");
+    }
+}
+
 #[tokio::test]
 async fn a_damaged_table_is_corrupt() {
     let directory = tempfile::tempdir().unwrap();

@@ -5,6 +5,7 @@ mod poison;
 mod queue_bound;
 mod resurrection;
 mod unsynced;
+mod write_buffer;
 
 use std::io;
 use std::sync::Arc;
