@@ -45,8 +45,11 @@ impl Handles {
 
 /// Opens the database of a directory, and makes it first if there is none.
 pub(crate) fn open(directory: &Directory, options: &LocalOptions) -> Result<Handles> {
-    directory.ensure_data(|path| open_at(path, options).map(drop).map_err(|error| failed(path, error)))?;
+    if !directory.has_data()? {
+        return directory.make_data(|path| open_at(path, options).map_err(|error| failed(path, error)));
+    }
     let path = &directory.data();
+    check_whole(path)?;
     journal::mend(path)?;
     match open_at(path, options) {
         // The structure of the journal is whole, so this is a checksum. A crash can break that of the last batch,
@@ -72,7 +75,7 @@ pub(crate) fn open(directory: &Directory, options: &LocalOptions) -> Result<Hand
 
 /// Fails if a file is missing without which fjall would take the data for something that never came to be, and begin
 /// anew: a keyspace without the file that names its tables, or all journals.
-pub(crate) fn check_whole(data: &Path) -> Result<()> {
+fn check_whole(data: &Path) -> Result<()> {
     let keyspaces = (0..KEYSPACES).map(|id| data.join(format!("keyspaces/{id}/current")));
     let missing = keyspaces.into_iter().find(|path| !path.exists());
     let missing = match missing {

@@ -3,11 +3,11 @@
 //! ```text
 //! tablerock-lock     locked while a process has the directory; holds its process id
 //! tablerock-format   which format the data has
+//! store.unfinished   there while the data is made: what a crash leaves then is made again
 //! store/             fjall's files
 //! ```
 //!
-//! Other files are left alone. A directory comes to be in steps of which the last is a rename, so that a crash
-//! in between leaves nothing half made: format file, then `store.new/`, then its final name.
+//! Other files are left alone.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -16,10 +16,11 @@ use std::path::{Path, PathBuf};
 use tablerock_kv::{Error, Result};
 
 use crate::failure::translate_io;
-use crate::{database, format};
+use crate::format;
 
 const LOCK_NAME: &str = "tablerock-lock";
 const DATA_NAME: &str = "store";
+const UNFINISHED_NAME: &str = "store.unfinished";
 
 /// A data directory that is ours as long as this value lives.
 #[derive(Debug)]
@@ -61,21 +62,37 @@ impl Directory {
         self.location.join(DATA_NAME)
     }
 
-    /// Makes the data if there is none: `make` fills a new folder, which then gets its name. Data that is there must be
-    /// whole: the folder got its name when everything in it was in place.
-    pub(crate) fn ensure_data(&self, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-        if self.data().exists() {
-            return database::check_whole(&self.data());
+    /// Whether there is data, made to the end. Data that was not is removed: nobody has been told of it.
+    pub(crate) fn has_data(&self) -> Result<bool> {
+        let is_there = self.data().exists();
+        if is_there && self.unfinished().exists() {
+            fs::remove_dir_all(self.data()).map_err(|error| self.cannot_make(error))?;
+            return Ok(false);
         }
-        let new = self.location.join(format!("{DATA_NAME}.new"));
-        let failed = |error| translate_io(&format!("cannot make {}", self.data().display()), error);
-        if new.exists() {
-            fs::remove_dir_all(&new).map_err(failed)?;
-        }
-        make(&new)?;
-        sync_folders(&new).map_err(failed)?;
-        fs::rename(&new, self.data()).map_err(failed)?;
-        format::sync_directory(&self.location).map_err(failed)
+        Ok(is_there)
+    }
+
+    /// Makes the data: `make` fills the folder. The note beside it goes when all of it is durable.
+    pub(crate) fn make_data<T>(&self, make: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+        let begin = || File::create(self.unfinished()).and_then(|_| format::sync_directory(&self.location));
+        begin().map_err(|error| self.cannot_make(error))?;
+        let made = make(&self.data())?;
+        let finish = || {
+            sync_folders(&self.data())?;
+            format::sync_directory(&self.location)?;
+            fs::remove_file(self.unfinished())?;
+            format::sync_directory(&self.location)
+        };
+        finish().map_err(|error| self.cannot_make(error))?;
+        Ok(made)
+    }
+
+    fn unfinished(&self) -> PathBuf {
+        self.location.join(UNFINISHED_NAME)
+    }
+
+    fn cannot_make(&self, error: std::io::Error) -> Error {
+        translate_io(&format!("cannot make {}", self.data().display()), error)
     }
 }
 

@@ -182,7 +182,8 @@ fn read<const N: usize>(reader: &mut impl Read) -> io::Result<[u8; N]> {
 fn rest_after(file: &mut File, position: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(position))?;
     let mut rest = Vec::new();
-    let mut chunk = vec![0; 1 << 16];
+    let zeros = vec![0; 1 << 16];
+    let mut chunk = zeros.clone();
     let mut written = 0;
     loop {
         let length = file.read(&mut chunk)?;
@@ -190,10 +191,11 @@ fn rest_after(file: &mut File, position: u64) -> io::Result<Vec<u8>> {
             rest.truncate(written);
             return Ok(rest);
         }
-        if let Some(at) = chunk[..length].iter().rposition(|&byte| byte != 0) {
+        // Most of a young journal is zeros, which comparing finds out faster than searching, and which need not be kept.
+        let is_used = chunk[..length] != zeros[..length];
+        if is_used && let Some(at) = chunk[..length].iter().rposition(|&byte| byte != 0) {
             written = rest.len() + at + 1;
         }
-        // An unused journal is zeros to its end; they need not be kept to be recognised.
         if written > 0 {
             rest.extend_from_slice(&chunk[..length]);
         }

@@ -104,8 +104,16 @@ async fn files_of_others_are_left_alone() {
 fn a_creation_that_was_cut_short_is_done_again() {
     let directory = tempfile::tempdir().unwrap();
     drop(LocalEngine::open(directory.path()).unwrap());
-    fs::rename(directory.path().join("store"), directory.path().join("store.new")).unwrap();
-    fs::remove_file(directory.path().join("store.new/version")).unwrap();
-    LocalEngine::open(directory.path()).unwrap();
-    assert!(!directory.path().join("store.new").exists());
+    let unfinished = directory.path().join("store.unfinished");
+    assert!(!unfinished.exists());
+
+    fs::write(&unfinished, "").unwrap();
+    fs::remove_file(directory.path().join("store/version")).unwrap();
+    drop(LocalEngine::open(directory.path()).unwrap());
+    assert!(!unfinished.exists());
+
+    fs::remove_dir_all(directory.path().join("store")).unwrap();
+    fs::write(&unfinished, "").unwrap();
+    drop(LocalEngine::open(directory.path()).unwrap());
+    assert!(!unfinished.exists());
 }
