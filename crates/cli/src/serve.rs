@@ -49,14 +49,15 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
         accept_tokens: settings.accept_tokens,
         host_style: settings.host_style,
     });
+    // Whoever gets an answer may ask for the end at once, so the signals are listened for before the first one. A start
+    // that takes long can still be cut off.
+    let signals = Signals::listen()?;
     let (stop, stopped) = watch::channel(false);
     let idle_time = Duration::from_secs(settings.idle_seconds);
     let listening = Listening { tls: acceptor, connections_max: settings.connections_max, idle_time };
     let serving = tokio::spawn(serve_tables(road.clone(), table_listener, listening, stopped.clone()));
     let administering =
         admin_listener.map(|listener| tokio::spawn(serve_admin(road.clone(), store.clone(), listener, stopped)));
-    // Whoever has read the banner may ask for the end at once, so the signals are listened for before it.
-    let signals = Signals::listen()?;
     banner.iter().for_each(|line| println!("{line}"));
     signals.wait().await;
     tracing::info!("stopping: requests under way may finish");

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use fjall::config::{BlockSizePolicy, PartitioningPolicy};
 use fjall::{AbstractTree as _, CompressionType, Database, Keyspace, KeyspaceCreateOptions};
 use tablerock_kv::{Error, Result};
 
@@ -11,6 +12,14 @@ use crate::{LocalOptions, journal};
 
 /// The longest physical key, that is partition and key with their delimiters: fjall counts it with 16 bits.
 pub(crate) const KEY_BYTES_MAX: usize = u16::MAX as usize;
+
+/// Blocks hold about seven entities of 1 KB. Smaller ones need an index that no longer fits into the cache when there
+/// are millions of entities; of greater ones, more has to be read for one entity.
+const BLOCK_BYTES: u32 = 8 << 10;
+
+/// From the third level on, where most of a big table is, a read takes a small part of a table's index from disk instead
+/// of all of it. Above, indexes stay in memory.
+const PARTITIONED_LEVELS: [bool; 3] = [false, false, true];
 
 /// Ours, and the one that fjall keeps for itself. They are numbered from zero.
 const KEYSPACES: usize = 3;
@@ -103,7 +112,13 @@ fn open_at(path: &Path, options: &LocalOptions) -> fjall::Result<Handles> {
         .max_cached_files(Some(options.open_files_max))
         .worker_threads(options.worker_threads)
         .open()?;
-    let create = || KeyspaceCreateOptions::default().max_memtable_size(options.write_buffer_bytes);
+    let create = || {
+        KeyspaceCreateOptions::default()
+            .max_memtable_size(options.write_buffer_bytes)
+            .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
+            .index_block_partitioning_policy(PartitioningPolicy::new(PARTITIONED_LEVELS))
+            .filter_block_partitioning_policy(PartitioningPolicy::new(PARTITIONED_LEVELS))
+    };
     let records = database.keyspace("records", create)?;
     let own = database.keyspace("own", create)?;
     Ok(Handles { database, records, own, write_buffer_bytes: options.write_buffer_bytes })
