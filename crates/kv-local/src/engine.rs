@@ -201,6 +201,11 @@ impl Engine for LocalEngine {
         self.answered(answer).await
     }
 
+    fn is_exclusive(&self) -> bool {
+        // The directory is locked, and a commit is accepted in one step.
+        true
+    }
+
     fn health(&self) -> Health {
         let stalled = self.shared.writing_since.lock().is_some_and(|since| Instant::now() - since > STALL);
         match self.shared.queue.shut_reason() {

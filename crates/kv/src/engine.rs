@@ -34,6 +34,11 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
     /// the background, also after a restart.
     async fn drop_range(&self, range: Range) -> Result<()>;
 
+    /// Whether every change goes through this engine, so that a layer may remember what it has read until it
+    /// writes there itself. It then also holds that a commit whose future is dropped has either been accepted by
+    /// that time, and shows in [`read_newest`](Engine::read_newest), or never happens.
+    fn is_exclusive(&self) -> bool;
+
     /// Whether the engine can serve, for the health endpoint.
     fn health(&self) -> Health;
 

@@ -135,6 +135,10 @@ impl Engine for FaultEngine {
         self.apply(Call::DropRange, self.inner.drop_range(range)).await
     }
 
+    fn is_exclusive(&self) -> bool {
+        self.inner.is_exclusive()
+    }
+
     fn health(&self) -> Health {
         let told = self.state.lock().health.clone();
         told.unwrap_or_else(|| self.inner.health())

@@ -80,6 +80,10 @@ impl Engine for MemoryEngine {
         Ok(())
     }
 
+    fn is_exclusive(&self) -> bool {
+        true
+    }
+
     fn health(&self) -> Health {
         self.read(|_| Health::Healthy).unwrap_or_else(|error| Health::Down(error.message().to_owned()))
     }

@@ -145,6 +145,11 @@ impl Store {
         self.engine.drop_range(range).await
     }
 
+    /// Whether every change goes through this engine; see [`Engine::is_exclusive`].
+    pub fn is_exclusive(&self) -> bool {
+        self.engine.is_exclusive()
+    }
+
     /// Whether the engine can serve.
     pub fn health(&self) -> Health {
         self.engine.health()

@@ -67,6 +67,7 @@ macro_rules! engine_suite {
             limits::a_scan_stops_at_its_bytes,
             limits::a_scan_stops_at_its_records,
             limits::pages_follow_one_another_without_gap_or_overlap,
+            newest::a_commit_that_was_let_go_shows_from_then_on_or_never,
             newest::a_committed_value_is_read_at_once,
             newest::values_come_in_the_order_asked_for,
             order::records_come_by_partition_and_then_by_key,

@@ -1,7 +1,10 @@
 //! What is read right after a commit.
 
+use std::time::Duration;
+
 use super::Harness;
 use super::steps::{bytes, get, put, puts};
+use crate::Commit;
 
 pub async fn a_committed_value_is_read_at_once(mut harness: Box<dyn Harness>) {
     let engine = harness.open().await;
@@ -32,4 +35,25 @@ pub async fn values_come_in_the_order_asked_for(mut harness: Box<dyn Harness>) {
     let newest = engine.read_newest(b"p", &["c", "absent", "a", "c"].map(bytes)).await.expect("a read succeeds");
     assert_eq!(newest, [Some(bytes("3")), None, Some(bytes("1")), Some(bytes("3"))]);
     assert_eq!(engine.read_newest(b"p", &[]).await.expect("a read succeeds"), []);
+}
+
+/// What a layer may rely on that remembers what it has read; see [`Engine::is_exclusive`](crate::Engine::is_exclusive).
+pub async fn a_commit_that_was_let_go_shows_from_then_on_or_never(mut harness: Box<dyn Harness>) {
+    let engine = harness.open().await;
+    if !engine.is_exclusive() {
+        return;
+    }
+    for round in 0..100 {
+        let value = format!("{round}");
+        let patience = Duration::from_micros(20 * (round % 10));
+        // Whether it is done by then does not matter here.
+        let _ = tokio::time::timeout(patience, engine.commit(puts("p", &[("k", &value)]))).await;
+        let newest = engine.read_newest(b"p", &[bytes("k")]).await.expect("a read succeeds").remove(0);
+        let expected = vec![(bytes("k"), newest.clone())];
+        let settled = engine.commit(Commit { partition: bytes("p"), expected, writes: vec![] }).await;
+        settled.expect("nothing changes that has not shown");
+        assert_eq!(get(&*engine, "p", "k").await, newest);
+        tokio::time::sleep(Duration::from_micros(100)).await;
+        assert_eq!(get(&*engine, "p", "k").await, newest);
+    }
 }

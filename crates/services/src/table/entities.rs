@@ -26,8 +26,8 @@ impl TableService {
         row_key: &str,
     ) -> Result<StoredEntity> {
         self.throttle.check_account(account)?;
-        let table = self.table(account, table).await?;
-        let partition = keys::entity_partition(table.id, partition_key);
+        let table_id = self.table_id(account, table).await?;
+        let partition = keys::entity_partition(table_id, partition_key);
         self.throttle.check_partition(&partition, 1)?;
         let value = self.store.get(&partition, &keys::entity_key(row_key)).await?;
         Ok(StoredEntity::open(value.ok_or(ErrorCode::ResourceNotFound)?)?)
@@ -37,8 +37,8 @@ impl TableService {
     /// of the operation that caused it.
     pub async fn apply(&self, account: &str, group: &EntityGroup) -> Result<Vec<Outcome>> {
         self.throttle.check_account(account)?;
-        let table = self.table(account, group.table()).await.map_err(|error| error.at_index(0))?;
-        let partition = keys::entity_partition(table.id, group.partition_key());
+        let table_id = self.table_id(account, group.table()).await.map_err(|error| error.at_index(0))?;
+        let partition = keys::entity_partition(table_id, group.partition_key());
         self.throttle.check_partition(&partition, group.operations().len())?;
         self.timestamps.reserve().await?;
 
@@ -56,7 +56,12 @@ impl TableService {
                 })
                 .collect()
         };
-        self.store.transact(&partition, row_keys.clone(), decide).await
+        let announcement = self.sketches.as_ref().map(|sketches| sketches.announce(&partition, &row_keys));
+        let outcome = self.store.transact(&partition, row_keys.clone(), decide).await;
+        if let Some(announcement) = announcement {
+            announcement.over();
+        }
+        outcome
     }
 }
 

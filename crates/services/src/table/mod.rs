@@ -7,12 +7,15 @@ mod group;
 mod plan;
 mod query;
 mod record;
+mod sketch;
 mod stored_entity;
 mod table_query;
 
 use std::sync::Arc;
 
 use tablerock_kv::{Clock, Store};
+
+use sketch::Sketches;
 
 use crate::Result;
 use crate::table_ids::TableIds;
@@ -26,7 +29,8 @@ pub use query::{EntityPage, EntityQuery, FoundEntity};
 pub use stored_entity::{Properties, StoredEntity};
 pub use table_query::{TablePage, TableQuery};
 
-/// Every rule of behaviour of the Table service. No HTTP above it, no engine below it.
+/// Every rule of behaviour of the Table service. No HTTP above it, no engine below it. A store has one of these at a
+/// time: it remembers which Timestamps it gave out, and what it has read.
 #[derive(Debug)]
 pub struct TableService {
     store: Store,
@@ -34,6 +38,7 @@ pub struct TableService {
     timestamps: Timestamps,
     table_ids: TableIds,
     throttle: Throttle,
+    sketches: Option<Sketches>,
 }
 
 impl TableService {
@@ -41,7 +46,8 @@ impl TableService {
         let timestamps = Timestamps::open(store.clone(), clock.clone()).await?;
         let table_ids = TableIds::new(store.clone());
         let throttle = Throttle::new(clock.clone(), targets);
-        Ok(Self { store, clock, timestamps, table_ids, throttle })
+        let sketches = Sketches::of(&store, &clock);
+        Ok(Self { store, clock, timestamps, table_ids, throttle, sketches })
     }
 
     /// Leaves the store as a clean stop should. Requests must have ended.

@@ -9,6 +9,7 @@ use tablerock_protocol::signing::{KeyBound, KeyRange};
 use tablerock_protocol::{Filter, limits};
 
 use super::plan::Plan;
+use super::sketch::{Look, Search};
 use super::stored_entity::{EntityRow, corrupt};
 use super::{StoredEntity, TableService};
 use crate::{Result, keys};
@@ -51,12 +52,14 @@ pub struct EntityPage {
 impl TableService {
     pub async fn query_entities(&self, account: &str, table: &str, query: &EntityQuery) -> Result<EntityPage> {
         self.throttle.check_account(account)?;
-        let table = self.table(account, table).await?;
+        let table_id = self.table_id(account, table).await?;
         let deadline = self.clock.instant() + Duration::from_secs(limits::QUERY_SECONDS_MAX);
-        let plan = Plan::new(table.id, query.filter.as_ref());
+        let plan = Plan::new(table_id, query.filter.as_ref());
+        let filter = query.filter.as_ref().filter(|_| !plan.is_exact);
         let mut run = Run {
             service: self,
-            filter: query.filter.as_ref().filter(|_| !plan.is_exact),
+            filter,
+            search: filter.zip(self.sketches.as_ref()).and_then(|(filter, sketches)| sketches.search(filter)),
             items_max: query.top.unwrap_or(limits::PAGE_ITEMS_MAX),
             deadline,
             page: EntityPage::default(),
@@ -66,7 +69,7 @@ impl TableService {
         if run.items_max == 0 {
             return Ok(run.page);
         }
-        for range in cut(plan.ranges, table.id, query) {
+        for range in cut(plan.ranges, table_id, query) {
             if run.read(range).await? {
                 break;
             }
@@ -125,6 +128,8 @@ fn range_of(keys: &KeyRange, table_id: u64) -> Range {
 struct Run<'a> {
     service: &'a TableService,
     filter: Option<&'a Filter>,
+    /// Finds what need not be read, if the filter is one that allows it.
+    search: Option<Search>,
     items_max: usize,
     deadline: Instant,
     page: EntityPage,
@@ -139,20 +144,51 @@ impl Run<'_> {
             return self.read_point(range.start).await;
         }
         loop {
-            let chunk = self.service.store.scan(&range, self.chunk_limits()).await?;
+            let (stretch, building) = match self.look(&range) {
+                Look::Nothing => return Ok(false),
+                Look::NothingBefore(place) => {
+                    range.start = place;
+                    continue;
+                }
+                Look::Possible(stretch) => (stretch, None),
+                Look::Unknown(stretch) => {
+                    let building = self.search.as_ref().map(|search| search.build(stretch.clone()));
+                    (stretch, building)
+                }
+            };
+            let chunk = self.service.store.scan(&stretch, self.chunk_limits()).await?;
+            if let Some(building) = building {
+                building.keep(&chunk);
+            }
             self.page.entities_read += chunk.records.len() as u64;
             for record in chunk.records {
                 if self.take(&record.partition, &record.key, record.value)? {
                     return Ok(true);
                 }
             }
-            let Some(next) = chunk.next else { return Ok(false) };
-            if self.service.clock.instant() >= self.deadline {
-                self.stop_at(&next.partition, &next.key)?;
-                return Ok(true);
-            }
-            range.start = next;
+            range.start = match (chunk.next, stretch.end) {
+                (Some(next), _) if self.is_late() => {
+                    self.stop_at(&next.partition, &next.key)?;
+                    return Ok(true);
+                }
+                (Some(next), _) => next,
+                (None, Some(end)) if range.end.as_ref() != Some(&end) => end,
+                (None, _) => return Ok(false),
+            };
         }
+    }
+
+    /// What has to be read of the beginning of a range. Once it is late nothing is skipped any more, since a page
+    /// ends at an entity, and one has to be found for that.
+    fn look(&self, range: &Range) -> Look {
+        match &self.search {
+            Some(search) if !self.is_late() => search.look(range),
+            _ => Look::Unknown(range.clone()),
+        }
+    }
+
+    fn is_late(&self) -> bool {
+        self.service.clock.instant() >= self.deadline
     }
 
     async fn read_point(&mut self, Position { partition, key }: Position) -> Result<bool> {

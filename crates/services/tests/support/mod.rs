@@ -3,6 +3,8 @@
 // Each test file uses its own part of this.
 #![allow(dead_code)]
 
+pub(crate) mod engines;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 

@@ -1,0 +1,121 @@
+//! What has to occur among some entities for a filter to match one of them.
+
+use tablerock_protocol::filter::Operator;
+use tablerock_protocol::{Filter, TIMESTAMP, Value};
+
+use super::hash::PropertyHasher;
+
+/// A filter, as far as it asks for certain values. It never asks for more than the filter does.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// Whatever occurs, an entity may match.
+    Nothing,
+    /// A property with this hash.
+    Value(u32),
+    All(Vec<Needs>),
+    Any(Vec<Needs>),
+}
+
+impl Needs {
+    pub(super) fn of(filter: &Filter, hasher: &PropertyHasher) -> Self {
+        match filter {
+            Filter::And(parts) => {
+                let mut parts: Vec<Needs> = parts.iter().map(|part| Self::of(part, hasher)).collect();
+                parts.retain(|part| *part != Needs::Nothing);
+                if parts.is_empty() { Needs::Nothing } else { Needs::All(parts) }
+            }
+            Filter::Or(parts) => {
+                let parts: Vec<Needs> = parts.iter().map(|part| Self::of(part, hasher)).collect();
+                if parts.contains(&Needs::Nothing) { Needs::Nothing } else { Needs::Any(parts) }
+            }
+            // Each write has a Timestamp of its own, so they would take room, and hardly anyone asks for one.
+            Filter::Compare(comparison) if comparison.operator == Operator::Eq && comparison.property != TIMESTAMP => {
+                Needs::Value(hasher.hash(&comparison.property, &comparison.literal))
+            }
+            Filter::IsTrue(property) => Needs::Value(hasher.hash(property, &Value::Boolean(true))),
+            // An entity without the property can match a negation, and order says nothing about hashes.
+            Filter::Compare(_) | Filter::Not(_) => Needs::Nothing,
+        }
+    }
+
+    /// Whether entities with properties of these hashes, in order, can have a match among them.
+    pub(super) fn are_met_by(&self, hashes: &[u32]) -> bool {
+        match self {
+            Needs::Nothing => true,
+            Needs::Value(hash) => contains(hashes, *hash),
+            Needs::All(parts) => parts.iter().all(|part| part.are_met_by(hashes)),
+            Needs::Any(parts) => parts.iter().any(|part| part.are_met_by(hashes)),
+        }
+    }
+}
+
+/// Looks where the hash is to be expected, since hashes are spread evenly, and goes on from there: most often within
+/// one cache line, which a binary search leaves several times.
+fn contains(hashes: &[u32], wanted: u32) -> bool {
+    let expected = (u64::from(wanted) * hashes.len() as u64) >> 32;
+    let (before, after) = hashes.split_at(expected as usize);
+    match after.iter().find(|hash| **hash >= wanted) {
+        Some(hash) if *hash == wanted => true,
+        first if first == after.first() => before.iter().rev().find(|hash| **hash <= wanted) == Some(&wanted),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needs(filter: &str, hasher: &PropertyHasher) -> Needs {
+        Needs::of(&Filter::parse(filter).unwrap().unwrap(), hasher)
+    }
+
+    fn met(filter: &str, present: &[&str]) -> bool {
+        let hasher = PropertyHasher::default();
+        let mut hashes: Vec<u32> =
+            present.iter().map(|name| hasher.hash(name, &Value::Int32(1))).chain([0, u32::MAX]).collect();
+        hashes.sort_unstable();
+        needs(filter, &hasher).are_met_by(&hashes)
+    }
+
+    #[test]
+    fn and_needs_all_and_or_needs_one() {
+        assert!(met("a eq 1", &["a"]));
+        assert!(!met("a eq 2", &["a"]));
+        assert!(met("a eq 1 and b eq 1", &["a", "b"]));
+        assert!(!met("a eq 1 and b eq 1", &["a"]));
+        assert!(met("a eq 1 or b eq 1", &["b"]));
+        assert!(!met("a eq 1 or b eq 1", &["c"]));
+        assert!(met("a eq 1 and b gt 1", &["a"]));
+        assert!(!met("(a eq 1 or b eq 1) and c eq 1", &["a", "b"]));
+        assert!(!met("a", &["a"]), "one is not true");
+    }
+
+    #[test]
+    fn what_is_not_an_equality_needs_nothing() {
+        let hasher = PropertyHasher::default();
+        let timestamp = "Timestamp eq datetime'2020-01-01T00:00:00Z'";
+        for filter in ["a ne 1", "a gt 1", "not (a eq 1)", "not a", "a eq 1 or b lt 1", "a ge 1 and a le 1", timestamp]
+        {
+            assert_eq!(needs(filter, &hasher), Needs::Nothing, "{filter}");
+        }
+    }
+
+    #[test]
+    fn a_hash_is_found_wherever_it_is() {
+        let mut dice = fastrand::Rng::with_seed(5);
+        for length in [0, 1, 2, 3, 10, 200] {
+            let spread = |dice: &mut fastrand::Rng| dice.u32(..);
+            let crowded = |dice: &mut fastrand::Rng| u32::MAX - dice.u32(..300);
+            for draw in [spread, crowded] {
+                let mut hashes: Vec<u32> = (0..length).map(|_| draw(&mut dice)).collect();
+                hashes.sort_unstable();
+                hashes.dedup();
+                assert!(hashes.iter().all(|hash| contains(&hashes, *hash)));
+                for _ in 0..100 {
+                    let wanted = draw(&mut dice);
+                    assert_eq!(contains(&hashes, wanted), hashes.binary_search(&wanted).is_ok());
+                }
+            }
+        }
+    }
+}
