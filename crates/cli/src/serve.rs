@@ -1,12 +1,14 @@
 //! From settings to a running server, and its orderly end. The only place that names an engine.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tablerock_kv::{Clock, Dice, Engine, MemoryEngine, Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
-use tablerock_server::{Accounts, Listening, Metrics, Road, serve_admin, serve_tables, tls};
+use tablerock_server::{Accounts, Listening, Metrics, Road, Room, serve_admin, serve_tables, tls};
 use tablerock_services::{AccountService, Error as ServiceFailure, TableService};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -46,6 +48,7 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
         clock,
         dice: Dice::from_os(),
         metrics: Metrics::new(),
+        room: Room::default(),
         accept_tokens: settings.accept_tokens,
         host_style: settings.host_style,
     });
@@ -56,8 +59,10 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     let idle_time = Duration::from_secs(settings.idle_seconds);
     let listening = Listening { tls: acceptor, connections_max: settings.connections_max, idle_time };
     let serving = tokio::spawn(serve_tables(road.clone(), table_listener, listening, stopped.clone()));
-    let administering =
-        admin_listener.map(|listener| tokio::spawn(serve_admin(road.clone(), store.clone(), listener, stopped)));
+    let administering = match admin_listener {
+        Some(listener) => Some(administer(road.clone(), store.clone(), listener, stopped)?),
+        None => None,
+    };
     banner.iter().for_each(|line| println!("{line}"));
     signals.wait().await;
     tracing::info!("stopping: requests under way may finish");
@@ -65,13 +70,34 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     let _ = stop.send(true);
     let _ = serving.await;
     if let Some(administering) = administering {
-        let _ = administering.await;
+        let _ = tokio::task::spawn_blocking(move || administering.join()).await;
     }
     let closed = async {
         road.tables.close().await.map_err(|error| error.to_string())?;
         store.close().await.map_err(|error| error.to_string())
     };
     closed.await.map_err(|error| format!("the data was not closed cleanly, but nothing acknowledged is lost: {error}"))
+}
+
+/// Serves the admin address on a thread of its own: when a disk that does not answer holds up all others, somebody has
+/// to say so.
+fn administer(
+    road: Arc<Road>,
+    store: Store,
+    listener: TcpListener,
+    stopped: watch::Receiver<bool>,
+) -> Result<JoinHandle<()>, String> {
+    let start = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let listener = listener.into_std()?;
+        let listener = {
+            let _context = runtime.enter();
+            TcpListener::from_std(listener)?
+        };
+        let serve = move || runtime.block_on(serve_admin(road, store, listener, stopped));
+        std::thread::Builder::new().name("tablerock-admin".to_owned()).spawn(serve)
+    };
+    start().map_err(|error: io::Error| format!("cannot serve the admin address: {error}"))
 }
 
 async fn open_tables(

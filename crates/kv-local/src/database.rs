@@ -104,6 +104,13 @@ fn failed(path: &Path, error: fjall::Error) -> tablerock_kv::Error {
 }
 
 fn open_at(path: &Path, options: &LocalOptions) -> fjall::Result<Handles> {
+    let (database, records) = open_bare(path, options)?;
+    let own = database.keyspace("own", || create_options(options))?;
+    Ok(Handles { database, records, own, write_buffer_bytes: options.write_buffer_bytes })
+}
+
+/// fjall with this engine's settings and a keyspace for records, and nothing around it, to measure what the engine adds.
+pub fn open_bare(path: &Path, options: &LocalOptions) -> fjall::Result<(Database, Keyspace)> {
     let database = Database::builder(path)
         .cache_size(options.cache_bytes)
         // The journal is read again only after a crash: compressing it would cost each commit and help nobody.
@@ -112,14 +119,14 @@ fn open_at(path: &Path, options: &LocalOptions) -> fjall::Result<Handles> {
         .max_cached_files(Some(options.open_files_max))
         .worker_threads(options.worker_threads)
         .open()?;
-    let create = || {
-        KeyspaceCreateOptions::default()
-            .max_memtable_size(options.write_buffer_bytes)
-            .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
-            .index_block_partitioning_policy(PartitioningPolicy::new(PARTITIONED_LEVELS))
-            .filter_block_partitioning_policy(PartitioningPolicy::new(PARTITIONED_LEVELS))
-    };
-    let records = database.keyspace("records", create)?;
-    let own = database.keyspace("own", create)?;
-    Ok(Handles { database, records, own, write_buffer_bytes: options.write_buffer_bytes })
+    let records = database.keyspace("records", || create_options(options))?;
+    Ok((database, records))
+}
+
+fn create_options(options: &LocalOptions) -> KeyspaceCreateOptions {
+    KeyspaceCreateOptions::default()
+        .max_memtable_size(options.write_buffer_bytes)
+        .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
+        .index_block_partitioning_policy(PartitioningPolicy::new(PARTITIONED_LEVELS))
+        .filter_block_partitioning_policy(PartitioningPolicy::new(PARTITIONED_LEVELS))
 }

@@ -57,6 +57,7 @@ mod tests;
 mod view;
 mod walk;
 
+pub use database::open_bare;
 pub use engine::LocalEngine;
 pub use options::LocalOptions;
 pub use statistics::Statistics;

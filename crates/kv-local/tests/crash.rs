@@ -138,7 +138,9 @@ async fn a_torn_end_of_an_older_journal_is_reported() {
 /// fjall takes a keyspace without this file, or a directory without journals, for one that was never made to the end.
 #[tokio::test]
 async fn a_missing_file_is_not_taken_for_a_new_beginning() {
-    for missing in ["store/0.jnl", "store/keyspaces/0/current", "store/keyspaces/1/current", "store/keyspaces/2/current"] {
+    for missing in
+        ["store/0.jnl", "store/keyspaces/0/current", "store/keyspaces/1/current", "store/keyspaces/2/current"]
+    {
         let copy = copy_of_a_running_engine().await;
         let (there, aside) = (copy.path().join(missing), copy.path().join("aside"));
         fs::rename(&there, &aside).unwrap();

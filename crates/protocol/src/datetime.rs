@@ -64,23 +64,18 @@ impl DateTime {
     pub fn append_trimmed(self, out: &mut Vec<u8>, separator: &[u8]) {
         let (Date { year, month, day }, second_of_day, fraction) = self.parts();
         let (hour, minute, second) = clock_of(second_of_day);
-        append_digits(out, year, 4);
-        out.push(b'-');
-        append_digits(out, month, 2);
-        out.push(b'-');
-        append_digits(out, day, 2);
-        out.push(b'T');
-        append_digits(out, hour, 2);
-        out.extend_from_slice(separator);
-        append_digits(out, minute, 2);
-        out.extend_from_slice(separator);
-        append_digits(out, second, 2);
+        let [month, day, hour, minute, second] = [month, day, hour, minute, second].map(two_digits);
+        let [[y1, y2], [y3, y4]] = [year / 100, year % 100].map(two_digits);
+        let ([m1, m2], [d1, d2], [h1, h2]) = (month, day, hour);
+        out.extend_from_slice(&[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2]);
+        for piece in [separator, &minute, separator, &second] {
+            out.extend_from_slice(piece);
+        }
         if fraction > 0 {
+            let digits = seven_digits(fraction);
+            let zeros = digits.iter().rev().take_while(|digit| **digit == b'0').count();
             out.push(b'.');
-            append_digits(out, fraction, 7);
-            while out.last() == Some(&b'0') {
-                out.pop();
-            }
+            out.extend_from_slice(&digits[..digits.len() - zeros]);
         }
         out.push(b'Z');
     }
@@ -103,13 +98,17 @@ fn clock_of(second_of_day: u64) -> (u64, u64, u64) {
     (second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60)
 }
 
-fn append_digits(out: &mut Vec<u8>, mut number: u64, width: usize) {
-    let start = out.len();
-    out.resize(start + width, b'0');
-    for place in out[start..].iter_mut().rev() {
-        *place = b'0' + (number % 10) as u8;
+fn two_digits(number: u64) -> [u8; 2] {
+    [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]
+}
+
+fn seven_digits(mut number: u64) -> [u8; 7] {
+    let mut digits = [b'0'; 7];
+    for place in digits.iter_mut().rev() {
+        *place += (number % 10) as u8;
         number /= 10;
     }
+    digits
 }
 
 struct Date {

@@ -10,8 +10,14 @@ use crate::{ErrorCode, ServiceError, limits};
 pub struct TableName(String);
 
 impl TableName {
-    /// Checks a name as Create Table does.
+    /// Takes a name if it is one.
     pub fn parse(name: &str) -> Result<Self, ServiceError> {
+        Self::check(name)?;
+        Ok(Self(name.to_owned()))
+    }
+
+    /// Checks a name as Create Table does.
+    pub fn check(name: &str) -> Result<(), ServiceError> {
         if !limits::TABLE_NAME_CHARS.contains(&name.chars().count()) {
             return Err(ServiceError::with_message(
                 ErrorCode::OutOfRangeInput,
@@ -25,7 +31,7 @@ impl TableName {
         if name.eq_ignore_ascii_case("tables") {
             return Err(ErrorCode::InvalidInput.into());
         }
-        Ok(Self(name.to_owned()))
+        Ok(())
     }
 
     pub fn as_str(&self) -> &str {

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use percent_encoding::percent_decode;
-
 use crate::{ErrorCode, ServiceError};
 
 /// A SAS has about eight parameters; more is fine.
@@ -25,7 +23,8 @@ impl<'a> QueryString<'a> {
             let part = &rest[..end];
             rest = rest.get(end + 1..).unwrap_or_default();
             if !part.is_empty() {
-                let (name, value) = part.split_once('=').unwrap_or((part, ""));
+                let equals = memchr::memchr(b'=', part.as_bytes()).unwrap_or(part.len());
+                let (name, value) = (&part[..equals], part.get(equals + 1..).unwrap_or_default());
                 pairs.push((decode(name)?, decode(value)?));
             }
         }
@@ -51,9 +50,27 @@ fn decode(raw: &str) -> Result<Cow<'_, str>, ServiceError> {
     if memchr::memchr2(b'%', b'+', raw.as_bytes()).is_none() {
         return Ok(Cow::Borrowed(raw));
     }
-    let spaced = raw.replace('+', " ");
-    let text = percent_decode(spaced.as_bytes()).decode_utf8();
-    Ok(Cow::Owned(text.map_err(|_| ErrorCode::RequestUrlFailedToParse)?.into_owned()))
+    let mut decoded = Vec::with_capacity(raw.len());
+    let mut rest = raw.as_bytes();
+    while let Some(place) = memchr::memchr2(b'%', b'+', rest) {
+        decoded.extend_from_slice(&rest[..place]);
+        let (byte, length) = match &rest[place..] {
+            [b'+', ..] => (b' ', 1),
+            [_, high, low, ..] => escaped(*high, *low).map_or((b'%', 1), |byte| (byte, 3)),
+            _ => (b'%', 1),
+        };
+        decoded.push(byte);
+        rest = &rest[place + length..];
+    }
+    decoded.extend_from_slice(rest);
+    let text = String::from_utf8(decoded).map_err(|_| ErrorCode::RequestUrlFailedToParse)?;
+    Ok(Cow::Owned(text))
+}
+
+/// The byte that two hexadecimal digits stand for. A percent sign before anything else stands for itself.
+fn escaped(high: u8, low: u8) -> Option<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    Some((digit(high)? * 16 + digit(low)?) as u8)
 }
 
 #[cfg(test)]
@@ -67,6 +84,22 @@ mod tests {
         assert_eq!(query.value("$top"), Some("5"));
         assert_eq!(query.value("$select"), None);
         assert_eq!(query.raw_value("comp"), Some(""));
+    }
+
+    #[test]
+    fn what_is_no_escape_stands_for_itself() {
+        for (raw, expected) in [
+            ("%", "%"),
+            ("%4", "%4"),
+            ("%zz+%", "%zz %"),
+            ("100%+%%41", "100% %A"),
+            ("%+1", "% 1"),
+            ("%e6%97%a5%C3%A9x", "日éx"),
+            ("a%2", "a%2"),
+        ] {
+            let query = format!("{raw}={raw}");
+            assert_eq!(QueryString::parse(&query).unwrap().pairs()[0], (expected.into(), expected.into()), "{raw}");
+        }
     }
 
     #[test]

@@ -3,6 +3,9 @@
 //! Keys may contain any of `(),='` and percent escapes, and clients differ in what they encode, so the key
 //! predicate is read as a stream of tokens after decoding, never split.
 
+use std::borrow::Cow;
+
+use memchr::memchr;
 use percent_encoding::percent_decode_str;
 
 use crate::{ErrorCode, ServiceError};
@@ -64,8 +67,11 @@ enum Keys {
 
 impl Segment {
     fn parse(raw: &str) -> Result<Self, ServiceError> {
-        let decoded = percent_decode_str(raw).decode_utf8().map_err(|_| syntax_error())?;
-        let Some((name, predicate)) = decoded.split_once('(') else {
+        let decoded = match memchr(b'%', raw.as_bytes()) {
+            Some(_) => percent_decode_str(raw).decode_utf8().map_err(|_| syntax_error())?,
+            None => Cow::Borrowed(raw),
+        };
+        let Some((name, predicate)) = split_at_byte(&decoded, b'(') else {
             return Ok(Self { name: decoded.into_owned(), keys: Keys::Absent });
         };
         let keys = KeyReader { rest: predicate }.keys().ok_or_else(syntax_error)?;
@@ -104,11 +110,17 @@ pub fn key_count_error(resource: &str) -> ServiceError {
     )
 }
 
+/// The text before and after the first of an ASCII character.
+fn split_at_byte(text: &str, byte: u8) -> Option<(&str, &str)> {
+    let place = memchr(byte, text.as_bytes())?;
+    Some((&text[..place], &text[place + 1..]))
+}
+
 struct KeyReader<'a> {
     rest: &'a str,
 }
 
-impl KeyReader<'_> {
+impl<'a> KeyReader<'a> {
     fn keys(mut self) -> Option<Keys> {
         if self.accept(')') {
             return self.rest.is_empty().then_some(Keys::Empty);
@@ -117,28 +129,31 @@ impl KeyReader<'_> {
             let name = self.literal()?;
             return (self.accept(')') && self.rest.is_empty()).then_some(Keys::Single(name));
         }
-        let mut named = Vec::new();
-        loop {
-            named.push((self.identifier()?, self.accept('=').then_some(())?, self.literal()?));
-            if !self.accept(',') {
-                break;
-            }
+        let (first, first_key) = self.named()?;
+        let mut second = None;
+        let mut more = false;
+        while self.accept(',') {
+            more = second.replace(self.named()?).is_some();
         }
         if !self.accept(')') || !self.rest.is_empty() {
             return None;
         }
-        Some(match named.as_mut_slice() {
-            [(first, (), a), (second, (), b)] => match (first.as_str(), second.as_str()) {
-                ("PartitionKey", "RowKey") => {
-                    Keys::Both { partition_key: std::mem::take(a), row_key: std::mem::take(b) }
-                }
-                ("RowKey", "PartitionKey") => {
-                    Keys::Both { partition_key: std::mem::take(b), row_key: std::mem::take(a) }
-                }
-                _ => Keys::Other,
-            },
+        Some(match second.filter(|_| !more) {
+            Some((second, row_key)) if (first, second) == ("PartitionKey", "RowKey") => {
+                Keys::Both { partition_key: first_key, row_key }
+            }
+            Some((second, partition_key)) if (first, second) == ("RowKey", "PartitionKey") => {
+                Keys::Both { partition_key, row_key: first_key }
+            }
             _ => Keys::Other,
         })
+    }
+
+    /// `PartitionKey='a'`
+    fn named(&mut self) -> Option<(&'a str, String)> {
+        let name = self.identifier()?;
+        self.accept('=').then_some(())?;
+        Some((name, self.literal()?))
     }
 
     fn accept(&mut self, wanted: char) -> bool {
@@ -152,12 +167,12 @@ impl KeyReader<'_> {
         }
     }
 
-    fn identifier(&mut self) -> Option<String> {
+    fn identifier(&mut self) -> Option<&'a str> {
         let trimmed = self.rest.trim_start_matches(' ');
         let end = trimmed.find(|next: char| !next.is_alphanumeric()).unwrap_or(trimmed.len());
         let (name, rest) = trimmed.split_at(end);
         self.rest = rest;
-        (!name.is_empty()).then(|| name.to_owned())
+        (!name.is_empty()).then_some(name)
     }
 
     /// A quoted string in which a quote is doubled.
@@ -165,7 +180,7 @@ impl KeyReader<'_> {
         let mut rest = self.rest.trim_start_matches(' ').strip_prefix('\'')?;
         let mut text = String::new();
         loop {
-            let (before, after) = rest.split_once('\'')?;
+            let (before, after) = split_at_byte(rest, b'\'')?;
             text.push_str(before);
             match after.strip_prefix('\'') {
                 Some(again) => {
@@ -224,6 +239,9 @@ mod tests {
             "/T('a')",
             "/T(PartitionKey='a')",
             "/T(A='a',B='b')",
+            "/T(PartitionKey='a',PartitionKey='b')",
+            "/T(PartitionKey='a',RowKey='b',RowKey='c')",
+            "/T(PartitionKey='a',RowKey='b',RowKey='c',RowKey='d')",
             "/T(PartitionKey='a',RowKey='b'",
             "/T(PartitionKey='a' RowKey='b')",
             "/T(PartitionKey=a,RowKey=b)",

@@ -49,6 +49,24 @@ impl ServiceVersion {
     const fn dated(year: u16, month: u8, day: u8) -> Self {
         Self { year, month, day }
     }
+
+    /// The version as headers carry it: ten characters of ASCII.
+    pub fn to_ascii(self) -> [u8; 10] {
+        let digit = |number: u16| b'0' + (number % 10) as u8;
+        let (year, month, day) = (self.year, self.month.into(), self.day.into());
+        [
+            digit(year / 1000),
+            digit(year / 100),
+            digit(year / 10),
+            digit(year),
+            b'-',
+            digit(month / 10),
+            digit(month),
+            b'-',
+            digit(day / 10),
+            digit(day),
+        ]
+    }
 }
 
 impl FromStr for ServiceVersion {
@@ -82,7 +100,7 @@ fn number(digits: &[u8]) -> Result<u16, ServiceVersionSyntax> {
 
 impl fmt::Display for ServiceVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+        f.write_str(std::str::from_utf8(&self.to_ascii()).expect("digits and hyphens are text"))
     }
 }
 

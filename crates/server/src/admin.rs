@@ -24,7 +24,7 @@ pub async fn serve_admin(road: Arc<Road>, store: Store, listener: TcpListener, s
     let listening = Listening { tls: None, connections_max: CONNECTIONS_MAX, idle_time: IDLE_TIME };
     let handle = move |request: Request<Incoming>, _| {
         let response = answer(&road, &store, request.method(), request.uri().path());
-        async move { response }
+        std::future::ready(Ok(response))
     };
     serve(listener, listening, stop, || (), handle).await;
 }

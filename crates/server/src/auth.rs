@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName, header};
 use tablerock_protocol::bearer;
 use tablerock_protocol::signing::{
     AccountGrant, AccountSas, Authorization, RequestOrigin, SasError, SasParameters, SignedServices, TableGrant,
@@ -13,6 +13,7 @@ use tablerock_protocol::{DateTime, ErrorCode, QueryString, ServiceError, Service
 use tablerock_services::TableService;
 
 use crate::accounts::Account;
+use crate::headers::{CONTENT_MD5, REQUEST_DATE};
 use crate::operation::Operation;
 use crate::respond::bad_token;
 
@@ -45,7 +46,7 @@ pub(crate) struct Credentials<'a> {
 
 impl Credentials<'_> {
     pub(crate) async fn verify(&self, tables: &TableService) -> Result<Caller, ServiceError> {
-        if let Some(header) = self.headers.get(http::header::AUTHORIZATION) {
+        if let Some(header) = self.headers.get(header::AUTHORIZATION) {
             let header = header.to_str().map_err(|_| ErrorCode::InvalidAuthenticationInfo)?;
             let authorization = parse_authorization(header).map_err(|_| ErrorCode::InvalidAuthenticationInfo)?;
             return self.verify_header(authorization);
@@ -53,7 +54,16 @@ impl Credentials<'_> {
         let pairs = self.query.pairs().iter().map(|(name, value)| (name.as_ref(), value.as_ref()));
         match SasParameters::collect(pairs).map_err(refused)? {
             Some(parameters) if parameters.is_account_sas() => self.verify_account_sas(parameters),
-            Some(parameters) => self.verify_table_sas(parameters, tables).await,
+            Some(parameters) => {
+                let sas = self.signed_table_sas(parameters)?;
+                let policies = match sas.identifier() {
+                    Some(_) => self.stored_policies(tables).await?,
+                    None => StoredAccessPolicies::default(),
+                };
+                let grant = sas.grant(&policies).map_err(refused)?;
+                grant.constraints.check(&self.origin()).map_err(refused)?;
+                Ok(Caller::Table(grant))
+            }
             None if self.version >= ServiceVersion::BEARER_TOKEN => Err(ErrorCode::NoAuthenticationInformation.into()),
             None => Err(ErrorCode::AuthenticationFailed.into()),
         }
@@ -64,12 +74,13 @@ impl Credentials<'_> {
             Authorization::Bearer { token } => return self.verify_token(token),
             Authorization::SharedKey { scheme, account, signature } => (scheme, account, signature),
         };
-        let date = self.header("x-ms-date").or_else(|| self.header("date")).ok_or(ErrorCode::AuthenticationFailed)?;
+        let date =
+            self.header(REQUEST_DATE).or_else(|| self.header(header::DATE)).ok_or(ErrorCode::AuthenticationFailed)?;
         check_request_date(date, self.now).map_err(|_| ErrorCode::AuthenticationFailed)?;
         let parts = TableRequestParts {
             method: self.method,
-            content_md5: self.header("content-md5").unwrap_or_default(),
-            content_type: self.header("content-type").unwrap_or_default(),
+            content_md5: self.header(CONTENT_MD5).unwrap_or_default(),
+            content_type: self.header(header::CONTENT_TYPE).unwrap_or_default(),
             date,
             account: self.account.name.as_str(),
             path: self.path,
@@ -101,38 +112,28 @@ impl Credentials<'_> {
         Ok(Caller::Account(grant))
     }
 
-    async fn verify_table_sas(
-        &self,
-        parameters: SasParameters<'_>,
-        tables: &TableService,
-    ) -> Result<Caller, ServiceError> {
+    fn signed_table_sas<'p>(&self, parameters: SasParameters<'p>) -> Result<TableSas<'p>, ServiceError> {
         let sas = TableSas::parse(parameters).map_err(refused)?;
-        let account = self.account.name.as_str();
-        sas.verify(account, &self.account.keys).map_err(refused)?;
-        let policies = match sas.identifier() {
-            // A table that is gone has no policies either, so whatever rested on them is refused.
-            Some(_) => {
-                tables.table_acl(account, self.query.value("tn").unwrap_or_default()).await.or_else(|error| {
-                    let error = error.into_service_error();
-                    if error.code == ErrorCode::TableNotFound {
-                        Ok(StoredAccessPolicies::default())
-                    } else {
-                        Err(error)
-                    }
-                })?
-            }
-            None => StoredAccessPolicies::default(),
-        };
-        let grant = sas.grant(&policies).map_err(refused)?;
-        grant.constraints.check(&self.origin()).map_err(refused)?;
-        Ok(Caller::Table(grant))
+        sas.verify(self.account.name.as_str(), &self.account.keys).map_err(refused)?;
+        Ok(sas)
+    }
+
+    /// The policies of the table that a SAS is for. A table that is gone has none, so whatever rested on them is
+    /// refused.
+    async fn stored_policies(&self, tables: &TableService) -> Result<StoredAccessPolicies, ServiceError> {
+        let table = self.query.value("tn").unwrap_or_default();
+        let policies = tables.table_acl(self.account.name.as_str(), table).await;
+        match policies.map_err(|error| error.into_service_error()) {
+            Err(error) if error.code == ErrorCode::TableNotFound => Ok(StoredAccessPolicies::default()),
+            policies => policies,
+        }
     }
 
     fn origin(&self) -> RequestOrigin {
         RequestOrigin { now: self.now, source: self.source, is_https: self.is_https }
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
+    fn header(&self, name: HeaderName) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 }

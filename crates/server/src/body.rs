@@ -7,12 +7,19 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tablerock_protocol::{ErrorCode, ServiceError};
 
+use crate::room::{Room, SMALL_BYTES};
+
 /// How much of a refused body is read and thrown away. A client that is still sending when the connection
 /// closes may never see the answer, so a body that is only somewhat too large is taken in to its end.
 const DISCARD_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// Reads a whole body of at most `bytes_max`.
-pub(crate) async fn read(mut body: Incoming, bytes_max: usize, time: Duration) -> Result<Bytes, ServiceError> {
+/// Reads a whole body of at most `bytes_max`, which keeps its room as long as anything of it is used.
+pub(crate) async fn read(
+    mut body: Incoming,
+    bytes_max: usize,
+    time: Duration,
+    room: &Room,
+) -> Result<Bytes, ServiceError> {
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
@@ -21,6 +28,7 @@ pub(crate) async fn read(mut body: Incoming, bytes_max: usize, time: Duration) -
         discard(body, time).await;
         return Err(ErrorCode::RequestBodyTooLarge.into());
     }
+    let mut place = room.for_body(announced as usize, time).await?;
     let reading = async {
         let mut whole = BytesMut::with_capacity(announced as usize);
         while let Some(frame) = body.frame().await {
@@ -29,9 +37,13 @@ pub(crate) async fn read(mut body: Incoming, bytes_max: usize, time: Duration) -
             if whole.len() + data.len() > bytes_max {
                 return Ok(None);
             }
+            // One that comes in chunks may become as long as it is allowed to.
+            if announced == 0 && whole.len() <= SMALL_BYTES && whole.len() + data.len() > SMALL_BYTES {
+                place = room.for_body(bytes_max, time).await?;
+            }
             whole.extend_from_slice(&data);
         }
-        Ok(Some(whole.freeze()))
+        Ok(Some(place.hold(whole.freeze())))
     };
     match tokio::time::timeout(time, reading).await {
         Ok(Ok(Some(whole))) => Ok(whole),

@@ -6,6 +6,7 @@ use tablerock_protocol::cors::{Preflight, answer_preflight, answer_request};
 use tablerock_services::AccountService;
 
 use crate::answer::Answer;
+use crate::headers::AnswerHeader;
 
 /// Answers a preflight by the account's rules.
 pub(crate) async fn preflight(
@@ -22,14 +23,14 @@ pub(crate) async fn preflight(
     let properties = settings.table_service_properties(account).await.map_err(|error| error.into_service_error())?;
     let allowed = answer_preflight(&properties.cors, &request)?;
     let mut answer = Answer::empty(200)
-        .with("Access-Control-Allow-Origin", allowed.allow_origin)
-        .with("Access-Control-Allow-Methods", allowed.allow_methods)
-        .with("Access-Control-Max-Age", allowed.max_age_seconds.to_string());
+        .with(AnswerHeader::AllowOrigin, allowed.allow_origin.to_owned())
+        .with(AnswerHeader::AllowMethods, allowed.allow_methods.to_owned())
+        .with(AnswerHeader::MaxAge, allowed.max_age_seconds.to_string());
     if let Some(headers) = allowed.allow_headers {
-        answer = answer.with("Access-Control-Allow-Headers", headers);
+        answer = answer.with(AnswerHeader::AllowHeaders, headers.to_owned());
     }
     if allowed.allow_credentials {
-        answer = answer.with("Access-Control-Allow-Credentials", "true");
+        answer = answer.with(AnswerHeader::AllowCredentials, "true");
     }
     Ok(answer)
 }

@@ -13,8 +13,8 @@ pub(crate) struct Endpoint<'a> {
     pub(crate) is_secondary: bool,
     /// Scheme, authority and, in path style, the account; no trailing slash.
     pub(crate) base: String,
-    /// The part of the path that belongs to the root; empty in host style.
-    root: String,
+    /// The segment of the path that belongs to the root; none in host style.
+    root: Option<&'a str>,
 }
 
 impl<'a> Endpoint<'a> {
@@ -25,21 +25,22 @@ impl<'a> Endpoint<'a> {
         host_style: bool,
         scheme: &str,
         host: Option<&str>,
-        path: &str,
+        path: &'a str,
     ) -> Result<Self, ServiceError> {
         let host = host.filter(|host| !host.is_empty()).ok_or(ErrorCode::HostInformationNotPresent)?;
         if host_style && let Some((account, is_secondary)) = account_of_host(accounts, host) {
-            return Ok(Self { account, is_secondary, base: format!("{scheme}://{host}"), root: String::new() });
+            return Ok(Self { account, is_secondary, base: [scheme, "://", host].concat(), root: None });
         }
         let segment = path.trim_start_matches('/').split('/').next().unwrap_or_default();
         let (account, is_secondary) = find(accounts, segment).ok_or(ErrorCode::ResourceNotFound)?;
-        Ok(Self { account, is_secondary, base: format!("{scheme}://{host}/{segment}"), root: format!("/{segment}") })
+        let base = [scheme, "://", host, "/", segment].concat();
+        Ok(Self { account, is_secondary, base, root: Some(segment) })
     }
 
     /// The path below the root, still percent-encoded. Paths inside a batch may leave the root out.
     pub(crate) fn below_root<'p>(&self, path: &'p str) -> &'p str {
         let trimmed = path.trim_start_matches('/');
-        match self.root.strip_prefix('/').and_then(|account| trimmed.strip_prefix(account)) {
+        match self.root.and_then(|account| trimmed.strip_prefix(account)) {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => self.without_repeated_account(rest),
             _ => path,
         }
@@ -62,11 +63,9 @@ impl<'a> Endpoint<'a> {
 
 fn account_of_host<'a>(accounts: &'a Accounts, host: &str) -> Option<(&'a Account, bool)> {
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    if name.parse::<IpAddr>().is_ok() {
-        return None;
-    }
     let (label, _) = name.split_once('.')?;
-    find(accounts, label)
+    // An account may be called 127; an address is none all the same.
+    find(accounts, label).filter(|_| name.parse::<IpAddr>().is_err())
 }
 
 fn find<'a>(accounts: &'a Accounts, name: &str) -> Option<(&'a Account, bool)> {

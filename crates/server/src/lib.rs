@@ -10,6 +10,8 @@
 //! | authenticate, authorise | `auth.rs` |
 //! | decode, call, encode | `table_api/` |
 //! | respond | `answer.rs`, `respond.rs` |
+//!
+//! What bounds the memory of all requests together is in `room.rs`, with the times in `body.rs` and `sending.rs`.
 
 mod accounts;
 mod admin;
@@ -18,12 +20,15 @@ mod auth;
 mod body;
 mod cors;
 mod endpoint;
+mod headers;
 mod listener;
 mod observe;
 mod operation;
 mod resolve;
 mod respond;
 mod road;
+mod room;
+mod sending;
 mod table_api;
 pub mod tls;
 
@@ -33,3 +38,4 @@ pub use listener::{Listening, serve_tables};
 pub use observe::Metrics;
 pub use operation::Operation;
 pub use road::Road;
+pub use room::Room;

@@ -18,6 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
 use crate::road::{Peer, Road};
+use crate::sending::Sending;
 
 /// The head of a request: its line and all headers.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -28,6 +29,10 @@ const STOP_TIME: Duration = Duration::from_secs(30);
 const STREAMS_MAX: u32 = 256;
 /// After a failed accept, usually for want of file descriptors, the next one waits this long.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What a handler gives. Every request gets an answer; hyper wants to be told so, and the future that tells it is the
+/// handler's own, because each future around another moves all of it once more.
+pub(crate) type Handled = Result<Response<Full<Bytes>>, Infallible>;
 
 /// How a port is served.
 #[derive(Clone)]
@@ -53,9 +58,8 @@ pub async fn serve_tables(road: Arc<Road>, listener: TcpListener, listening: Lis
     let is_https = listening.tls.is_some();
     let counted = road.clone();
     let handle = move |request: Request<Incoming>, address: SocketAddr| {
-        let road = road.clone();
         let peer = Peer { address: address.ip().to_canonical(), is_https };
-        async move { road.handle(request, peer).await }
+        road.clone().handle(request, peer)
     };
     serve(listener, listening, stop, move || counted.metrics.count_connection(), handle).await;
 }
@@ -70,7 +74,7 @@ pub(crate) async fn serve<H, F, G>(
     handle: H,
 ) where
     H: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
-    F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+    F: Future<Output = Handled> + Send + 'static,
     G: Send + 'static,
 {
     let graceful = GracefulShutdown::new();
@@ -125,14 +129,12 @@ async fn connection<H, F>(
 ) -> ConnectionResult
 where
     H: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
-    F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+    F: Future<Output = Handled> + Send + 'static,
 {
     // Small answers must not wait for more bytes to fill a segment.
     stream.set_nodelay(true)?;
-    let service = service_fn(move |request| {
-        let answer = handle(request, address);
-        async move { Ok::<_, Infallible>(answer.await) }
-    });
+    let stream = Sending::new(stream);
+    let service = service_fn(move |request| handle(request, address));
     let Some(tls) = tls else { return serve_http1(stream, idle_time, watcher, service).await };
     let stream = tokio::time::timeout(HANDSHAKE_TIME, tls.accept(stream)).await??;
     if stream.get_ref().1.alpn_protocol() == Some(b"h2") {

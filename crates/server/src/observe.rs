@@ -18,9 +18,9 @@ use crate::operation::Operation;
 
 /// What became known about a request on its way.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Seen<'a> {
     pub(crate) operation: Option<Operation>,
-    pub(crate) account: Option<String>,
+    pub(crate) account: Option<&'a str>,
     pub(crate) error: Option<ErrorCode>,
     /// Stored entities that a query looked at, and those that it returned.
     pub(crate) entities_read: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Seen {
     pub(crate) group_operations: u64,
 }
 
-impl Seen {
+impl Seen<'_> {
     pub(crate) fn is_insert(&self) -> bool {
         matches!(self.operation, Some(Operation::InsertEntity | Operation::CreateTable))
     }
@@ -103,7 +103,7 @@ impl Metrics {
         registry.register("connections", "Open connections", self.connections.clone());
     }
 
-    pub(crate) fn record(&self, seen: &Seen, status: StatusCode, duration: Duration, request_id: Uuid) {
+    pub(crate) fn record(&self, seen: &Seen<'_>, status: StatusCode, duration: Duration, request_id: Uuid) {
         let operation = seen.operation_name();
         let error = seen.error.map_or("", ErrorCode::name);
         self.requests.get_or_create(&RequestLabels { operation, status: status.as_u16(), error }).inc();
@@ -116,7 +116,7 @@ impl Metrics {
             self.entities_returned.get_or_create(&label).inc_by(seen.entities_returned);
         }
         self.group_operations.inc_by(seen.group_operations);
-        let account = seen.account.as_deref().unwrap_or_default();
+        let account = seen.account.unwrap_or_default();
         let microseconds = duration.as_micros() as u64;
         let (read, status) = (seen.entities_read, status.as_u16());
         if status >= 500 {

@@ -4,6 +4,7 @@ use http::{HeaderMap, Method};
 use tablerock_protocol::resource::key_count_error;
 use tablerock_protocol::{ErrorCode, QueryString, Resource, ServiceError, ServiceVersion};
 
+use crate::headers::METHOD_TUNNELLED;
 use crate::operation::Operation;
 
 /// A method as the service understands it: PATCH and MERGE are one.
@@ -35,7 +36,7 @@ impl Verb {
     /// The verb of a request, with `X-HTTP-Method` taken into account: old clients tunnel through POST.
     pub(crate) fn of(method: &Method, headers: &HeaderMap) -> Result<Self, ServiceError> {
         let verb = Self::parse(method.as_str()).ok_or(ErrorCode::InvalidHttpVerb)?;
-        let mut tunnelled = headers.get_all("x-http-method").iter();
+        let mut tunnelled = headers.get_all(METHOD_TUNNELLED).iter();
         let Some(value) = tunnelled.next() else { return Ok(verb) };
         if tunnelled.next().is_some() {
             return Err(ErrorCode::XMethodIncorrectCount.into());
@@ -65,7 +66,8 @@ pub(crate) fn resolve(
     if verb == Verb::Options {
         return Ok(Operation::TablePreflightRequest);
     }
-    if UNSUPPORTED_OPTIONS.iter().any(|option| query.raw_value(option).is_some()) {
+    let is_unsupported = |name: &str| name.starts_with('$') && UNSUPPORTED_OPTIONS.contains(&name);
+    if query.pairs().iter().any(|(name, _)| is_unsupported(name)) {
         return Err(ErrorCode::NotImplemented.into());
     }
     match resource {

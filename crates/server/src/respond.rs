@@ -1,12 +1,15 @@
 //! Answers and failures as HTTP. This is the one place that renders an error.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 use tablerock_protocol::json::append_json_string;
 use tablerock_protocol::{Accepted, DateTime, ErrorCode, ServiceError, ServiceVersion, Uuid, limits};
 
 use crate::answer::Answer;
+use crate::headers::{AnswerHeader, CLIENT_REQUEST_ID, REQUEST_ID, VERSION};
 
 pub(crate) type HttpResponse = Response<Full<Bytes>>;
 
@@ -38,7 +41,7 @@ pub(crate) struct Envelope {
 
 impl Envelope {
     pub(crate) fn new(request_id: Uuid, headers: &HeaderMap, now: DateTime) -> Self {
-        let client_request_id = headers.get("x-ms-client-request-id").filter(|id| is_echoed(id)).cloned();
+        let client_request_id = headers.get(CLIENT_REQUEST_ID).filter(|id| is_echoed(id)).cloned();
         let accepted = Accepted::negotiate(None, accept(headers), ServiceVersion::LATEST);
         Self { request_id, client_request_id, version: ServiceVersion::LATEST, accepted, now }
     }
@@ -50,13 +53,13 @@ impl Envelope {
     pub(crate) fn failure(&self, voice: Voice, error: &ServiceError, prefer: Option<&'static str>) -> HttpResponse {
         let mut answer = self.error_answer(voice, error);
         if let Some(applied) = prefer {
-            answer = answer.with("Preference-Applied", applied);
+            answer = answer.with(AnswerHeader::PreferenceApplied, applied);
         }
         if voice != Voice::OData {
-            answer = answer.with("x-ms-error-code", error.code.name());
+            answer = answer.with(AnswerHeader::ErrorCode, error.code.name());
         }
         if error.status == 401 {
-            answer = answer.with("WWW-Authenticate", CHALLENGE);
+            answer = answer.with(AnswerHeader::WwwAuthenticate, CHALLENGE);
         }
         if error.status == 304 {
             answer.body.clear();
@@ -78,7 +81,7 @@ impl Envelope {
             append_json_string(&mut body, &message);
             body.extend_from_slice(b"}}}");
             if voice == Voice::FrontEnd {
-                return Answer { status: error.status, headers: vec![], body }.with("Content-Type", "application/json");
+                return Answer::new(error.status, body).with(AnswerHeader::ContentType, "application/json");
             }
             return Answer::json(error.status, self.accepted.error_level(), body);
         }
@@ -89,8 +92,8 @@ impl Envelope {
                 "<?xml version=\"1.0\" encoding=\"utf-8\" standalone=\"yes\"?><error xmlns=\"{NAMESPACE}\">\
                  <code>{code}</code><message xml:lang=\"en-US\">{message}</message></error>"
             );
-            return Answer { status: error.status, headers: vec![], body: body.into_bytes() }
-                .with("Content-Type", "application/xml;charset=utf-8");
+            return Answer::new(error.status, body.into_bytes())
+                .with(AnswerHeader::ContentType, "application/xml;charset=utf-8");
         }
         let body = format!(
             "<?xml version=\"1.0\" encoding=\"utf-8\"?><m:error xmlns:m=\"{NAMESPACE}\"><m:code>{code}</m:code>\
@@ -100,13 +103,12 @@ impl Envelope {
     }
 
     fn finish(&self, voice: Voice, answer: Answer, cacheable_header: bool) -> HttpResponse {
-        let mut response = Response::new(Full::new(Bytes::from(answer.body)));
+        let mut response = Response::new(Full::new(answer.place.hold(Bytes::from(answer.body))));
         *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();
         headers.reserve(answer.headers.len() + 8);
-        for (name, value) in answer.headers {
-            let name = HeaderName::from_bytes(name.as_bytes()).expect("our own header names are valid");
-            headers.append(name, header_value(&value));
+        for (header, value) in answer.headers {
+            headers.append(header.name(), header_value(value));
         }
         let server = if voice == Voice::FrontEnd { SERVER_FRONT_END } else { SERVER_TABLE };
         headers.insert(header::SERVER, server);
@@ -116,10 +118,13 @@ impl Envelope {
                 headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
             }
         }
-        headers.insert("x-ms-request-id", header_value(self.request_id.hyphenated().encode_lower(&mut [0; 36])));
-        headers.insert("x-ms-version", header_value(&self.version.to_string()));
+        let mut request_id = [0; 36];
+        self.request_id.hyphenated().encode_lower(&mut request_id);
+        for (name, text) in [(REQUEST_ID, &request_id[..]), (VERSION, &self.version.to_ascii())] {
+            headers.insert(name, HeaderValue::from_bytes(text).expect("hexadecimal digits, hyphens and digits"));
+        }
         if let Some(id) = &self.client_request_id {
-            headers.insert("x-ms-client-request-id", id.clone());
+            headers.insert(CLIENT_REQUEST_ID, id.clone());
         }
         response
     }
@@ -135,10 +140,14 @@ fn is_echoed(id: &HeaderValue) -> bool {
     visible && (1..=limits::CLIENT_REQUEST_ID_BYTES_MAX).contains(&id.len())
 }
 
-fn header_value(text: &str) -> HeaderValue {
+fn header_value(text: Cow<'static, str>) -> HeaderValue {
+    let value = match text {
+        Cow::Borrowed(text) => return HeaderValue::from_static(text),
+        Cow::Owned(text) => HeaderValue::from_maybe_shared(Bytes::from(text)),
+    };
     // Keys in addresses are percent-encoded and the rest is ours, so this cannot fail; if it did, an empty header
     // would harm less than a panic.
-    HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static(""))
+    value.unwrap_or_else(|_| HeaderValue::from_static(""))
 }
 
 fn escape_xml(text: &str) -> String {

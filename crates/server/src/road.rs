@@ -17,10 +17,13 @@ use crate::accounts::Accounts;
 use crate::answer::Answer;
 use crate::auth::{Caller, Credentials};
 use crate::endpoint::Endpoint;
+use crate::headers::VERSION;
+use crate::listener::Handled;
 use crate::observe::{Metrics, Seen};
 use crate::operation::Operation;
 use crate::resolve::{Verb, resolve};
-use crate::respond::{Envelope, HttpResponse, Voice, accept};
+use crate::respond::{Envelope, Voice, accept};
+use crate::room::Room;
 use crate::table_api::{self, Call, prefer};
 use crate::{body, cors};
 
@@ -33,6 +36,7 @@ pub struct Road {
     pub clock: Arc<dyn Clock>,
     pub dice: Dice,
     pub metrics: Metrics,
+    pub room: Room,
     /// Accept bearer tokens without checking who signed them, over TLS only.
     pub accept_tokens: bool,
     /// Take the account from the host name where it names one.
@@ -57,7 +61,7 @@ struct Admitted<'a> {
 
 impl Road {
     /// Answers one request. Nothing that a client sends makes this fail.
-    pub(crate) async fn handle(&self, request: Request<Incoming>, peer: Peer) -> HttpResponse {
+    pub(crate) async fn handle(self: Arc<Self>, request: Request<Incoming>, peer: Peer) -> Handled {
         let started = self.clock.instant();
         let (head, body) = request.into_parts();
         let request_id = uuid_from(self.dice.id());
@@ -74,20 +78,20 @@ impl Road {
                 envelope.failure(voice, &error, prefer(&head.headers).filter(|_| seen.is_insert()))
             }
         };
-        if let (Some(origin), Some(account)) = (head.headers.get(header::ORIGIN), &seen.account) {
+        if let (Some(origin), Some(account)) = (head.headers.get(header::ORIGIN), seen.account) {
             cors::decorate(&self.settings, account, origin, &head.method, response.headers_mut()).await;
         }
         self.metrics.record(&seen, response.status(), self.clock.instant() - started, request_id);
-        response
+        Ok(response)
     }
 
-    async fn travel(
-        &self,
-        head: &http::request::Parts,
+    async fn travel<'a>(
+        &'a self,
+        head: &'a http::request::Parts,
         body: Incoming,
         peer: Peer,
         envelope: &mut Envelope,
-        seen: &mut Seen,
+        seen: &mut Seen<'a>,
     ) -> Result<Answer, (Voice, ServiceError)> {
         let admitted = match self.admit(head, peer, envelope, seen).await {
             Ok(admitted) => admitted,
@@ -106,7 +110,7 @@ impl Road {
         head: &'a http::request::Parts,
         peer: Peer,
         envelope: &mut Envelope,
-        seen: &mut Seen,
+        seen: &mut Seen<'a>,
     ) -> Result<Admitted<'a>, (Voice, ServiceError)> {
         let front = |error: ServiceError| (Voice::FrontEnd, error);
         check_url_length(&head.uri).map_err(front)?;
@@ -123,7 +127,7 @@ impl Road {
         let scheme = if peer.is_https { "https" } else { "http" };
         let endpoint = Endpoint::identify(&self.accounts, self.host_style, scheme, host, path).map_err(front)?;
         let account = endpoint.account.name.as_str();
-        seen.account = Some(account.to_owned());
+        seen.account = Some(account);
 
         // Who asks comes before whether the question makes sense, so the outcome of this waits.
         let below = endpoint.below_root(path);
@@ -170,14 +174,14 @@ impl Road {
         body: Incoming,
         admitted: Admitted<'_>,
         envelope: &Envelope,
-        seen: &mut Seen,
+        seen: &mut Seen<'_>,
     ) -> Result<Answer, ServiceError> {
         let Admitted { endpoint, operation, resource, query, caller } = admitted;
         if needs_length(operation) && !has_length(head, &body) {
             return Err(ErrorCode::MissingContentLengthHeader.into());
         }
         let bytes_max = if operation.is_xml() { limits::XML_BODY_BYTES_MAX } else { limits::BODY_BYTES_MAX };
-        let body = body::read(body, bytes_max, BODY_TIME).await?;
+        let body = body::read(body, bytes_max, BODY_TIME, &self.room).await?;
         let call = Call {
             road: self,
             endpoint: &endpoint,
@@ -190,7 +194,13 @@ impl Road {
             envelope,
             body,
         };
-        table_api::dispatch(call, seen).await
+        let _turn = match operation {
+            Operation::QueryEntities => Some(self.room.turn().await),
+            _ => None,
+        };
+        let mut answer = table_api::dispatch(call, seen).await?;
+        answer.place = self.room.for_answer(answer.body.len()).await?;
+        Ok(answer)
     }
 
     fn now(&self) -> DateTime {
@@ -212,7 +222,7 @@ fn voice(operation: Option<Operation>) -> Voice {
 /// The version that a request speaks: `api-version` if it came with a SAS, else the header, else the SAS' own.
 /// Any well-formed date will do, so that a newer SDK is never turned away.
 fn version(headers: &HeaderMap, query: &QueryString<'_>) -> Result<ServiceVersion, ServiceError> {
-    let header = match headers.get("x-ms-version") {
+    let header = match headers.get(VERSION) {
         Some(value) => Some(value.to_str().map_err(|_| ErrorCode::InvalidHeaderValue)?),
         None => None,
     };

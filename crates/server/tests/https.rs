@@ -12,7 +12,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use tablerock_kv::{Clock, Dice, Store, SystemClock};
 use tablerock_protocol::AccountName;
 use tablerock_protocol::signing::AccountKey;
-use tablerock_server::{Account, Accounts, Listening, Metrics, Road, serve_tables, tls};
+use tablerock_server::{Account, Accounts, Listening, Metrics, Road, Room, serve_tables, tls};
 use tablerock_services::{AccountService, TableService, ThrottleTargets};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -44,6 +44,7 @@ async fn start(accept_tokens: bool) -> Server {
         clock,
         dice: Dice::seeded(1),
         metrics: Metrics::new(),
+        room: Room::default(),
         accept_tokens,
         host_style: true,
     });

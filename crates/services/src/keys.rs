@@ -25,7 +25,7 @@ pub fn account_partition(account: &str) -> Bytes {
 }
 
 pub fn directory_partition(account: &str) -> Bytes {
-    KeyBuilder::new().tag(DIRECTORY).text(account).finish()
+    KeyBuilder::with_capacity(4 + account.len()).tag(DIRECTORY).text(account).finish()
 }
 
 /// Begins the keys of a directory's notes, which names of tables cannot begin with.

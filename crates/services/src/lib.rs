@@ -6,7 +6,7 @@
 //! | to follow | read |
 //! | --- | --- |
 //! | a write | `table/entities.rs`, on `table/group.rs` and `table/stored_entity.rs` |
-//! | a query | `table/query.rs`, on `table/plan.rs` |
+//! | a query | `table/query.rs`, on `table/plan.rs` and `table/sketch/` |
 //! | a table's life | `table/directory.rs`, `table/acl.rs`, `table/table_query.rs` |
 
 mod account;

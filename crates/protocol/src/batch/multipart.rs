@@ -59,10 +59,13 @@ fn without_line_break(part: &[u8]) -> &[u8] {
     part.strip_suffix(b"\r").unwrap_or(part)
 }
 
+/// Room for the head of most parts.
+const LINES_EXPECTED: usize = 8;
+
 /// Lines of a part's head, up to and without the blank line that ends it; and the rest behind that line.
 /// Blank lines before the first header are skipped.
 pub(super) fn head(part: &[u8]) -> Option<(Vec<&str>, &[u8])> {
-    let mut lines = Vec::new();
+    let mut lines = Vec::with_capacity(LINES_EXPECTED);
     let mut rest = part;
     while !rest.is_empty() {
         let (line, after) = match memchr::memchr(b'\n', rest) {

@@ -1,39 +1,37 @@
 //! The request side: one changeset of writes, or one query.
 
-use bytes::Bytes;
-
 use super::multipart::{boundary, head, header, parts};
 use crate::{ErrorCode, ServiceError, limits};
 
 /// What a batch asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BatchRequest {
+pub enum BatchRequest<'a> {
     /// Writes that succeed or fail together. One more than the allowed number may be there: whoever executes
     /// the changeset refuses it with the service's error.
-    Changeset(Vec<BatchPart>),
+    Changeset(Vec<BatchPart<'a>>),
     /// A query, alone in its batch.
-    Query(BatchPart),
+    Query(BatchPart<'a>),
 }
 
-/// One request inside a batch.
+/// One request inside a batch, as it stands in the batch's body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BatchPart {
-    pub method: String,
+pub struct BatchPart<'a> {
+    pub method: &'a str,
     /// Path and query, without the authority: behind a proxy it need not be the one we are called by.
-    pub target: String,
-    pub headers: Vec<(String, String)>,
-    pub body: Bytes,
+    pub target: &'a str,
+    pub headers: Vec<(&'a str, &'a str)>,
+    pub body: &'a [u8],
 }
 
-impl BatchPart {
+impl<'a> BatchPart<'a> {
     /// The value of a header, its name in any case.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    pub fn header(&self, name: &str) -> Option<&'a str> {
+        self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
     }
 }
 
 /// Reads a batch. Whatever cannot be read is `InvalidInput` for the batch as a whole.
-pub fn parse_batch(content_type: &str, body: &Bytes) -> Result<BatchRequest, ServiceError> {
+pub fn parse_batch<'a>(content_type: &str, body: &'a [u8]) -> Result<BatchRequest<'a>, ServiceError> {
     let unreadable = ServiceError::unreadable_body;
     let outer = boundary(content_type).ok_or_else(unreadable)?;
     let sections = parts(body, outer, 2).ok_or_else(unreadable)?;
@@ -42,14 +40,14 @@ pub fn parse_batch(content_type: &str, body: &Bytes) -> Result<BatchRequest, Ser
     let (lines, content) = head(section).ok_or_else(unreadable)?;
     let section_type = header(&lines, "Content-Type").ok_or_else(unreadable)?;
     let Some(inner) = boundary(section_type) else {
-        let part = parse_part(body, content).ok_or_else(unreadable)?;
+        let part = parse_part(content).ok_or_else(unreadable)?;
         return if part.method == "GET" { Ok(BatchRequest::Query(part)) } else { Err(unreadable()) };
     };
     let members = parts(content, inner, limits::GROUP_OPERATIONS_MAX + 1).ok_or_else(unreadable)?;
     let operations = members.iter().map(|member| {
         let (lines, content) = head(member)?;
         let is_http = header(&lines, "Content-Type").is_some_and(|value| value.starts_with("application/http"));
-        is_http.then(|| parse_part(body, content)).flatten()
+        is_http.then(|| parse_part(content)).flatten()
     });
     let operations = operations.collect::<Option<Vec<_>>>().ok_or_else(unreadable)?;
     if operations.is_empty() || operations.iter().any(|part| part.method == "GET") {
@@ -60,7 +58,7 @@ pub fn parse_batch(content_type: &str, body: &Bytes) -> Result<BatchRequest, Ser
 
 /// A request line, headers, and the rest as body. The body ends where the part does; a Content-Length is not
 /// needed for that, and blank lines around the body mean nothing to JSON.
-fn parse_part(whole: &Bytes, content: &[u8]) -> Option<BatchPart> {
+fn parse_part(content: &[u8]) -> Option<BatchPart<'_>> {
     let (lines, rest) = head(content)?;
     let (request_line, headers) = lines.split_first()?;
     let mut words = request_line.split(' ').filter(|word| !word.is_empty());
@@ -68,16 +66,12 @@ fn parse_part(whole: &Bytes, content: &[u8]) -> Option<BatchPart> {
     if !protocol.starts_with("HTTP/") || words.next().is_some() {
         return None;
     }
-    let headers = headers.iter().map(|line| {
+    let mut named = Vec::with_capacity(headers.len());
+    for line in headers {
         let (name, value) = line.split_once(':')?;
-        Some((name.trim().to_owned(), value.trim().to_owned()))
-    });
-    Some(BatchPart {
-        method: method.to_owned(),
-        target: without_authority(url).to_owned(),
-        headers: headers.collect::<Option<_>>()?,
-        body: whole.slice_ref(rest.trim_ascii()),
-    })
+        named.push((name.trim(), value.trim()));
+    }
+    Some(BatchPart { method, target: without_authority(url), headers: named, body: rest.trim_ascii() })
 }
 
 fn without_authority(url: &str) -> &str {
@@ -99,8 +93,8 @@ mod tests {
         Content-Type: application/http\r\n\r\nDELETE http://h:1/T(PartitionKey='p',RowKey='2') HTTP/1.1\r\n\
         If-Match: *\r\ncontent-id: 7\r\n\r\n\r\n--changeset_c--\r\n\r\n--batch_b--\r\n";
 
-    fn changeset(content_type: &str, body: &str) -> Vec<BatchPart> {
-        match parse_batch(content_type, &Bytes::copy_from_slice(body.as_bytes())) {
+    fn changeset<'a>(content_type: &str, body: &'a str) -> Vec<BatchPart<'a>> {
+        match parse_batch(content_type, body.as_bytes()) {
             Ok(BatchRequest::Changeset(parts)) => parts,
             other => panic!("{other:?}"),
         }
@@ -110,8 +104,8 @@ mod tests {
     fn both_kinds_of_line_ends_and_a_bare_last_boundary_are_read() {
         let crlf = changeset("multipart/mixed; boundary=\"batch_b\"", CRLF);
         assert_eq!(crlf.len(), 2);
-        assert_eq!((crlf[0].method.as_str(), crlf[0].target.as_str()), ("POST", "/T?x=1"));
-        assert_eq!(crlf[0].body, "{\"PartitionKey\":\"p\",\"RowKey\":\"1\"}");
+        assert_eq!((crlf[0].method, crlf[0].target), ("POST", "/T?x=1"));
+        assert_eq!(crlf[0].body, b"{\"PartitionKey\":\"p\",\"RowKey\":\"1\"}");
         assert_eq!(crlf[0].header("content-id"), None, "a Content-ID of the MIME part is not the request's");
         assert_eq!(crlf[1].target, "/T(PartitionKey='p',RowKey='2')");
         assert_eq!(crlf[1].header("Content-ID"), Some("7"));
@@ -125,7 +119,7 @@ mod tests {
     #[test]
     fn a_query_stands_without_a_changeset() {
         let body = "--b\nContent-Type: application/http\n\nGET /T(PartitionKey='p',RowKey='r') HTTP/1.1\n\n--b--";
-        let parsed = parse_batch("multipart/mixed; boundary=b", &Bytes::from_static(body.as_bytes()));
+        let parsed = parse_batch("multipart/mixed; boundary=b", body.as_bytes());
         assert!(matches!(parsed, Ok(BatchRequest::Query(part)) if part.target.starts_with("/T(")));
     }
 
@@ -139,7 +133,7 @@ mod tests {
             ("multipart/mixed; boundary=b", "--b\r\nContent-Type: application/http\r\n\r\nnonsense\r\n--b--"),
             ("multipart/mixed; boundary=b", "--b\nContent-Type: multipart/mixed; boundary=c\n\n--c--\n--b--"),
         ] {
-            let parsed = parse_batch(content_type, &Bytes::from_static(body.as_bytes()));
+            let parsed = parse_batch(content_type, body.as_bytes());
             assert_eq!(parsed.unwrap_err().code, ErrorCode::InvalidInput, "{body:?}");
         }
     }

@@ -1,6 +1,9 @@
 //! The response side. Clients look for the literal prefixes `batchresponse_` and `changesetresponse_`, and some
 //! take the boundary from the very first line, so both matter.
 
+use std::borrow::Cow;
+use std::io::Write as _;
+
 use crate::Uuid;
 
 /// One answer inside a batch.
@@ -10,7 +13,7 @@ pub struct PartResponse {
     /// The status' reason phrase.
     pub reason: &'static str,
     /// In the order in which they go out.
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: Vec<(&'static str, Cow<'static, str>)>,
     pub body: Vec<u8>,
 }
 
@@ -38,7 +41,7 @@ pub fn append_query_response(out: &mut Vec<u8>, batch: Uuid, part: &PartResponse
 
 fn append_part(out: &mut Vec<u8>, part: &PartResponse) {
     out.extend_from_slice(b"Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n");
-    out.extend_from_slice(format!("HTTP/1.1 {} {}\r\n", part.status, part.reason).as_bytes());
+    write!(out, "HTTP/1.1 {} {}\r\n", part.status, part.reason).expect("a vector takes whatever is written to it");
     for (name, value) in &part.headers {
         for piece in [name.as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
             out.extend_from_slice(piece);

@@ -1,7 +1,6 @@
 //! Request bodies: a JSON object into typed properties, in one pass over the bytes.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -16,9 +15,9 @@ const TYPE_ANNOTATION: &str = "@odata.type";
 /// Reads an entity and checks it by the rules of [`EntityBody::check`].
 pub fn parse_entity(body: &[u8]) -> Result<EntityBody<'_>, ServiceError> {
     let mut entity = EntityBody::default();
-    let mut members = parse_members(body)?;
-    let types = std::mem::take(&mut members.types);
-    for (name, raw) in members.values {
+    let Members { values, types } = parse_members(body)?;
+    entity.properties.reserve(values.len());
+    for (name, raw) in values {
         let declared = declared_type(&types, &name)?;
         let target = match name.as_ref() {
             PARTITION_KEY => &mut entity.partition_key,
@@ -63,9 +62,12 @@ enum Raw<'a> {
 #[derive(Debug, Default)]
 struct Members<'a> {
     values: Vec<(Cow<'a, str>, Raw<'a>)>,
-    types: HashMap<String, Cow<'a, str>>,
+    /// Names of properties with the types that are declared for them, in the order of the names.
+    types: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
+/// Room for the members of most entities, annotations apart.
+const MEMBERS_EXPECTED: usize = 16;
 /// More members than any entity and its annotations could need.
 const MEMBERS_MAX: usize = 8 * limits::ENTITY_PROPERTIES_MAX;
 
@@ -86,19 +88,31 @@ impl<'de> Visitor<'de> for MembersVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Members::default();
+        let mut members = Members { values: Vec::with_capacity(MEMBERS_EXPECTED), types: vec![] };
         while let Some(Text(name)) = map.next_key()? {
             let value: Raw<'de> = map.next_value()?;
             // Clients send back what they read, `odata.etag` and the like included, and Timestamp is ours.
-            if let Some(annotated) = name.strip_suffix(TYPE_ANNOTATION) {
+            if name.ends_with(TYPE_ANNOTATION) {
                 if let Raw::Text(edm) = value {
-                    members.types.insert(annotated.to_owned(), edm);
+                    members.types.push((without_annotation(name), edm));
                 }
             } else if name != TIMESTAMP && !name.starts_with("odata.") && !name.contains('@') {
                 members.values.push((name, value));
             }
         }
+        members.types.sort_by(|(left, _), (right, _)| left.cmp(right));
         Ok(members)
+    }
+}
+
+fn without_annotation(name: Cow<'_, str>) -> Cow<'_, str> {
+    let length = name.len() - TYPE_ANNOTATION.len();
+    match name {
+        Cow::Borrowed(name) => Cow::Borrowed(&name[..length]),
+        Cow::Owned(mut name) => {
+            name.truncate(length);
+            Cow::Owned(name)
+        }
     }
 }
 
@@ -178,12 +192,15 @@ impl<'de> Visitor<'de> for RawVisitor {
     }
 }
 
-fn declared_type(types: &HashMap<String, Cow<'_, str>>, name: &str) -> Result<Option<EdmType>, ServiceError> {
-    if types.is_empty() {
-        return Ok(None);
+/// The type that is declared for a property; of several, the last.
+fn declared_type(types: &[(Cow<'_, str>, Cow<'_, str>)], name: &str) -> Result<Option<EdmType>, ServiceError> {
+    let after = types.partition_point(|(annotated, _)| annotated.as_ref() <= name);
+    match types[..after].last() {
+        Some((annotated, edm)) if annotated == name => {
+            EdmType::from_name(edm).map(Some).ok_or_else(ServiceError::unreadable_body)
+        }
+        _ => Ok(None),
     }
-    let Some(edm) = types.get(name) else { return Ok(None) };
-    EdmType::from_name(edm).map(Some).ok_or_else(ServiceError::unreadable_body)
 }
 
 fn key(raw: Raw<'_>) -> Result<Option<Cow<'_, str>>, ServiceError> {

@@ -1,7 +1,6 @@
 //! JSON strings as the service writes them: ASCII, everything else escaped.
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
-const BLOCK_BYTES: usize = 32;
 
 /// Appends a quoted string. Characters outside ASCII become `\uxxxx`, as the live service does.
 pub fn append_json_string(out: &mut Vec<u8>, text: &str) {
@@ -24,13 +23,23 @@ pub(super) fn append_escaped(out: &mut Vec<u8>, text: &str) {
 }
 
 /// How many bytes at the beginning can be copied as they are. Most texts need no escape at all, so whole blocks
-/// are looked at first, without a branch per byte.
+/// are looked at first, without a branch per byte: wide ones for long texts, narrow ones for names and keys.
 fn plain_length(bytes: &[u8]) -> usize {
-    let is_special = |byte: u8| !byte.is_ascii() || byte < 0x20 || byte == b'"' || byte == b'\\';
-    let has_special = |block: &&[u8]| block.iter().fold(false, |found, &byte| found | is_special(byte));
-    let blocks = bytes.chunks_exact(BLOCK_BYTES).take_while(|block| !has_special(block)).count();
-    let checked = blocks * BLOCK_BYTES;
+    let wide = plain_blocks::<32>(bytes);
+    let checked = wide + plain_blocks::<8>(&bytes[wide..]);
     bytes[checked..].iter().position(|&byte| is_special(byte)).map_or(bytes.len(), |offset| checked + offset)
+}
+
+/// The length of those blocks at the beginning in which nothing is special.
+fn plain_blocks<const BYTES: usize>(bytes: &[u8]) -> usize {
+    let (blocks, _) = bytes.as_chunks::<BYTES>();
+    let is_plain = |block: &&[u8; BYTES]| !block.iter().fold(false, |found, &byte| found | is_special(byte));
+    BYTES * blocks.iter().take_while(is_plain).count()
+}
+
+fn is_special(byte: u8) -> bool {
+    // As signed numbers, control characters and everything outside ASCII are less than a space.
+    ((byte as i8) < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
 fn append_escape(out: &mut Vec<u8>, char: char) {

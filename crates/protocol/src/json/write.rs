@@ -3,20 +3,19 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::number::append_double;
+use super::number::{append_double, append_integer};
 use super::text::{append_escaped, append_json_string};
 use crate::etag::append_etag;
 use crate::{DateTime, MetadataLevel, PARTITION_KEY, ROW_KEY, Select, TIMESTAMP, Value};
 
-/// What the service leaves as it is in the keys of an address. An apostrophe is doubled, not encoded.
-const ADDRESS_PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+/// What the service does not leave as it is in the keys of an address. An apostrophe is then doubled, not encoded.
+const ADDRESS_ESCAPES: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
     .remove(b'.')
     .remove(b'~')
     .remove(b'!')
     .remove(b'*')
-    .remove(b'\'')
     .remove(b'(')
     .remove(b')');
 
@@ -49,8 +48,9 @@ pub fn append_address(out: &mut Vec<u8>, table: &str, partition_key: &str, row_k
 }
 
 fn append_address_key(out: &mut Vec<u8>, key: &str) {
-    let doubled = key.replace('\'', "''");
-    out.extend(utf8_percent_encode(&doubled, ADDRESS_PLAIN).flat_map(str::bytes));
+    for piece in utf8_percent_encode(key, ADDRESS_ESCAPES) {
+        out.extend_from_slice(if piece == "%27" { b"''" } else { piece.as_bytes() });
+    }
 }
 
 /// Appends one entity. `standalone` is an entity that is a whole body; in a collection the metadata URL stands
@@ -85,26 +85,25 @@ impl Object<'_> {
             return;
         }
         if standalone {
-            self.member("odata.metadata");
-            let suffix = select.metadata_suffix();
-            append_json_string(self.out, &format!("{base}/$metadata#{table}/@Element{suffix}"));
+            self.own_member("odata.metadata");
+            self.text(&[base, "/$metadata#", table, "/@Element", &select.metadata_suffix()]);
         }
         if level == MetadataLevel::Full {
-            self.member("odata.type");
-            append_json_string(self.out, &format!("{account}.{table}"));
-            self.member("odata.id");
+            self.own_member("odata.type");
+            self.text(&[account, ".", table]);
+            self.own_member("odata.id");
             self.out.push(b'"');
             append_escaped(self.out, base);
             self.out.push(b'/');
             append_address(self.out, table, partition_key, row_key);
             self.out.push(b'"');
         }
-        self.member("odata.etag");
+        self.own_member("odata.etag");
         self.out.push(b'"');
         append_etag(self.out, timestamp, b"\\\"");
         self.out.push(b'"');
         if level == MetadataLevel::Full {
-            self.member("odata.editLink");
+            self.own_member("odata.editLink");
             self.out.push(b'"');
             append_address(self.out, table, partition_key, row_key);
             self.out.push(b'"');
@@ -115,7 +114,7 @@ impl Object<'_> {
         let select = self.shape.select;
         for (name, key) in [(PARTITION_KEY, partition_key), (ROW_KEY, row_key)] {
             if select.includes(name) {
-                self.member(name);
+                self.own_member(name);
                 append_json_string(self.out, key);
             }
         }
@@ -123,7 +122,7 @@ impl Object<'_> {
             if self.shape.level == MetadataLevel::Full {
                 self.annotation(TIMESTAMP, "Edm.DateTime");
             }
-            self.member(TIMESTAMP);
+            self.own_member(TIMESTAMP);
             self.date(timestamp);
         }
     }
@@ -155,8 +154,12 @@ impl Object<'_> {
         self.member(name);
         match value {
             Value::String(text) => append_json_string(self.out, text),
-            Value::Int32(number) => self.out.extend_from_slice(number.to_string().as_bytes()),
-            Value::Int64(number) => self.out.extend_from_slice(format!("\"{number}\"").as_bytes()),
+            Value::Int32(number) => append_integer(self.out, number),
+            Value::Int64(number) => {
+                self.out.push(b'"');
+                append_integer(self.out, number);
+                self.out.push(b'"');
+            }
             Value::Double(number) => self.double(*number),
             Value::Boolean(truth) => self.out.extend_from_slice(if *truth { b"true" } else { b"false" }),
             Value::DateTime(date) => self.date(*date),
@@ -178,6 +181,13 @@ impl Object<'_> {
         }
     }
 
+    /// A string out of several pieces.
+    fn text(&mut self, pieces: &[&str]) {
+        self.out.push(b'"');
+        pieces.iter().for_each(|piece| append_escaped(self.out, piece));
+        self.out.push(b'"');
+    }
+
     fn date(&mut self, date: DateTime) {
         self.out.push(b'"');
         date.append_trimmed(self.out, b":");
@@ -197,6 +207,14 @@ impl Object<'_> {
         self.separator();
         append_json_string(self.out, name);
         self.out.push(b':');
+    }
+
+    /// A member whose name is known to need no escape.
+    fn own_member(&mut self, name: &'static str) {
+        self.separator();
+        self.out.push(b'"');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"\":");
     }
 
     fn separator(&mut self) {

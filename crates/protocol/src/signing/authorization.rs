@@ -37,7 +37,7 @@ pub struct AuthorizationSyntaxError;
 pub fn parse_authorization(header: &str) -> Result<Authorization<'_>, AuthorizationSyntaxError> {
     let (scheme, credential) = header.trim().split_once([' ', '\t']).ok_or(AuthorizationSyntaxError)?;
     let credential = credential.trim_start();
-    if credential.is_empty() || credential.contains(|c: char| c.is_ascii_whitespace() || c.is_ascii_control()) {
+    if credential.is_empty() || credential.bytes().any(|byte| byte == b' ' || byte.is_ascii_control()) {
         return Err(AuthorizationSyntaxError);
     }
     if scheme.eq_ignore_ascii_case("Bearer") {

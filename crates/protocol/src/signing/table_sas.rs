@@ -47,20 +47,31 @@ impl<'a> TableSas<'a> {
     /// The text that the signature covers.
     pub fn string_to_sign(&self, account: &str) -> String {
         use SasParameter as P;
-        let text = |parameter| self.parameters.text(parameter);
-        let resource = self.canonicalized_resource(account);
-        let mut fields = vec![text(P::Permissions), text(P::Start), text(P::Expiry), &resource, text(P::Identifier)];
+        let mut signed = String::with_capacity(192);
+        let append_lines = |signed: &mut String, parameters: &[SasParameter]| {
+            for &parameter in parameters {
+                signed.push_str(self.parameters.text(parameter));
+                signed.push('\n');
+            }
+        };
+        append_lines(&mut signed, &[P::Permissions, P::Start, P::Expiry]);
+        self.append_canonicalized_resource(account, &mut signed);
+        signed.push('\n');
+        append_lines(&mut signed, &[P::Identifier]);
         if self.version >= ServiceVersion::ACCOUNT_SAS {
-            fields.extend([text(P::Ip), text(P::Protocol)]);
+            append_lines(&mut signed, &[P::Ip, P::Protocol]);
         }
-        fields.extend([text(P::Version), text(P::StartPartitionKey), text(P::StartRowKey)]);
-        fields.extend([text(P::EndPartitionKey), text(P::EndRowKey)]);
-        fields.join("\n")
+        append_lines(&mut signed, &[P::Version, P::StartPartitionKey, P::StartRowKey, P::EndPartitionKey]);
+        signed.push_str(self.parameters.text(P::EndRowKey));
+        signed
     }
 
-    fn canonicalized_resource(&self, account: &str) -> String {
-        let prefix = if self.version >= ServiceVersion::SAS_SERVICE_PREFIX { "/table" } else { "" };
-        format!("{prefix}/{account}/{}", self.parameters.text(SasParameter::TableName).to_ascii_lowercase())
+    fn append_canonicalized_resource(&self, account: &str, out: &mut String) {
+        let prefix = if self.version >= ServiceVersion::SAS_SERVICE_PREFIX { "/table/" } else { "/" };
+        let table = self.parameters.text(SasParameter::TableName).to_ascii_lowercase();
+        for piece in [prefix, account, "/", &table] {
+            out.push_str(piece);
+        }
     }
 
     /// Checks the signature against the account's keys.

@@ -1,5 +1,8 @@
 //! Insert, update, merge, upsert and delete of one entity, alone or as a part of a group.
 
+use std::borrow::Cow;
+
+use http::header;
 use tablerock_protocol::entity::{check_body_key, check_url_key};
 use tablerock_protocol::json::{EntityShape, Location, append_address, append_entity, parse_entity};
 use tablerock_protocol::media::check_json_content_type;
@@ -13,12 +16,13 @@ use super::query::check_table_name;
 use super::{Call, DATA_SERVICE_VERSION, RETURN_NO_CONTENT, prefer};
 use crate::answer::Answer;
 use crate::auth::Caller;
+use crate::headers::AnswerHeader;
 use crate::operation::Operation;
 
 /// The parts of a write that matter, wherever it came from.
 pub(super) struct WriteRequest<'a> {
     pub(super) operation: Operation,
-    pub(super) resource: &'a Resource,
+    pub(super) resource: Cow<'a, Resource>,
     pub(super) if_match: Option<&'a str>,
     pub(super) has_if_none_match: bool,
     pub(super) content_type: Option<&'a str>,
@@ -28,15 +32,15 @@ pub(super) struct WriteRequest<'a> {
 }
 
 pub(super) async fn write_entity(call: &Call<'_>) -> Result<Answer, ServiceError> {
-    if call.headers.get_all("if-match").iter().count() > 1 {
+    if call.headers.get_all(header::IF_MATCH).iter().count() > 1 {
         return Err(ErrorCode::InvalidInput.into());
     }
     let request = WriteRequest {
         operation: call.operation,
-        resource: call.resource,
-        if_match: call.header("if-match"),
-        has_if_none_match: call.headers.contains_key("if-none-match"),
-        content_type: call.header("content-type"),
+        resource: Cow::Borrowed(call.resource),
+        if_match: call.header(header::IF_MATCH),
+        has_if_none_match: call.headers.contains_key(header::IF_NONE_MATCH),
+        content_type: call.header(header::CONTENT_TYPE),
         prefer: prefer(call.headers),
         accepted: call.accepted,
         body: &call.body,
@@ -55,7 +59,7 @@ impl WriteRequest<'_> {
         if self.has_if_none_match {
             return Err(ErrorCode::InvalidInput.into());
         }
-        let operation = match self.resource {
+        let operation = match self.resource.as_ref() {
             Resource::Entities { table } => self.decode_insert(table)?,
             Resource::Entity { table, partition_key, row_key } => self.decode_change(table, partition_key, row_key)?,
             _ => return Err(ErrorCode::InvalidInput.into()),
@@ -116,13 +120,13 @@ impl WriteRequest<'_> {
         outcome: &Outcome,
     ) -> Result<Answer, ServiceError> {
         match (&operation.change, outcome) {
-            (_, Outcome::Deleted) => Ok(Answer::empty(204).with("DataServiceVersion", "1.0;")),
+            (_, Outcome::Deleted) => Ok(Answer::empty(204).with(AnswerHeader::DataServiceVersion, "1.0;")),
             (Change::Insert(properties), Outcome::Written(timestamp)) => {
                 self.encode_insert(location, operation, properties, *timestamp)
             }
-            (_, Outcome::Written(timestamp)) => {
-                Ok(Answer::empty(204).with("DataServiceVersion", "1.0;").with("ETag", etag(*timestamp)))
-            }
+            (_, Outcome::Written(timestamp)) => Ok(Answer::empty(204)
+                .with(AnswerHeader::DataServiceVersion, "1.0;")
+                .with(AnswerHeader::Etag, etag(*timestamp))),
         }
     }
 
@@ -134,7 +138,7 @@ impl WriteRequest<'_> {
         timestamp: DateTime,
     ) -> Result<Answer, ServiceError> {
         let EntityOperation { table, partition_key, row_key, .. } = operation;
-        let mut address = format!("{}/", location.base).into_bytes();
+        let mut address = [location.base, "/"].concat().into_bytes();
         append_address(&mut address, table, partition_key, row_key);
         let address = String::from_utf8(address).expect("an address is ASCII behind a host that was text");
         let level = self.returned_level()?;
@@ -150,13 +154,15 @@ impl WriteRequest<'_> {
             answer = Answer::json(201, level, body);
         }
         if let Some(applied) = self.prefer {
-            answer = answer.with_first("Preference-Applied", applied);
+            answer = answer.with_first(AnswerHeader::PreferenceApplied, applied);
         }
-        answer = answer.with("DataServiceVersion", DATA_SERVICE_VERSION).with("Location", &address);
+        answer = answer
+            .with(AnswerHeader::DataServiceVersion, DATA_SERVICE_VERSION)
+            .with(AnswerHeader::Location, address.clone());
         if level.is_none() {
-            answer = answer.with("DataServiceId", address);
+            answer = answer.with(AnswerHeader::DataServiceId, address);
         }
-        Ok(answer.with("ETag", etag(timestamp)))
+        Ok(answer.with(AnswerHeader::Etag, etag(timestamp)))
     }
 
     /// The level of the entity that an insert returns; `None` if the client wants none back.

@@ -1,6 +1,9 @@
 //! Entity Group Transaction: `$batch`.
 
-use http::Method;
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::{Method, header};
 use tablerock_protocol::batch::{
     BatchPart, BatchRequest, append_changeset_response, append_query_response, parse_batch,
 };
@@ -10,14 +13,15 @@ use tablerock_services::table::{EntityGroup, EntityOperation};
 use super::entity_write::WriteRequest;
 use super::{Call, DATA_SERVICE_VERSION, point, preference, query};
 use crate::answer::Answer;
+use crate::headers::{AnswerHeader, METHOD_TUNNELLED};
 use crate::observe::Seen;
 use crate::operation::Operation;
 use crate::resolve::{Verb, resolve};
 use crate::respond::{Envelope, Voice};
 use crate::road::uuid_from;
 
-pub(super) async fn entity_group_transaction(call: &Call<'_>, seen: &mut Seen) -> Result<Answer, ServiceError> {
-    let batch = parse_batch(call.header("content-type").unwrap_or_default(), &call.body)?;
+pub(super) async fn entity_group_transaction(call: &Call<'_>, seen: &mut Seen<'_>) -> Result<Answer, ServiceError> {
+    let batch = parse_batch(call.header(header::CONTENT_TYPE).unwrap_or_default(), &call.body)?;
     let batch_id = uuid_from(call.road.dice.id());
     let mut body = Vec::with_capacity(4096);
     match batch {
@@ -40,70 +44,67 @@ pub(super) async fn entity_group_transaction(call: &Call<'_>, seen: &mut Seen) -
         }
     }
     let content_type = format!("multipart/mixed; boundary=batchresponse_{batch_id}");
-    Ok(Answer { status: 202, headers: vec![], body }.with("Content-Type", content_type))
+    Ok(Answer::new(202, body).with(AnswerHeader::ContentType, content_type))
 }
 
 /// Decodes every operation, applies all of them or none, and encodes what each did.
-async fn run_changeset(call: &Call<'_>, parts: &[BatchPart]) -> Result<Vec<Answer>, ServiceError> {
+async fn run_changeset(call: &Call<'_>, parts: &[BatchPart<'_>]) -> Result<Vec<Answer>, ServiceError> {
     if parts.len() > limits::GROUP_OPERATIONS_MAX {
         return Err(EntityGroup::too_many());
     }
+    let mut requests = Vec::with_capacity(parts.len());
     let mut operations = Vec::with_capacity(parts.len());
     for (index, part) in parts.iter().enumerate() {
-        operations.push(decode_part(call, part).map_err(|error| error.at_index(index))?);
+        let (request, operation) = decode_part(call, part).map_err(|error| error.at_index(index))?;
+        requests.push(request);
+        operations.push(operation);
     }
     let group = EntityGroup::new(operations)?;
     let applied = call.road.tables.apply(call.account(), &group).await;
     let outcomes = applied.map_err(|error| error.into_service_error())?;
-    let steps = parts.iter().zip(group.operations()).zip(&outcomes);
+    let steps = parts.iter().zip(&requests).zip(group.operations().iter().zip(&outcomes));
     steps
-        .map(|((part, operation), outcome)| {
-            with_request(call, part, |request| {
-                let answer = request.encode(call.location(&operation.table), operation, outcome)?;
-                Ok(part_headers(answer, part, false))
-            })
+        .map(|((part, request), (operation, outcome))| {
+            let answer = request.encode(call.location(&operation.table), operation, outcome)?;
+            Ok(part_headers(answer, part, false))
         })
         .collect()
 }
 
-fn decode_part(call: &Call<'_>, part: &BatchPart) -> Result<EntityOperation, ServiceError> {
-    with_request(call, part, |request| {
-        let table = match request.resource {
-            Resource::Entities { table } | Resource::Entity { table, .. } => table,
-            _ => return Err(ErrorCode::InvalidInput.into()),
-        };
-        call.caller.check(request.operation, Some(table))?;
-        request.decode(call.caller)
-    })
+fn decode_part<'p>(call: &Call<'_>, part: &BatchPart<'p>) -> Result<(WriteRequest<'p>, EntityOperation), ServiceError> {
+    let request = read_part(call, part)?;
+    let table = match request.resource.as_ref() {
+        Resource::Entities { table } | Resource::Entity { table, .. } => table,
+        _ => return Err(ErrorCode::InvalidInput.into()),
+    };
+    call.caller.check(request.operation, Some(table))?;
+    let operation = request.decode(call.caller)?;
+    Ok((request, operation))
 }
 
 /// Looks at a part as the request that it is.
-fn with_request<T>(
-    call: &Call<'_>,
-    part: &BatchPart,
-    with: impl FnOnce(&WriteRequest<'_>) -> Result<T, ServiceError>,
-) -> Result<T, ServiceError> {
-    let (path, query) = split_target(&part.target);
+fn read_part<'p>(call: &Call<'_>, part: &BatchPart<'p>) -> Result<WriteRequest<'p>, ServiceError> {
+    let (path, query) = split_target(part.target);
     let query = QueryString::parse(query)?;
     let resource = Resource::parse(call.endpoint.below_root(path))?;
     let if_match = part.header("If-Match");
     let operation = resolve(verb(part)?, &resource, &query, if_match.is_some(), call.envelope.version, call.account())?;
     let level = accepted(call, part, &query).level.unwrap_or(MetadataLevel::Minimal);
-    with(&WriteRequest {
+    Ok(WriteRequest {
         operation,
-        resource: &resource,
+        resource: Cow::Owned(resource),
         if_match,
         has_if_none_match: part.header("If-None-Match").is_some(),
         content_type: part.header("Content-Type"),
         prefer: part.header("Prefer").and_then(preference),
         // A batch is answered in JSON whatever its parts can read.
         accepted: Accepted { level: Ok(level) },
-        body: &part.body,
+        body: part.body,
     })
 }
 
-async fn run_query(call: &Call<'_>, part: &BatchPart, seen: &mut Seen) -> Result<Answer, ServiceError> {
-    let (path, query) = split_target(&part.target);
+async fn run_query(call: &Call<'_>, part: &BatchPart<'_>, seen: &mut Seen<'_>) -> Result<Answer, ServiceError> {
+    let (path, query) = split_target(part.target);
     let query = QueryString::parse(query)?;
     let resource = Resource::parse(call.endpoint.below_root(path))?;
     let operation = resolve(Verb::Get, &resource, &query, false, call.envelope.version, call.account())?;
@@ -112,7 +113,7 @@ async fn run_query(call: &Call<'_>, part: &BatchPart, seen: &mut Seen) -> Result
         resource: &resource,
         query: &query,
         accepted: accepted(call, part, &query),
-        body: part.body.clone(),
+        body: Bytes::new(),
         ..*call
     };
     let answer = match (operation, &resource) {
@@ -130,40 +131,41 @@ async fn run_query(call: &Call<'_>, part: &BatchPart, seen: &mut Seen) -> Result
 }
 
 /// The one part that a failed group answers with.
-fn failure(call: &Call<'_>, part: &BatchPart, error: &ServiceError) -> Answer {
-    let query = QueryString::parse(split_target(&part.target).1).unwrap_or_default();
+fn failure(call: &Call<'_>, part: &BatchPart<'_>, error: &ServiceError) -> Answer {
+    let query = QueryString::parse(split_target(part.target).1).unwrap_or_default();
     let level = accepted(call, part, &query).level.unwrap_or(MetadataLevel::Minimal);
     let envelope = Envelope { accepted: Accepted { level: Ok(level) }, client_request_id: None, ..*call.envelope };
-    let mut answer = envelope.error_answer(Voice::OData, error).with_first("DataServiceVersion", DATA_SERVICE_VERSION);
+    let mut answer =
+        envelope.error_answer(Voice::OData, error).with_first(AnswerHeader::DataServiceVersion, DATA_SERVICE_VERSION);
     if let Some(applied) = part.header("Prefer").and_then(preference) {
-        answer = answer.with_first("Preference-Applied", applied);
+        answer = answer.with_first(AnswerHeader::PreferenceApplied, applied);
     }
     part_headers(answer, part, error.code == ErrorCode::TableNotFound)
 }
 
 /// The headers that every part begins with. A Content-ID among the request's own headers comes back first.
-fn part_headers(mut answer: Answer, part: &BatchPart, early: bool) -> Answer {
+fn part_headers(mut answer: Answer, part: &BatchPart<'_>, early: bool) -> Answer {
     if !early {
-        answer = answer.with_first("Cache-Control", "no-cache");
+        answer = answer.with_first(AnswerHeader::CacheControl, "no-cache");
     }
-    answer = answer.with_first("X-Content-Type-Options", "nosniff");
+    answer = answer.with_first(AnswerHeader::ContentTypeOptions, "nosniff");
     match part.header("Content-ID") {
-        Some(id) => answer.with_first("Content-ID", id),
+        Some(id) => answer.with_first(AnswerHeader::ContentId, id.to_owned()),
         None => answer,
     }
 }
 
-fn verb(part: &BatchPart) -> Result<Verb, ServiceError> {
+fn verb(part: &BatchPart<'_>) -> Result<Verb, ServiceError> {
     let method = Method::from_bytes(part.method.as_bytes()).map_err(|_| ErrorCode::InvalidHttpVerb)?;
     let mut headers = http::HeaderMap::new();
     for (_, value) in part.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-http-method")) {
         let value = http::HeaderValue::from_str(value).map_err(|_| ErrorCode::XMethodIncorrectValue)?;
-        headers.append("x-http-method", value);
+        headers.append(METHOD_TUNNELLED, value);
     }
     Verb::of(&method, &headers)
 }
 
-fn accepted(call: &Call<'_>, part: &BatchPart, query: &QueryString<'_>) -> Accepted {
+fn accepted(call: &Call<'_>, part: &BatchPart<'_>, query: &QueryString<'_>) -> Accepted {
     Accepted::negotiate(query.value("$format"), part.header("Accept"), call.envelope.version)
 }
 

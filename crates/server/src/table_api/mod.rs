@@ -9,7 +9,7 @@ mod service;
 mod tables;
 
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 use tablerock_protocol::json::Location;
 use tablerock_protocol::{Accepted, QueryString, Resource, ServiceError};
 
@@ -17,6 +17,7 @@ use crate::answer::Answer;
 use crate::auth::Caller;
 use crate::cors;
 use crate::endpoint::Endpoint;
+use crate::headers::PREFER;
 use crate::observe::Seen;
 use crate::operation::Operation;
 use crate::respond::Envelope;
@@ -41,7 +42,7 @@ impl<'a> Call<'a> {
         self.endpoint.account.name.as_str()
     }
 
-    fn header(&self, name: &str) -> Option<&'a str> {
+    fn header(&self, name: HeaderName) -> Option<&'a str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
@@ -51,7 +52,10 @@ impl<'a> Call<'a> {
 }
 
 /// Runs an operation. The match is the list of all there are.
-pub(crate) async fn dispatch(call: Call<'_>, seen: &mut Seen) -> Result<Answer, ServiceError> {
+///
+/// The future of a request is as large as its largest branch, and it is moved as a whole. Those of queries and groups
+/// are large and do enough to be worth an allocation.
+pub(crate) async fn dispatch(call: Call<'_>, seen: &mut Seen<'_>) -> Result<Answer, ServiceError> {
     match (call.operation, call.resource) {
         (Operation::QueryTables, _) => tables::query_tables(&call).await,
         (Operation::CreateTable, _) => tables::create_table(&call).await,
@@ -59,11 +63,13 @@ pub(crate) async fn dispatch(call: Call<'_>, seen: &mut Seen) -> Result<Answer, 
         (Operation::DeleteTable, Resource::Table { name }) => tables::delete_table(&call, name).await,
         (Operation::GetTableAcl, Resource::Entities { table }) => acl::table_acl(&call, table).await,
         (Operation::SetTableAcl, Resource::Entities { table }) => acl::set_table_acl(&call, table).await,
-        (Operation::QueryEntities, Resource::Entities { table }) => query::query_entities(&call, table, seen).await,
+        (Operation::QueryEntities, Resource::Entities { table }) => {
+            Box::pin(query::query_entities(&call, table, seen)).await
+        }
         (Operation::QueryEntity, Resource::Entity { table, partition_key, row_key }) => {
             point::query_entity(&call, table, partition_key, row_key, seen).await
         }
-        (Operation::EntityGroupTransaction, _) => group::entity_group_transaction(&call, seen).await,
+        (Operation::EntityGroupTransaction, _) => Box::pin(group::entity_group_transaction(&call, seen)).await,
         (Operation::GetTableServiceProperties, _) => service::properties(&call).await,
         (Operation::SetTableServiceProperties, _) => service::set_properties(&call).await,
         (Operation::GetTableServiceStats, _) => service::stats(&call),
@@ -76,7 +82,7 @@ pub(crate) async fn dispatch(call: Call<'_>, seen: &mut Seen) -> Result<Answer, 
 
 /// What a `Prefer` header asks for, in the words of `Preference-Applied`.
 pub(crate) fn prefer(headers: &HeaderMap) -> Option<&'static str> {
-    headers.get("prefer").and_then(|value| value.to_str().ok()).and_then(preference)
+    headers.get(PREFER).and_then(|value| value.to_str().ok()).and_then(preference)
 }
 
 fn preference(text: &str) -> Option<&'static str> {

@@ -9,9 +9,10 @@ use tablerock_services::table::EntityQuery;
 use super::{Call, DATA_SERVICE_VERSION};
 use crate::answer::Answer;
 use crate::auth::Caller;
+use crate::headers::AnswerHeader;
 use crate::observe::Seen;
 
-pub(super) async fn query_entities(call: &Call<'_>, table: &str, seen: &mut Seen) -> Result<Answer, ServiceError> {
+pub(super) async fn query_entities(call: &Call<'_>, table: &str, seen: &mut Seen<'_>) -> Result<Answer, ServiceError> {
     check_table_name(table)?;
     let level = call.accepted.level?;
     let select = Select::parse(call.query.value("$select"))?;
@@ -44,12 +45,12 @@ pub(super) async fn query_entities(call: &Call<'_>, table: &str, seen: &mut Seen
         written.map_err(|error| tablerock_services::Error::from(error).into_service_error())?;
     }
     body.extend_from_slice(b"]}");
-    let answer = Answer::json(200, level, body).with("DataServiceVersion", DATA_SERVICE_VERSION);
+    let answer = Answer::json(200, level, body).with(AnswerHeader::DataServiceVersion, DATA_SERVICE_VERSION);
     Ok(match page.next {
         None => answer,
         Some((partition_key, row_key)) => answer
-            .with("x-ms-continuation-NextPartitionKey", continuation::encode_key(&partition_key))
-            .with("x-ms-continuation-NextRowKey", continuation::encode_key(&row_key)),
+            .with(AnswerHeader::NextPartitionKey, continuation::encode_key(&partition_key))
+            .with(AnswerHeader::NextRowKey, continuation::encode_key(&row_key)),
     })
 }
 
@@ -88,5 +89,5 @@ fn parse_continuation(query: &QueryString<'_>) -> Result<Option<(String, String)
 /// A name that no table can have is refused as such. Names with `$` are the service's own tables, which are
 /// looked up like any other.
 pub(super) fn check_table_name(table: &str) -> Result<(), ServiceError> {
-    if table.starts_with('$') { Ok(()) } else { TableName::parse(table).map(drop) }
+    if table.starts_with('$') { Ok(()) } else { TableName::check(table) }
 }

@@ -10,7 +10,6 @@ use crate::{Result, keys};
 /// A table that exists, found for one request.
 #[derive(Debug, Clone)]
 pub struct Table {
-    pub(super) id: u64,
     /// As it was spelled when the table was created.
     pub name: String,
 }
@@ -77,18 +76,23 @@ impl TableService {
     pub async fn query_table(&self, account: &str, name: &str) -> Result<Table> {
         self.throttle.check_account(account)?;
         let record = self.table_record(account, name).await?.ok_or(ErrorCode::ResourceNotFound)?;
-        Ok(Table { id: record.id, name: record.name })
+        Ok(Table { name: record.name })
     }
 
-    /// The table that an operation on entities names.
-    pub(super) async fn table(&self, account: &str, name: &str) -> Result<Table> {
-        let record = self.table_record(account, name).await?.ok_or(ErrorCode::TableNotFound)?;
-        Ok(Table { id: record.id, name: record.name })
+    /// The id of the table that an operation on entities names. Every such operation asks, so nothing else of the
+    /// record is read.
+    pub(super) async fn table_id(&self, account: &str, name: &str) -> Result<u64> {
+        let record = self.stored_record(account, name).await?.ok_or(ErrorCode::TableNotFound)?;
+        Ok(TableRecord::decode_id(&record)?)
     }
 
     pub(super) async fn table_record(&self, account: &str, name: &str) -> Result<Option<TableRecord>> {
-        let key = keys::directory_key(&name.to_ascii_lowercase());
-        let record = self.store.get(&keys::directory_partition(account), &key).await?;
+        let record = self.stored_record(account, name).await?;
         Ok(record.as_ref().map(TableRecord::decode).transpose()?)
+    }
+
+    async fn stored_record(&self, account: &str, name: &str) -> Result<Option<Bytes>> {
+        let key = keys::directory_key(&name.to_ascii_lowercase());
+        Ok(self.store.get(&keys::directory_partition(account), &key).await?)
     }
 }

@@ -30,7 +30,15 @@ impl TableRecord {
     }
 
     pub(super) fn decode(bytes: &Bytes) -> Result<Self> {
-        Self::try_decode(bytes).ok_or_else(|| Error::corrupt("a record of the table directory cannot be read"))
+        Self::try_decode(bytes).ok_or_else(corrupt)
+    }
+
+    /// The id alone.
+    pub(super) fn decode_id(bytes: &[u8]) -> Result<u64> {
+        match bytes.split_first_chunk::<9>() {
+            Some(([FORMAT, id @ ..], _)) => Ok(u64::from_be_bytes(*id)),
+            _ => Err(corrupt()),
+        }
     }
 
     fn try_decode(bytes: &Bytes) -> Option<Self> {
@@ -43,6 +51,10 @@ impl TableRecord {
     }
 }
 
+fn corrupt() -> Error {
+    Error::corrupt("a record of the table directory cannot be read")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +63,7 @@ mod tests {
     fn a_record_comes_back_as_it_was() {
         let record = TableRecord { id: 300, name: "People".into(), policies: Bytes::from_static(b"<x/>") };
         assert_eq!(TableRecord::decode(&record.encode()).unwrap(), record);
+        assert_eq!(TableRecord::decode_id(&record.encode()).unwrap(), record.id);
         let encoded = record.encode();
         for length in 0..10 {
             assert!(TableRecord::decode(&encoded.slice(..length)).is_err());

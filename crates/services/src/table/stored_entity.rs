@@ -33,8 +33,9 @@ impl Properties {
         Self::from_pairs(properties.len(), properties.iter().map(|property| (property.name.as_ref(), &property.value)))
     }
 
-    fn from_pairs<'v>(count: usize, pairs: impl Iterator<Item = (&'v str, &'v Value<'v>)>) -> Self {
-        let mut out = Vec::with_capacity(256);
+    fn from_pairs<'v>(count: usize, pairs: impl Iterator<Item = (&'v str, &'v Value<'v>)> + Clone) -> Self {
+        let bytes_max = pairs.clone().map(|(name, value)| name.len() + value_bytes_max(value) + LENGTH_BYTES_MAX);
+        let mut out = Vec::with_capacity(LENGTH_BYTES_MAX + bytes_max.sum::<usize>());
         put_length(&mut out, count);
         let mut size = 0;
         for (name, value) in pairs {
@@ -157,6 +158,18 @@ impl Row for EntityRow<'_> {
 
 pub(super) fn corrupt() -> Error {
     Error::corrupt("a stored entity cannot be read")
+}
+
+/// Of a number in LEB128 that [`Cursor::length`] reads.
+const LENGTH_BYTES_MAX: usize = 4;
+
+/// How much room a value takes at most, its type included.
+fn value_bytes_max(value: &Value<'_>) -> usize {
+    match value {
+        Value::String(text) => 1 + LENGTH_BYTES_MAX + text.len(),
+        Value::Binary(bytes) => 1 + LENGTH_BYTES_MAX + bytes.len(),
+        _ => 1 + size_of::<Uuid>(),
+    }
 }
 
 fn put_length(out: &mut Vec<u8>, mut length: usize) {

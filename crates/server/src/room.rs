@@ -1,0 +1,135 @@
+//! Memory for what is under way, over all connections together.
+//!
+//! A body or an answer may have 4 MiB, and there may be thousands of connections, so what each of them may do is no
+//! bound for the process. Here is one: large bodies, queries and large answers need room, and wait for it or are told
+//! that the server is busy. Small ones never do, so that clients who take up all the room, and then neither send nor
+//! read, hold up nobody but their like.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tablerock_protocol::{ErrorCode, ServiceError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+
+/// What counts as small: no more than the head of a request may have, which nobody needs room for either.
+pub(crate) const SMALL_BYTES: usize = 64 << 10;
+
+/// For large bodies, and as much for large answers.
+const ROOM_BYTES: usize = 64 << 20;
+
+/// Queries that gather entities at the same time, each up to a page and its JSON. They are busy and not waiting, so
+/// that more of them than this would not be done sooner.
+const QUERIES_PER_CORE: usize = 4;
+const QUERIES_MIN: usize = 8;
+
+/// How long an answer may wait: the query that it belongs to keeps its place meanwhile.
+const ANSWER_TIME: Duration = Duration::from_secs(2);
+
+/// Room is counted in these.
+const UNIT_BYTES: usize = 1 << 10;
+
+/// The room of a server.
+#[derive(Debug)]
+pub struct Room {
+    bodies: Arc<Semaphore>,
+    answers: Arc<Semaphore>,
+    queries: Semaphore,
+}
+
+/// The room of one body or answer; none if it is small.
+#[derive(Debug, Default)]
+pub(crate) struct Place(Option<OwnedSemaphorePermit>);
+
+impl Default for Room {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let room = || Arc::new(Semaphore::new(ROOM_BYTES / UNIT_BYTES));
+        let queries = Semaphore::new(QUERIES_MIN.max(cores * QUERIES_PER_CORE));
+        Self { bodies: room(), answers: room(), queries }
+    }
+}
+
+impl Room {
+    /// Room for a body. Whoever waits here does not read from its connection, so the client waits as well.
+    pub(crate) async fn for_body(&self, bytes: usize, time: Duration) -> Result<Place, ServiceError> {
+        take(&self.bodies, bytes, time).await
+    }
+
+    /// Room for an answer, until all of it is written.
+    pub(crate) async fn for_answer(&self, bytes: usize) -> Result<Place, ServiceError> {
+        take(&self.answers, bytes, ANSWER_TIME).await
+    }
+
+    /// The turn of a query, which lasts until its answer has room. The request's own time limits the wait.
+    pub(crate) async fn turn(&self) -> SemaphorePermit<'_> {
+        self.queries.acquire().await.expect("the semaphore is never closed")
+    }
+}
+
+async fn take(room: &Arc<Semaphore>, bytes: usize, time: Duration) -> Result<Place, ServiceError> {
+    if bytes <= SMALL_BYTES {
+        return Ok(Place(None));
+    }
+    // Nothing needs more than all of it, or it would wait for ever.
+    let units = bytes.min(ROOM_BYTES).div_ceil(UNIT_BYTES) as u32;
+    match tokio::time::timeout(time, room.clone().acquire_many_owned(units)).await {
+        Ok(permit) => Ok(Place(Some(permit.expect("the semaphore is never closed")))),
+        Err(_) => Err(ErrorCode::ServerBusy.into()),
+    }
+}
+
+impl Place {
+    /// The same bytes; the room is free again when the last reference to them is gone, wherever they went.
+    pub(crate) fn hold(self, bytes: Bytes) -> Bytes {
+        match self.0 {
+            None => bytes,
+            Some(permit) => Bytes::from_owner(Held { bytes, _permit: permit }),
+        }
+    }
+}
+
+struct Held {
+    bytes: Bytes,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGE: usize = 4 << 20;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_finds_no_room_hears_that_the_server_is_busy_and_small_ones_do_not() {
+        let room = Room::default();
+        let mut held = Vec::new();
+        for _ in 0..ROOM_BYTES / LARGE {
+            let place = room.for_answer(LARGE).await.unwrap();
+            held.push(place.hold(Bytes::from(vec![0; LARGE])));
+        }
+        assert_eq!(room.for_answer(SMALL_BYTES + 1).await.unwrap_err().code, ErrorCode::ServerBusy);
+        room.for_answer(SMALL_BYTES).await.unwrap();
+        room.for_body(LARGE, Duration::ZERO).await.unwrap();
+
+        let part = held.pop().unwrap().slice(..10);
+        assert!(room.for_answer(LARGE).await.is_err(), "a part of the bytes is still somewhere");
+        drop(part);
+        room.for_answer(LARGE).await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_larger_than_all_the_room_gets_all_of_it() {
+        let room = Room::default();
+        let place = room.for_body(ROOM_BYTES * 2, Duration::ZERO).await.unwrap();
+        assert!(room.for_body(LARGE, Duration::from_secs(1)).await.is_err());
+        drop(place);
+        room.for_body(LARGE, Duration::ZERO).await.unwrap();
+    }
+}
