@@ -139,8 +139,15 @@ mod tests {
         assert_eq!(end, End::Late(limit));
         assert!(started.elapsed() < Duration::from_secs(30));
         let grandchild = said.trim();
-        let alive = Command::new("sh").args(["-c", &format!("kill -0 {grandchild}")]).output().unwrap();
-        assert!(!alive.status.success() || is_zombie(grandchild), "{grandchild} still runs");
+        let is_alive = || {
+            let asked = Command::new("sh").args(["-c", &format!("kill -0 {grandchild}")]).output().unwrap();
+            asked.status.success() && !is_zombie(grandchild)
+        };
+        // A busy machine delivers the signal when it gets to it.
+        while is_alive() {
+            assert!(started.elapsed() < Duration::from_secs(30), "{grandchild} still runs");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Killed, but nobody has asked for its exit code yet.

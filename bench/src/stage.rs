@@ -1,0 +1,149 @@
+//! The servers of a run and their directories: who is up, at which port, and what was seen of their memory.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use crate::Result;
+use crate::caller::{Call, Caller, Credential};
+use crate::dataset::Dataset;
+use crate::plan::Plan;
+use crate::report::thousands;
+use crate::results::Results;
+use crate::series::Who;
+use crate::server::{Programs, Server};
+
+/// Who listens where, counted from the first port. Tablerock's admin address takes the port behind its own.
+#[derive(Debug, Clone, Copy)]
+pub enum Place {
+    Usual = 0,
+    Azurite = 2,
+    BareHyper = 3,
+    Small = 4,
+    Big = 6,
+    AzuriteInMemory = 8,
+}
+
+/// How many ports that makes.
+pub const PORTS: u16 = 9;
+
+/// The most memory that a Tablerock has held, in bytes, and what it did.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MemoryPeak {
+    pub bytes: u64,
+    pub during: &'static str,
+}
+
+#[derive(Debug)]
+pub struct Stage {
+    pub programs: Programs,
+    pub plan: Plan,
+    /// Whether large tables of earlier runs may be used again.
+    pub may_reuse: bool,
+    /// Everything that can be made again.
+    pub work: PathBuf,
+    pub first_port: u16,
+    pub results: Results,
+    pub memory_peak: Cell<MemoryPeak>,
+}
+
+impl Stage {
+    /// A Tablerock on an empty directory.
+    pub fn fresh_tablerock(&self, name: &str) -> Result<Server> {
+        self.tablerock(Place::Usual, &self.emptied(name)?)
+    }
+
+    pub fn tablerock(&self, place: Place, directory: &Path) -> Result<Server> {
+        let port = self.port(place);
+        self.tablerock_asked(place, directory, &tables_query(port)?)
+    }
+
+    /// The same, for which the first answer is the one to this request.
+    pub fn tablerock_asked(&self, place: Place, directory: &Path, request: &[u8]) -> Result<Server> {
+        let port = self.port(place);
+        let command = self.programs.tablerock(port, directory);
+        Server::start("Tablerock", command, port, &self.log("tablerock"), request)
+    }
+
+    /// Azurite in its two forms, each on nothing, unless there is no Azurite.
+    pub fn azurites(&self) -> Result<Vec<(Who, Server)>> {
+        let mut servers = Vec::new();
+        for (who, place, name) in [
+            (Who::Azurite, Place::Azurite, "azurite"),
+            (Who::AzuriteInMemory, Place::AzuriteInMemory, "azurite-in-memory"),
+        ] {
+            let (port, directory) = (self.port(place), self.emptied(name)?);
+            let Some(command) = self.programs.azurite(port, &directory, who == Who::AzuriteInMemory) else { continue };
+            servers.push((who, Server::start(who.name(), command, port, &self.log(name), &tables_query(port)?)?));
+        }
+        Ok(servers)
+    }
+
+    /// The same with a table. Who fails to take it in is out, which is told.
+    pub fn azurites_with(&mut self, dataset: Dataset) -> Result<Vec<(Who, Server)>> {
+        let mut servers = Vec::new();
+        for (who, server) in self.azurites()? {
+            match dataset.load(server.at()) {
+                Ok(_) => servers.push((who, server)),
+                Err(why) => {
+                    let doing = format!("taking in {} entities", thousands(dataset.entities as f64));
+                    self.results.mishap(who, doing, why, server.end());
+                }
+            }
+        }
+        thread::sleep(self.plan.azurite_rest);
+        Ok(servers)
+    }
+
+    /// Bare hyper that answers as told.
+    pub fn bare_hyper(&self, answer: &[u8]) -> Result<Server> {
+        let port = self.port(Place::BareHyper);
+        let file = self.work.join("answer.http");
+        fs::write(&file, answer).map_err(|error| format!("{}: {error}", file.display()))?;
+        let command = self.programs.bare_hyper(port, &file);
+        Server::start("bare hyper", command, port, &self.log("bare-hyper"), &tables_query(port)?)
+    }
+
+    /// Ends a Tablerock that has been under load.
+    pub fn retire(&self, server: Server, did: &'static str) -> Result<()> {
+        self.note_memory(&server, did);
+        server.stop()
+    }
+
+    pub fn note_memory(&self, server: &Server, during: &'static str) {
+        let bytes = server.memory_peak();
+        if bytes > self.memory_peak.get().bytes {
+            self.memory_peak.set(MemoryPeak { bytes, during });
+        }
+    }
+
+    pub fn port(&self, place: Place) -> u16 {
+        self.first_port + place as u16
+    }
+
+    pub fn directory(&self, name: &str) -> PathBuf {
+        self.work.join(name)
+    }
+
+    /// A directory below our own, empty.
+    pub fn emptied(&self, name: &str) -> Result<PathBuf> {
+        let directory = self.directory(name);
+        let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
+        if directory.exists() {
+            fs::remove_dir_all(&directory).map_err(failed)?;
+        }
+        fs::create_dir_all(&directory).map_err(failed)?;
+        Ok(directory)
+    }
+
+    fn log(&self, name: &str) -> PathBuf {
+        self.work.join(format!("{name}.log"))
+    }
+}
+
+fn tables_query(port: u16) -> Result<Vec<u8>> {
+    let mut request = Vec::new();
+    Caller::new(port, "", Credential::SharedKey)?.write(&Call::get("/Tables", ""), &mut request);
+    Ok(request)
+}

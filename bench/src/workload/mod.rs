@@ -1,0 +1,46 @@
+//! What is asked of a server: each kind of work knows its requests and what a right answer to them is.
+
+mod group;
+mod insert;
+mod point_read;
+mod query;
+
+use crate::Result;
+use crate::answer::Answer;
+
+pub use group::Group;
+pub use insert::Insert;
+pub use point_read::PointRead;
+pub use query::{Query, Wanted};
+
+/// What is left to do for a request when its answer has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    Done,
+    /// `next` writes the request for the page that follows.
+    NextPage,
+}
+
+/// The requests of one connection.
+pub trait Client: Send {
+    /// Replaces what `out` holds by the next request; `false` if there is none.
+    fn next(&mut self, out: &mut Vec<u8>) -> bool;
+
+    /// Judges the answer; an error ends the run.
+    fn check(&mut self, answer: &Answer<'_>) -> Result<Step>;
+}
+
+/// A kind of work that any number of connections share.
+pub trait Workload {
+    /// A client for one more connection.
+    fn client(&self, seed: u64) -> Result<Box<dyn Client>>;
+
+    /// How many entities one request is about, where the rate is told in entities.
+    fn entities_per_request(&self) -> u64 {
+        1
+    }
+}
+
+fn expect_status(answer: &Answer<'_>, status: u16) -> Result<()> {
+    if answer.status == status { Ok(()) } else { Err(format!("{status} expected, but came\n{}", answer.text())) }
+}

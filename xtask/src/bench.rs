@@ -1,0 +1,102 @@
+//! `cargo xtask bench`: builds and installs everything that is compared, and runs the load generator, which does the
+//! rest and talks to the terminal itself.
+
+use std::process::Command;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use crate::Result;
+use crate::checks;
+use crate::environments::Environment;
+use crate::preparation::Preparation;
+use crate::workspace::Workspace;
+
+/// The rows as the load generator names them; it is not asked, because it may not be built yet.
+const ROWS: [&str; 13] = [
+    "point-read",
+    "insert-many",
+    "insert-one",
+    "insert-single",
+    "group",
+    "partition-query",
+    "row-range",
+    "filter-scan",
+    "big-read",
+    "start",
+    "big-start",
+    "memory",
+    "size",
+];
+
+/// What is handed on to the load generator.
+#[derive(Debug, Args)]
+pub(crate) struct BenchOptions {
+    /// Small sizes and a few minutes, for a developer: rough ratios, and a missed target is no failure
+    #[arg(long)]
+    quick: bool,
+    /// Only this row of the table; may be given several times
+    #[arg(long, value_name = "ROW", value_parser = PossibleValuesParser::new(ROWS))]
+    only: Vec<String>,
+    /// The first of nine ports in a row
+    #[arg(long, default_value_t = 10180)]
+    port: u16,
+}
+
+impl BenchOptions {
+    /// Only a run that leaves nothing out is for the record, and it needs all rivals.
+    fn is_full(&self) -> bool {
+        !self.quick && self.only.is_empty()
+    }
+}
+
+pub(crate) fn run(workspace: &Workspace, options: &BenchOptions) -> Result<bool> {
+    let mut preparation = Preparation::begin(workspace, &[Environment::Azurite]);
+    for build in [checks::build_server, checks::build_bench] {
+        if build(workspace).failed > 0 {
+            return Ok(false);
+        }
+    }
+    let mut command = Command::new(workspace.binary("release", "tablerock-bench"));
+    command.arg("--tablerock").arg(workspace.binary("release", "tablerock"));
+    command.arg("--work").arg(workspace.target.join("bench"));
+    command.arg("--report").arg(workspace.root.join("docs/benchmarks.md"));
+    command.args(["--port", &options.port.to_string()]);
+    command.args(options.quick.then_some("--quick"));
+    command.args(options.only.iter().flat_map(|row| ["--only", row]));
+    match preparation.wait_for(Environment::Azurite) {
+        Ok(()) => {
+            let script = workspace.installed("azurite/node_modules/azurite/dist/src/table/main.js");
+            command.arg("--azurite").arg(script);
+        }
+        Err(why) if options.is_full() => {
+            return Err(format!("a full run compares with Azurite, but {why}; --quick and --only go without it"));
+        }
+        Err(why) => println!("skipped: comparisons with Azurite: {why}"),
+    }
+    let status = command.status().map_err(|error| format!("tablerock-bench: {error}"))?;
+    Ok(status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `PointRead` as `point-read`.
+    fn kebab(variant: &str) -> String {
+        let letters = variant.char_indices().flat_map(|(at, letter)| {
+            let dash = (at > 0 && letter.is_ascii_uppercase()).then_some('-');
+            dash.into_iter().chain([letter.to_ascii_lowercase()])
+        });
+        letters.collect()
+    }
+
+    #[test]
+    fn rows_are_those_of_the_load_generator() {
+        let source = include_str!("../../bench/src/rows.rs");
+        let variants = source.split("pub enum Row {").nth(1).and_then(|rest| rest.split('}').next()).unwrap();
+        let names: Vec<String> =
+            variants.split(',').map(str::trim).filter(|name| !name.is_empty()).map(kebab).collect();
+        assert_eq!(names, ROWS);
+    }
+}
