@@ -1,0 +1,75 @@
+//! The record of what happened, in a file that survives the process. `crash/src/disk/record.rs` reads it.
+
+use core::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+use crate::gate::{call, die};
+
+/// What a line of the record tells. The number beside it means something else for each.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    Create = 1,
+    /// The new length.
+    Truncate = 2,
+    /// Where it was written; the bytes follow.
+    Write = 3,
+    /// The new path follows.
+    Rename = 4,
+    Unlink = 5,
+    MakeDirectory = 6,
+    RemoveDirectory = 7,
+    /// The number of the sync.
+    SyncBegin = 8,
+    SyncEnd = 9,
+    SyncFail = 10,
+}
+
+static FILE: AtomicI32 = AtomicI32::new(-1);
+static LOCKED: AtomicBool = AtomicBool::new(false);
+
+/// Appends to this descriptor from now on.
+pub(crate) fn install(descriptor: i32) {
+    FILE.store(descriptor, Ordering::Release);
+}
+
+/// While this is held, nothing else happens to the watched files. Not for calls that wait, such as syncs.
+pub(crate) struct Turn(());
+
+impl Turn {
+    pub(crate) fn wait() -> Self {
+        while LOCKED.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            // SAFETY: it takes no arguments.
+            unsafe { call(libc::SYS_sched_yield, [0; 5]) };
+        }
+        Self(())
+    }
+
+    /// Appends a line: its length without these four bytes, the kind, a number, the length of the path, the path, and
+    /// the rest. All numbers have the least significant byte first.
+    pub(crate) fn record(&self, kind: Kind, number: u64, path: &[u8], rest: &[u8]) {
+        let file = FILE.load(Ordering::Acquire);
+        if file < 0 {
+            return;
+        }
+        let mut head = [0; 15];
+        let length = (head.len() - 4 + path.len() + rest.len()) as u32;
+        head[..4].copy_from_slice(&length.to_le_bytes());
+        head[4] = kind as u8;
+        head[5..13].copy_from_slice(&number.to_le_bytes());
+        head[13..].copy_from_slice(&(path.len() as u16).to_le_bytes());
+        let pieces = [head.as_slice(), path, rest]
+            .map(|piece| libc::iovec { iov_base: piece.as_ptr() as *mut libc::c_void, iov_len: piece.len() });
+        // SAFETY: each piece is valid for its length, and only read.
+        let written =
+            unsafe { call(libc::SYS_writev, [i64::from(file), pieces.as_ptr() as i64, pieces.len() as i64, 0, 0]) };
+        if written != i64::from(length) + 4 {
+            die(b"the record cannot be written:", written);
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        LOCKED.store(false, Ordering::Release);
+    }
+}

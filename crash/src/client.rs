@@ -1,0 +1,154 @@
+//! One client of the server: a connection that is kept open, and what came of each request.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use tablerock_conformance::batch::changeset_answers;
+use tablerock_conformance::http::{Answer, Connection};
+use tablerock_conformance::request::Request;
+use tablerock_conformance::response::Response;
+use tablerock_conformance::{Target, clock};
+
+use crate::content::Etag;
+use crate::operation::Attempt;
+
+/// Longer than any request may take: the server gives up after 30 seconds by itself.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often one request is signed anew because the clock was stepped meanwhile.
+const SIGNATURES_MAX: usize = 10;
+
+/// How far the server's clock is from ours, in seconds, for requests are signed with the time. Shared by all clients.
+#[derive(Debug, Clone, Default)]
+pub struct ClockOffset(Arc<AtomicI64>);
+
+impl ClockOffset {
+    pub fn set_seconds(&self, seconds: i64) {
+        self.0.store(seconds, Ordering::SeqCst);
+    }
+
+    fn now(&self) -> SystemTime {
+        let offset = self.0.load(Ordering::SeqCst);
+        let distance = Duration::from_secs(offset.unsigned_abs());
+        if offset < 0 { clock::now() - distance } else { clock::now() + distance }
+    }
+}
+
+/// What came back for a request.
+#[derive(Debug)]
+pub enum Reply<T> {
+    Answered(T),
+    /// The server said that it failed (5xx): the request may have had its effect or not.
+    Failed(u16, String),
+    /// It was sent, and no answer came: the same.
+    Lost,
+    /// There was nobody to send it to, so it had no effect.
+    NotSent,
+}
+
+/// The answer to a write: done, with one ETag for each entity that was written, or refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    Done(Vec<Option<Etag>>),
+    Refused(u16),
+}
+
+#[derive(Debug)]
+pub struct Client {
+    target: Arc<Target>,
+    clock: ClockOffset,
+    connection: Option<Connection>,
+}
+
+impl Client {
+    pub fn new(target: Arc<Target>, clock: ClockOffset) -> Self {
+        Self { target, clock, connection: None }
+    }
+
+    /// Asks for a write. An error is an answer that no server should give.
+    pub async fn attempt(&mut self, attempt: &Attempt) -> Result<Reply<Verdict>, String> {
+        let target = Arc::clone(&self.target);
+        match self.send(&attempt.request(&target)).await {
+            Reply::Answered(answer) => verdict(attempt, answer),
+            Reply::Failed(status, text) => Ok(Reply::Failed(status, text)),
+            Reply::Lost => Ok(Reply::Lost),
+            Reply::NotSent => Ok(Reply::NotSent),
+        }
+    }
+
+    /// Reads a path with a query.
+    pub async fn get(&mut self, path: &str, query: &[(&str, &str)]) -> Reply<Answer> {
+        let target = Arc::clone(&self.target);
+        let request = Request::new(&target, "GET", path);
+        let request = query.iter().fold(request, |request, (name, value)| request.query(name, value));
+        self.send(&request).await
+    }
+
+    async fn send(&mut self, request: &Request<'_>) -> Reply<Answer> {
+        let mut reply = Reply::NotSent;
+        for _ in 0..SIGNATURES_MAX {
+            let request = request.clone().header("x-ms-date", &clock::rfc1123(self.clock.now()));
+            reply = self.exchange(&request.bytes()).await;
+            // The clock was stepped between signing and checking; nothing was done, so it is sent again.
+            if !matches!(&reply, Reply::Answered(answer) if is_skewed(answer)) {
+                break;
+            }
+        }
+        reply
+    }
+
+    async fn exchange(&mut self, request: &[u8]) -> Reply<Answer> {
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => match Connection::open(&self.target.primary).await {
+                Ok(connection) => connection,
+                Err(_) => return Reply::NotSent,
+            },
+        };
+        match tokio::time::timeout(PATIENCE, connection.exchange(request)).await {
+            Ok(Ok(answer)) => {
+                let is_closed = answer.header("Connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
+                self.connection = (!is_closed).then_some(connection);
+                if answer.status >= 500 {
+                    return Reply::Failed(answer.status, String::from_utf8_lossy(&answer.body).into_owned());
+                }
+                Reply::Answered(answer)
+            }
+            _ => Reply::Lost,
+        }
+    }
+}
+
+fn is_skewed(answer: &Answer) -> bool {
+    answer.status == 403 && String::from_utf8_lossy(&answer.body).contains("AuthenticationFailed")
+}
+
+/// What an answer says: of a group, the answers inside are what counts.
+fn verdict(attempt: &Attempt, answer: Answer) -> Result<Reply<Verdict>, String> {
+    let response = Response::new(attempt.to_string(), answer);
+    if !attempt.is_group() {
+        return single_verdict(&response);
+    }
+    let mut etags = Vec::new();
+    for part in changeset_answers(&response).map_err(|failure| failure.message)? {
+        match single_verdict(&part)? {
+            Reply::Answered(Verdict::Done(mut one)) => etags.append(&mut one),
+            // A group that was refused or failed has one answer, which speaks for all of it.
+            other => return Ok(other),
+        }
+    }
+    Ok(Reply::Answered(Verdict::Done(etags)))
+}
+
+fn single_verdict(response: &Response) -> Result<Reply<Verdict>, String> {
+    match response.status() {
+        200..=299 => {
+            let etag = response.header("ETag").map(Etag::parse).transpose()?;
+            Ok(Reply::Answered(Verdict::Done(vec![etag])))
+        }
+        status @ (404 | 409 | 412) => Ok(Reply::Answered(Verdict::Refused(status))),
+        status @ 500.. => Ok(Reply::Failed(status, response.text())),
+        status => Err(format!("unexpected answer {status}: {}", response.text())),
+    }
+}

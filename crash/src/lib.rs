@@ -1,0 +1,32 @@
+//! Proof by violence that what the server acknowledged is there, and nothing else.
+//!
+//! The server is a process like any other; all that is known of it comes over HTTP. `part` lists what is done to it.
+//!
+//! - The oracle: `workload` writes, `ledger` knows what must be there, `observed` is what is there, and `crew` brings
+//!   the three together. `history` can tell what had to be there at any earlier moment.
+//! - The disk: `layer` puts a library under the server that records and refuses what it does to its files, and `disk`
+//!   makes from the record what a power cut would have left.
+//! - Order: `linear` looks for an order that explains what many clients saw.
+
+pub mod client;
+pub mod clock;
+pub mod content;
+pub mod contention;
+pub mod crew;
+pub mod disk;
+pub mod faults;
+pub mod history;
+pub mod hostile;
+pub mod kill;
+pub mod layer;
+pub mod ledger;
+pub mod linear;
+pub mod observed;
+pub mod operation;
+pub mod part;
+pub mod power;
+pub mod prove;
+pub mod run;
+pub mod server;
+pub mod small_buffers;
+pub mod workload;

@@ -1,0 +1,208 @@
+//! The server under test: one process after another on one data directory.
+
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tablerock_conformance::Target;
+use tablerock_conformance::http::Connection;
+
+use crate::client::{Client, ClockOffset};
+use crate::layer::Layer;
+
+/// A start that takes longer has failed. A directory with a full journal takes a second or two.
+const START_LIMIT: Duration = Duration::from_secs(60);
+const STOP_LIMIT: Duration = Duration::from_secs(60);
+const POLL: Duration = Duration::from_millis(2);
+
+/// The binary, and the ports that it is given.
+#[derive(Debug, Clone)]
+pub struct Program {
+    pub binary: PathBuf,
+    pub table_port: u16,
+    pub admin_port: u16,
+}
+
+impl Program {
+    pub fn target(&self) -> Arc<Target> {
+        let port = self.table_port;
+        let text = format!("UseDevelopmentStorage=true;TableEndpoint=http://127.0.0.1:{port}/devstoreaccount1");
+        Arc::new(Target::parse(&text).expect("the connection string is well formed"))
+    }
+}
+
+/// A running process.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    program: Program,
+    log: PathBuf,
+    /// Where the log of this process begins.
+    log_start: u64,
+}
+
+/// Why a server did not come up.
+#[derive(Debug)]
+pub struct Refusal {
+    pub status: Option<ExitStatus>,
+    /// What it wrote to stderr.
+    pub text: String,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.status {
+            Some(status) => write!(f, "the server ended at its start ({status}): {}", self.text.trim()),
+            None => write!(f, "the server does not answer: {}", self.text.trim()),
+        }
+    }
+}
+
+impl Server {
+    /// Starts a process on a location and returns at once. Its log is beside the location.
+    pub fn spawn(program: &Program, location: &Path, layer: Option<&Layer>) -> Result<Self, String> {
+        let log = location.with_extension("log");
+        let log_start = fs::metadata(&log).map_or(0, |metadata| metadata.len());
+        let stderr = OpenOptions::new().create(true).append(true).open(&log);
+        let stderr = stderr.map_err(|error| format!("{}: {error}", log.display()))?;
+        let mut command = Command::new(&program.binary);
+        command.arg("--location").arg(location).args(["--log", "warn"]);
+        command.args(["--table-port", &program.table_port.to_string()]);
+        command.args(["--admin-port", &program.admin_port.to_string()]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
+        if let Some(layer) = layer {
+            layer.put_under(&mut command, location);
+        }
+        let child = command.spawn().map_err(|error| format!("{}: {error}", program.binary.display()))?;
+        Ok(Self { child, program: program.clone(), log, log_start })
+    }
+
+    /// Starts a process and waits until it serves.
+    pub async fn start(program: &Program, location: &Path, layer: Option<&Layer>) -> Result<Self, String> {
+        let server = Self::spawn(program, location, layer)?;
+        server.ready().await.map_err(|refusal| refusal.to_string())
+    }
+
+    /// Waits until the server answers a request.
+    pub async fn ready(mut self) -> Result<Self, Refusal> {
+        let started = Instant::now();
+        loop {
+            let status = self.child.try_wait().ok().flatten();
+            if status.is_some() || started.elapsed() > START_LIMIT {
+                return Err(Refusal { status, text: log_after(&self.log, self.log_start) });
+            }
+            // The port is open before the data is, so an answer is what counts.
+            if self.health().await.is_ok() {
+                return Ok(self);
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    /// A client of the Table service.
+    pub fn client(&self, clock: &ClockOffset) -> Client {
+        Client::new(self.program.target(), clock.clone())
+    }
+
+    /// Status and text of `/health`.
+    pub async fn health(&self) -> Result<(u16, String), String> {
+        let endpoint = tablerock_conformance::target::Endpoint {
+            tls: false,
+            host: "127.0.0.1".to_owned(),
+            port: self.program.admin_port,
+            prefix: String::new(),
+        };
+        let ask = async {
+            let mut connection = Connection::open(&endpoint).await?;
+            connection.exchange(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").await
+        };
+        match tokio::time::timeout(Duration::from_secs(5), ask).await {
+            Ok(Ok(answer)) => Ok((answer.status, String::from_utf8_lossy(&answer.body).into_owned())),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err("/health does not answer".to_owned()),
+        }
+    }
+
+    /// Ends the process as `kill -9` does: it gets no chance to do anything more.
+    pub fn kill(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        // Errors mean that it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Asks the process to end, and expects an orderly end.
+    pub async fn stop(self) -> Result<(), String> {
+        let log = self.log.clone();
+        match self.ended_by_request().await? {
+            status if status.success() => Ok(()),
+            status => Err(format!("the server ended with {status}: {}", log_after(&log, 0))),
+        }
+    }
+
+    /// Asks the process to end, and expects that it does, in whatever way.
+    pub async fn stop_somehow(self) -> Result<(), String> {
+        self.ended_by_request().await.map(drop)
+    }
+
+    async fn ended_by_request(mut self) -> Result<ExitStatus, String> {
+        let pid = self.child.id();
+        let sent = Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status();
+        sent.map_err(|error| format!("cannot send a signal: {error}"))?;
+        let asked = Instant::now();
+        while asked.elapsed() < STOP_LIMIT {
+            match self.child.try_wait().map_err(|error| error.to_string())? {
+                Some(status) => return Ok(status),
+                None => tokio::time::sleep(POLL).await,
+            }
+        }
+        Err("the server did not end when asked to".to_owned())
+    }
+
+    /// Whether the process is still there.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// The memory that the process has in use, from `/proc`.
+    pub fn resident_bytes(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
+    }
+}
+
+fn log_after(log: &Path, position: u64) -> String {
+    let bytes = fs::read(log).unwrap_or_default();
+    String::from_utf8_lossy(bytes.get(position as usize..).unwrap_or_default()).into_owned()
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Whether nobody listens on the ports that the server is to get.
+pub fn check_ports(program: &Program) -> Result<(), String> {
+    for port in [program.table_port, program.admin_port] {
+        std::net::TcpListener::bind(("127.0.0.1", port)).map_err(|error| format!("port {port}: {error}"))?;
+    }
+    Ok(())
+}
+
+/// An empty folder of that name.
+pub fn fresh_folder(path: &Path) -> Result<(), String> {
+    if path.exists() {
+        fs::remove_dir_all(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    fs::create_dir_all(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    // The log of an earlier run is not ours.
+    File::create(path.with_extension("log")).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(())
+}
