@@ -41,6 +41,22 @@ pub(crate) fn build_raw(workspace: &Workspace) -> Row {
     step(workspace, "build-raw", &["build", "--workspace", "--bin", "tablerock-conformance"], 20 * MINUTE)
 }
 
+/// The crash harness, with the features of the whole workspace for the same reason. The profile has it and the layer
+/// optimised, for they copy and compare a good many bytes.
+pub(crate) fn build_crash(workspace: &Workspace) -> Row {
+    step(workspace, "build-crash", &["build", "--workspace", "--bin", "tablerock-crash"], 20 * MINUTE)
+}
+
+/// The layer that the harness puts under a data directory.
+pub(crate) fn build_crash_shim(workspace: &Workspace) -> Row {
+    step(workspace, "build-crash-shim", &["build", "--package", "tablerock-crash-shim"], 5 * MINUTE)
+}
+
+/// The load generator and its bare server, optimised like the server that they are held against.
+pub(crate) fn build_bench(workspace: &Workspace) -> Row {
+    step(workspace, "build-bench", &["build", "--release", "--package", "tablerock-bench"], 20 * MINUTE)
+}
+
 fn step(workspace: &Workspace, name: &str, arguments: &[&str], limit: Duration) -> Row {
     println!("{name}: cargo {}", arguments.join(" "));
     let started = Instant::now();

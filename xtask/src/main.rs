@@ -1,15 +1,18 @@
-//! The house work: `cargo xtask test`, `conform` and `docs`.
+//! The house work: `cargo xtask test`, `conform`, `crash`, `fuzz`, `bench` and `docs`.
 //!
 //! `test` is what CI runs. Everything a suite needs is fetched from the package registries; what cannot run is told
 //! as `skipped: why`, and with `CI=true` it is a failure.
 
+mod bench;
 mod cancel;
 mod checks;
 mod child;
 mod conform;
+mod crash;
 mod descendants;
 mod docs;
 mod environments;
+mod fuzz;
 mod judge;
 mod known;
 mod linux_packages;
@@ -30,6 +33,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::bench::BenchOptions;
+use crate::crash::CrashOptions;
+use crate::fuzz::FuzzOptions;
 use crate::suites::Suite;
 use crate::test::Part;
 use crate::workspace::Workspace;
@@ -66,6 +72,16 @@ enum Task {
         #[arg(long, default_value_t = port::DEVELOPMENT)]
         port: u16,
     },
+    /// Kills, power cuts, failing disks, clock steps, contention and hostile load against the release binary
+    Crash(CrashOptions),
+    /// Look for inputs that break what must always hold: requests, filters, bodies, signatures, stored values
+    Fuzz(FuzzOptions),
+    /// Measure Tablerock beside Azurite, bare hyper and fjall alone, and write docs/benchmarks.md
+    ///
+    /// All of it takes about half an hour on two cores and 15 GB of disk, and wants a machine with nothing else to do. With
+    /// --quick or --only, docs/benchmarks.md stays as it is, and the numbers go to benchmarks.md in target/bench. The
+    /// exit code is 1 if a target was missed.
+    Bench(BenchOptions),
     /// Write docs/compatibility.md from the results of the last conformance run
     Docs,
 }
@@ -87,6 +103,9 @@ fn run(task: &Task) -> Result<bool> {
     match task {
         Task::Test { only, port } => test::run(&workspace, only, *port),
         Task::Conform { azurite, suite, port } => conform::run(&workspace, suite, *azurite, *port),
+        Task::Crash(options) => crash::run(&workspace, options),
+        Task::Fuzz(options) => fuzz::run(&workspace, options),
+        Task::Bench(options) => bench::run(&workspace, options),
         Task::Docs => docs::write(&workspace).map(|()| true),
     }
 }

@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use crate::Result;
 use crate::checks;
 use crate::conform;
+use crate::crash;
 use crate::docs;
 use crate::environments::Environment;
 use crate::port;
@@ -25,6 +26,7 @@ pub(crate) enum Part {
     Lint,
     Tidy,
     Unit,
+    Crash,
     Raw,
     Python,
     Js,
@@ -75,6 +77,10 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], port: u16) -> Result<boo
         None => conform::leave_out(Target::Tablerock, &suites, &mut summary),
     }
     drop(preparation);
+    // Last, when nothing else wants the processors: one of its parts measures how long others have to wait.
+    if wants(Part::Crash) {
+        crash_step(workspace, &mut summary);
+    }
 
     println!("\n{summary}");
     Ok(summary.is_success())
@@ -95,6 +101,14 @@ fn run_suites(
     if suites == Suite::ALL && used == Some(port::DEVELOPMENT) && summary.is_success() {
         summary.push(docs_step(workspace));
     }
+}
+
+fn crash_step(workspace: &Workspace, summary: &mut Summary) {
+    if !summary.is_success() {
+        println!("skipped: crash: a step before it failed");
+        return summary.push(Row::skipped("crash"));
+    }
+    crash::step(workspace).into_iter().for_each(|row| summary.push(row));
 }
 
 fn tidy_step(workspace: &Workspace) -> Result<Row> {

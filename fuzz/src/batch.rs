@@ -1,0 +1,124 @@
+//! `$batch`: multipart to operations, operations to multipart, and the rules of a group.
+//!
+//! Input: the content type, a line feed, the body.
+
+use bytes::Bytes;
+use tablerock_protocol::batch::{BatchPart, BatchRequest, parse_batch};
+use tablerock_protocol::json::parse_entity;
+use tablerock_protocol::{ErrorCode, EtagCondition, Resource, limits};
+use tablerock_services::table::{Change, EntityGroup, EntityOperation, Properties};
+
+use crate::refusal::check_refusal;
+
+pub fn check(data: &[u8]) {
+    let line_end = data.iter().position(|&byte| byte == b'\n').unwrap_or(data.len());
+    let (content_type, body) = (&data[..line_end], data.get(line_end + 1..).unwrap_or_default());
+    let Ok(content_type) = std::str::from_utf8(content_type) else { return };
+    let body = Bytes::copy_from_slice(body);
+    let request = match parse_batch(content_type, &body) {
+        Ok(request) => request,
+        Err(error) => {
+            check_refusal(&error, data.len());
+            assert_eq!(error.code, ErrorCode::InvalidInput);
+            return;
+        }
+    };
+    check_written(&request);
+    match &request {
+        BatchRequest::Query(part) => assert_eq!(part.method, "GET"),
+        BatchRequest::Changeset(parts) => {
+            // One more than allowed is passed on, for the one who refuses it.
+            assert!((1..=limits::GROUP_OPERATIONS_MAX + 1).contains(&parts.len()));
+            assert!(parts.iter().all(|part| part.method != "GET"));
+            check_group(parts, data.len());
+        }
+    }
+}
+
+/// A batch that is written down with boundaries that occur nowhere in it reads the same.
+fn check_written(request: &BatchRequest) {
+    let parts: Vec<Vec<u8>> = match request {
+        BatchRequest::Changeset(parts) => parts.iter().map(write_part).collect(),
+        BatchRequest::Query(part) => vec![write_part(part)],
+    };
+    let occurs = |number: &u32| parts.iter().any(|part| contains(part, format!("boundary_{number}").as_bytes()));
+    let number = (0..).find(|number| !occurs(number)).expect("a batch of bounded length leaves a number free");
+    let boundary = format!("boundary_{number}");
+    let section = match request {
+        BatchRequest::Query(_) => parts.concat(),
+        BatchRequest::Changeset(_) => {
+            let inner = format!("{boundary}_inner");
+            let head = format!("Content-Type: multipart/mixed; boundary={inner}\r\n\r\n");
+            [head.into_bytes(), enclose(&inner, &parts)].concat()
+        }
+    };
+    let body = Bytes::from(enclose(&boundary, &[section]));
+    let again = parse_batch(&format!("multipart/mixed; boundary={boundary}"), &body);
+    assert_eq!(again.as_ref(), Ok(request));
+}
+
+/// Parts, each of which ends with a line, between boundaries.
+fn enclose(boundary: &str, parts: &[Vec<u8>]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for part in parts {
+        out.extend_from_slice(format!("--{boundary}\r\n").as_bytes());
+        out.extend_from_slice(part);
+    }
+    out.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+    out
+}
+
+fn write_part(part: &BatchPart) -> Vec<u8> {
+    let head = "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n";
+    let mut out = format!("{head}{} {} HTTP/1.1\r\n", part.method, part.target).into_bytes();
+    for (name, value) in &part.headers {
+        out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+    }
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(part.body);
+    out.extend_from_slice(b"\r\n");
+    out
+}
+
+fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+    bytes.windows(wanted.len()).any(|window| window == wanted)
+}
+
+/// A group that is formed has one table, one partition and every row once; one that is refused names its operation.
+fn check_group(parts: &[BatchPart], input_bytes: usize) {
+    let Some(operations) = parts.iter().map(operation_of).collect::<Option<Vec<_>>>() else { return };
+    match EntityGroup::new(operations) {
+        Err(error) => {
+            check_refusal(&error, input_bytes);
+            assert!(error.index.is_some_and(|index| index < parts.len()), "{error:?}");
+        }
+        Ok(group) => {
+            let operations = group.operations();
+            assert!(operations.len() == parts.len() && operations.len() <= limits::GROUP_OPERATIONS_MAX);
+            for (place, operation) in operations.iter().enumerate() {
+                assert!(operation.table.eq_ignore_ascii_case(&operations[0].table));
+                assert_eq!(operation.partition_key, operations[0].partition_key);
+                assert!(operations[..place].iter().all(|earlier| earlier.row_key != operation.row_key));
+            }
+        }
+    }
+}
+
+/// The write that a part asks for, as far as its address and body tell.
+fn operation_of(part: &BatchPart) -> Option<EntityOperation> {
+    let path = part.target.split('?').next().unwrap_or_default();
+    let condition = part.header("If-Match").map(EtagCondition::parse).transpose().ok()?;
+    match Resource::parse(path).ok()? {
+        Resource::Entities { table } => {
+            let entity = parse_entity(part.body).ok()?;
+            let change = Change::Insert(Properties::encode(&entity.properties));
+            let (partition_key, row_key) = (entity.partition_key?.into_owned(), entity.row_key?.into_owned());
+            Some(EntityOperation { table, partition_key, row_key, change })
+        }
+        Resource::Entity { table, partition_key, row_key } => {
+            let change = Change::Delete { condition: condition.unwrap_or(EtagCondition::Any) };
+            Some(EntityOperation { table, partition_key, row_key, change })
+        }
+        _ => None,
+    }
+}

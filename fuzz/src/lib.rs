@@ -1,0 +1,36 @@
+//! What strangers send and what a disk may hold, as fuzz targets.
+//!
+//! Each target is a module with a `check` that takes arbitrary bytes and panics if something that must always hold
+//! does not: a round trip, the agreement of two implementations, a limit, the form of a refusal. It is no use that
+//! a parser survives when it is wrong. The fuzzers in `bin/` look for bytes that break a check; the tests replay those
+//! that were worth keeping (`corpus/`) and those that once broke one (`regressions/`). See the README.
+
+pub mod authorization;
+pub mod batch;
+pub mod filter;
+pub mod json;
+pub mod path;
+pub mod request;
+pub mod sas;
+pub mod stored;
+
+mod known_table;
+mod refusal;
+
+/// A target by its name, which is also that of its folders and, behind `fuzz-`, of its fuzzer.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    pub name: &'static str,
+    pub check: fn(&[u8]),
+}
+
+pub const TARGETS: [Target; 8] = [
+    Target { name: "authorization", check: authorization::check },
+    Target { name: "batch", check: batch::check },
+    Target { name: "filter", check: filter::check },
+    Target { name: "json", check: json::check },
+    Target { name: "path", check: path::check },
+    Target { name: "request", check: request::check },
+    Target { name: "sas", check: sas::check },
+    Target { name: "stored", check: stored::check },
+];

@@ -1,0 +1,176 @@
+//! Requests from inputs, and responses from the wire.
+
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+use tablerock_protocol::QueryString;
+use tablerock_protocol::signing::{AccountKey, SharedKeyScheme, TableRequestParts, TableServiceSas};
+
+use crate::known_table::ACCOUNT;
+
+/// Headers that belong to the connection, which is the harness's.
+const CONNECTION_HEADERS: [&str; 8] =
+    ["connection", "content-length", "expect", "host", "http2-settings", "te", "transfer-encoding", "upgrade"];
+const HEADERS_MAX: usize = 40;
+/// Stands in an input where a SAS has its signature.
+const SIGNATURE_PLACE: &str = "sig=ours";
+/// The clock of the server under test, in the words of HTTP.
+pub(super) const DATE: &str = "Wed, 28 Sep 2022 22:13:20 GMT";
+
+pub(super) struct Outgoing {
+    pub(super) method: String,
+    pub(super) target: String,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+impl Outgoing {
+    /// `None` unless a client could send it: what HTTP itself refuses is hyper's business.
+    pub(super) fn parse(data: &[u8]) -> Option<Self> {
+        let mut rest = data;
+        let mut line = || {
+            let end = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+            let line = &rest[..end];
+            rest = rest.get(end + 1..).unwrap_or_default();
+            line
+        };
+        let (method, target) = std::str::from_utf8(line()).ok()?.split_once(' ')?;
+        let is_request = Method::try_from(method).ok()? != Method::CONNECT && target.starts_with('/');
+        if !is_request || !target.is_ascii() || target.contains('#') {
+            return None;
+        }
+        Uri::try_from(target).ok()?;
+        let mut headers = HeaderMap::new();
+        loop {
+            let line = line();
+            if line.is_empty() {
+                break;
+            }
+            let colon = line.iter().position(|&byte| byte == b':')?;
+            let name = HeaderName::from_bytes(line[..colon].trim_ascii()).ok()?;
+            if CONNECTION_HEADERS.contains(&name.as_str()) || headers.len() == HEADERS_MAX {
+                return None;
+            }
+            headers.append(name, HeaderValue::from_bytes(line[colon + 1..].trim_ascii()).ok()?);
+        }
+        Some(Self { method: method.to_owned(), target: target.to_owned(), headers, body: rest.to_vec() })
+    }
+
+    /// The request as it goes out, signed unless it has credentials of its own.
+    pub(super) fn to_wire(&self, key: &AccountKey) -> Vec<u8> {
+        let target = self.target_with_sas(key).unwrap_or_else(|| self.target.clone());
+        let mut out = format!("{} {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n", self.method).into_bytes();
+        let mut line = |name: &str, value: &[u8]| {
+            out.extend_from_slice(&[name.as_bytes(), b": ", value, b"\r\n"].concat());
+        };
+        for (name, value) in &self.headers {
+            line(name.as_str(), value.as_bytes());
+        }
+        if let Some((date, authorization)) = self.signed(key) {
+            if let Some(date) = date {
+                line("x-ms-date", date.as_bytes());
+            }
+            line("authorization", authorization.as_bytes());
+        }
+        if !self.body.is_empty() || !matches!(self.method.as_str(), "GET" | "HEAD" | "DELETE" | "OPTIONS") {
+            line("content-length", self.body.len().to_string().as_bytes());
+        }
+        out.extend_from_slice(b"\r\n");
+        out.extend_from_slice(&self.body);
+        out
+    }
+
+    /// The target with the signature that its SAS needs in the place that is kept for it.
+    fn target_with_sas(&self, key: &AccountKey) -> Option<String> {
+        let (_, query) = self.target.split_once('?').filter(|(_, query)| query.contains(SIGNATURE_PLACE))?;
+        let query = QueryString::parse(query).ok()?;
+        let pairs = query.pairs().iter().map(|(name, value)| (name.as_ref(), value.as_ref()));
+        let signed = match TableServiceSas::parse(pairs).ok()?? {
+            TableServiceSas::Account(sas) => sas.string_to_sign(ACCOUNT),
+            TableServiceSas::Table(sas) => sas.string_to_sign(ACCOUNT),
+        };
+        let signature = key.sign(&signed).replace('+', "%2B").replace('/', "%2F").replace('=', "%3D");
+        Some(self.target.replace(SIGNATURE_PLACE, &format!("sig={signature}")))
+    }
+
+    /// Whether the request comes with a SAS for reading and listing only.
+    pub(super) fn is_bound_to_read(&self) -> bool {
+        let query = self.target.split_once('?').map_or("", |(_, query)| query);
+        let Ok(query) = QueryString::parse(query) else { return false };
+        let permissions = query.raw_value("sp").unwrap_or_default();
+        let has_sas = query.raw_value("sig").is_some() && !self.headers.contains_key("authorization");
+        has_sas && permissions.chars().all(|letter| matches!(letter, 'r' | 'l'))
+    }
+
+    /// The date, if the request has none, and the credential.
+    fn signed(&self, key: &AccountKey) -> Option<(Option<&'static str>, String)> {
+        let (path, query) = self.target.split_once('?').unwrap_or((&self.target, ""));
+        let query = QueryString::parse(query).unwrap_or_default();
+        if self.headers.contains_key("authorization") || query.raw_value("sig").is_some() {
+            return None;
+        }
+        let header = |name: &str| self.headers.get(name).and_then(|value| value.to_str().ok());
+        let given = header("x-ms-date").or_else(|| header("date"));
+        let parts = TableRequestParts {
+            method: &self.method,
+            content_md5: header("content-md5").unwrap_or_default(),
+            content_type: header("content-type").unwrap_or_default(),
+            date: given.unwrap_or(DATE),
+            account: ACCOUNT,
+            path,
+            comp: query.raw_value("comp"),
+        };
+        Some((given.is_none().then_some(DATE), parts.authorization(SharedKeyScheme::SharedKey, key)))
+    }
+}
+
+pub(super) struct Incoming {
+    pub(super) status: u16,
+    headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Incoming {
+    /// Reads a response's head, if all of it is there; and how many bytes it takes.
+    pub(super) fn parse_head(bytes: &[u8]) -> Option<(Self, usize)> {
+        let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
+        let head = std::str::from_utf8(&bytes[..end]).expect("a response's head is text");
+        let mut lines = head.split("\r\n");
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|status| status.parse().ok());
+        let headers = lines.map(|line| {
+            let (name, value) = line.split_once(':').expect("a header has a colon");
+            (name.to_ascii_lowercase(), value.trim().to_owned())
+        });
+        let status = status.expect("a response has a status");
+        Some((Self { status, headers: headers.collect(), body: Vec::new() }, end + 4))
+    }
+
+    pub(super) fn body_length(&self, method: &str) -> usize {
+        if method == "HEAD" || matches!(self.status, 204 | 304) {
+            return 0;
+        }
+        let length = self.header("content-length").and_then(|length| length.parse().ok());
+        length.expect("our answers announce their length")
+    }
+
+    pub(super) fn header(&self, wanted: &str) -> Option<&str> {
+        self.headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
+    }
+
+    pub(super) fn text(&self) -> String {
+        format!("{:?} {}", self.headers, String::from_utf8_lossy(&self.body))
+    }
+
+    /// The statuses of the parts of a batch's answer. JSON has no line that could be taken for one.
+    pub(super) fn part_statuses(&self) -> Vec<u16> {
+        if !self.header("content-type").is_some_and(|value| value.starts_with("multipart/mixed")) {
+            return Vec::new();
+        }
+        let text = String::from_utf8_lossy(&self.body);
+        let lines = text.lines().filter_map(|line| line.strip_prefix("HTTP/1.1 "));
+        lines.filter_map(|line| line.split(' ').next()?.parse().ok()).collect()
+    }
+
+    /// Whether the server will close the connection behind this answer.
+    pub(super) fn is_last(&self) -> bool {
+        self.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"))
+    }
+}

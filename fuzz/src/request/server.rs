@@ -1,0 +1,120 @@
+//! A server with a memory engine on a port of its own, and the one connection to it. All of it runs in the fuzzer's
+//! thread, so that one input is one run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tablerock_kv::{Dice, ManualClock, Store};
+use tablerock_protocol::AccountName;
+use tablerock_protocol::signing::AccountKey;
+use tablerock_server::{Account, Accounts, Listening, Metrics, Road, Room, serve_tables};
+use tablerock_services::{AccountService, TableService, ThrottleTargets};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+
+use super::message::{Incoming, Outgoing};
+use super::state::{self, State};
+use crate::known_table::{ACCOUNT, NOON};
+
+pub(super) struct Server {
+    runtime: Runtime,
+    road: Arc<Road>,
+    key: AccountKey,
+    address: std::net::SocketAddr,
+    connection: Option<TcpStream>,
+    beginning: State,
+    /// Nobody listens to it; the server stops when it goes away.
+    _stop: watch::Sender<bool>,
+}
+
+impl Server {
+    pub(super) fn start() -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let key = AccountKey::from_bytes(b"ours");
+        let (stop, stopped) = watch::channel(false);
+        let (road, address, beginning) = runtime.block_on(async {
+            let road = Arc::new(road(key.clone()).await);
+            state::fill(&road).await;
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+            let address = listener.local_addr().expect("a bound port");
+            let listening = Listening { tls: None, connections_max: 16, idle_time: Duration::from_secs(3600) };
+            tokio::spawn(serve_tables(road.clone(), listener, listening, stopped));
+            let beginning = State::of(&road).await;
+            (road, address, beginning)
+        });
+        Self { runtime, road, key, address, connection: None, beginning, _stop: stop }
+    }
+
+    /// Sends a request and waits for its answer; `None` if hyper closed the connection without one.
+    pub(super) fn send(&mut self, request: &Outgoing) -> Option<Incoming> {
+        let wire = request.to_wire(&self.key);
+        let (connection, address) = (self.connection.take(), self.address);
+        let answer = self.runtime.block_on(async {
+            let mut connection = match connection {
+                Some(connection) => connection,
+                None => TcpStream::connect(address).await.expect("our own server listens"),
+            };
+            connection.write_all(&wire).await.ok()?;
+            let response = read_response(&mut connection, &request.method).await?;
+            Some((response, connection))
+        });
+        let (response, connection) = answer?;
+        self.connection = (!response.is_last()).then_some(connection);
+        Some(response)
+    }
+
+    /// What every request finds.
+    pub(super) fn beginning(&self) -> &State {
+        &self.beginning
+    }
+
+    /// Everything that a client could see.
+    pub(super) fn state(&self) -> State {
+        self.runtime.block_on(State::of(&self.road))
+    }
+
+    /// Back to the beginning, with newer Timestamps.
+    pub(super) fn reset(&mut self) {
+        self.runtime.block_on(state::reset(&self.road));
+        self.beginning = self.state();
+    }
+}
+
+async fn road(key: AccountKey) -> Road {
+    let clock = Arc::new(ManualClock::at(NOON));
+    let store = Store::in_memory();
+    let tables = TableService::open(store.clone(), clock.clone(), ThrottleTargets::default()).await;
+    Road {
+        accounts: Accounts::new([Account { name: AccountName::parse(ACCOUNT).expect("a name"), keys: vec![key] }]),
+        tables: tables.expect("an empty store opens"),
+        settings: AccountService::new(store),
+        clock,
+        dice: Dice::seeded(1),
+        metrics: Metrics::new(),
+        room: Room::default(),
+        accept_tokens: true,
+        host_style: true,
+    }
+}
+
+async fn read_response(connection: &mut TcpStream, method: &str) -> Option<Incoming> {
+    let mut bytes = Vec::with_capacity(4096);
+    let (mut response, head_length) = loop {
+        if connection.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+        if let Some(parsed) = Incoming::parse_head(&bytes) {
+            break parsed;
+        }
+    };
+    let whole = head_length + response.body_length(method);
+    while bytes.len() < whole {
+        let read = connection.read_buf(&mut bytes).await.expect("the rest of an answer");
+        assert!(read > 0, "an answer is cut short");
+    }
+    assert_eq!(bytes.len(), whole, "one request, one answer");
+    response.body = bytes.split_off(head_length);
+    Some(response)
+}

@@ -1,0 +1,68 @@
+//! What the server under test holds: as it is at the beginning, and as it can be compared.
+
+use tablerock_protocol::xml::{ServiceProperties, ServicePropertiesUpdate, StoredAccessPolicies};
+use tablerock_protocol::{Property, TableName, Value};
+use tablerock_server::Road;
+use tablerock_services::table::{Change, EntityGroup, EntityOperation, EntityQuery, Properties, TableQuery};
+
+use crate::known_table::{ACCOUNT, TABLE};
+
+/// Tables with their policies and entities, and the account's settings.
+#[derive(Debug, PartialEq)]
+pub(super) struct State {
+    tables: Vec<(String, StoredAccessPolicies, Vec<StoredRecord>)>,
+    settings: ServiceProperties,
+}
+
+/// Keys and the stored value, Timestamp included.
+type StoredRecord = (String, String, bytes::Bytes);
+
+impl State {
+    pub(super) async fn of(road: &Road) -> Self {
+        let mut tables = Vec::new();
+        for name in names(road).await {
+            let policies = road.tables.table_acl(ACCOUNT, &name).await.expect("a table's policies");
+            let page = road.tables.query_entities(ACCOUNT, &name, &EntityQuery::default()).await;
+            let entities = page.expect("a table's entities").entities.into_iter();
+            let records = entities.map(|found| (found.partition_key, found.row_key, found.entity.into_bytes()));
+            tables.push((name, policies, records.collect()));
+        }
+        let settings = road.settings.table_service_properties(ACCOUNT).await.expect("the account's settings");
+        Self { tables, settings }
+    }
+}
+
+async fn names(road: &Road) -> Vec<String> {
+    road.tables.query_tables(ACCOUNT, &TableQuery::default()).await.expect("the list of tables").names
+}
+
+/// One table with two entities.
+pub(super) async fn fill(road: &Road) {
+    let name = TableName::parse(TABLE).expect("a name");
+    road.tables.create_table(ACCOUNT, &name).await.expect("a new table");
+    for row_key in ["1", "2"] {
+        let property = Property { name: "Age".into(), value: Value::Int32(30) };
+        let operation = EntityOperation {
+            table: TABLE.to_owned(),
+            partition_key: "Sales".to_owned(),
+            row_key: row_key.to_owned(),
+            change: Change::Insert(Properties::encode(&[property])),
+        };
+        road.tables.apply(ACCOUNT, &EntityGroup::single(operation)).await.expect("a new entity");
+    }
+}
+
+pub(super) async fn reset(road: &Road) {
+    for name in names(road).await {
+        road.tables.delete_table(ACCOUNT, &name).await.expect("a table that was listed");
+    }
+    let ServiceProperties { logging, hour_metrics, minute_metrics, cors } = ServiceProperties::default();
+    let all = ServicePropertiesUpdate {
+        logging: Some(logging),
+        hour_metrics: Some(hour_metrics),
+        minute_metrics: Some(minute_metrics),
+        cors: Some(cors),
+    };
+    road.settings.set_table_service_properties(ACCOUNT, &all).await.expect("settings can be set");
+    fill(road).await;
+}

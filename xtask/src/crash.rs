@@ -1,0 +1,167 @@
+//! `cargo xtask crash`: builds the server, the harness and the layer under the data directory, and runs the harness,
+//! which talks to the terminal itself. A short form of it is a step of `cargo xtask test`.
+
+use std::io::{BufRead, BufReader};
+use std::ops::Range;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use crate::Result;
+use crate::cancel::Cancel;
+use crate::checks;
+use crate::child::{self, End};
+use crate::port;
+use crate::summary::Row;
+use crate::workspace::{Workspace, is_ci};
+
+/// The short form takes two or three minutes; where the machine has other things to do, a few times as long.
+const SHORT_LIMIT: Duration = Duration::from_secs(20 * 60);
+const LONG_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+const PORTS: Range<u16> = 10_170..10_200;
+
+/// What is handed on to the harness.
+#[derive(Debug, Default, Args)]
+pub(crate) struct CrashOptions {
+    /// Takes an hour or two instead of minutes, with 500 kills and a cut at every sync
+    #[arg(long)]
+    long: bool,
+    /// Repeats the run of this seed
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// How many times the server is killed
+    #[arg(long, value_name = "N")]
+    kills: Option<usize>,
+    /// Only this part: prove, kill, power, faults, clock, concurrency or hostile; may be given several times
+    #[arg(long, value_name = "PART")]
+    only: Vec<String>,
+    /// Tells of every step
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+pub(crate) fn run(workspace: &Workspace, options: &CrashOptions) -> Result<bool> {
+    if build(workspace).iter().any(|row| row.failed > 0) {
+        return Ok(false);
+    }
+    Ok(run_harness(workspace, options)?.failed == 0)
+}
+
+/// The short form, as a step of the tests: what was built, and how the run went.
+pub(crate) fn step(workspace: &Workspace) -> Vec<Row> {
+    let mut rows = build(workspace);
+    if rows.iter().all(|row| row.failed == 0) {
+        rows.push(run_harness(workspace, &CrashOptions::default()).unwrap_or_else(|why| {
+            println!("crash: FAILED: {why}");
+            Row::failed("crash", Duration::ZERO)
+        }));
+    }
+    rows
+}
+
+/// What is run, up to the first that cannot be built.
+fn build(workspace: &Workspace) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for build in [checks::build_server, checks::build_crash, checks::build_crash_shim] {
+        rows.push(build(workspace));
+        if rows.iter().any(|row| row.failed > 0) {
+            break;
+        }
+    }
+    rows
+}
+
+/// Runs the harness and counts its parts.
+fn run_harness(workspace: &Workspace, options: &CrashOptions) -> Result<Row> {
+    let started = Instant::now();
+    let mut command = with_all_descriptors(&workspace.binary("debug", "tablerock-crash").to_string_lossy());
+    command.arg("--server").arg(workspace.binary("release", "tablerock"));
+    command.arg("--folder").arg(workspace.target.join("crash"));
+    let port = free_ports()?;
+    command.args(["--table-port", &port.to_string(), "--admin-port", &(port + 1).to_string()]);
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        command.arg("--shim").arg(workspace.target.join("debug/libtablerock_crash_shim.so"));
+    }
+    command.args(options.long.then_some("--long"));
+    command.args(options.verbose.then_some("--verbose"));
+    command.args(is_ci().then_some("--nothing-left-out"));
+    command.args(options.seed.iter().flat_map(|seed| ["--seed".to_owned(), seed.to_string()]));
+    command.args(options.kills.iter().flat_map(|kills| ["--kills".to_owned(), kills.to_string()]));
+    command.args(options.only.iter().flat_map(|part| ["--only", part]));
+
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+    let child = child.as_mut().map_err(|error| format!("tablerock-crash: {error}"))?;
+    let output = child.stdout.take().ok_or("tablerock-crash: no output")?;
+    let reader = thread::spawn(move || {
+        let mut counts = Counts::default();
+        for line in BufReader::new(output).lines().map_while(std::result::Result::ok) {
+            println!("{line}");
+            counts.take_in(&line);
+        }
+        counts
+    });
+    let limit = if options.long { LONG_LIMIT } else { SHORT_LIMIT };
+    let end = child::wait(child, limit, &Cancel::default())?;
+    let counts = reader.join().map_err(|_| "the harness's output could not be read")?;
+    if !end.is_success() && end != End::Code(1) {
+        println!("crash: FAILED: {end}");
+    }
+    let failed = if end.is_success() { 0 } else { counts.failed.max(1) };
+    let Counts { passed, skipped, .. } = counts;
+    Ok(Row { name: "crash".to_owned(), passed, failed, skipped, time: started.elapsed(), ..Row::default() })
+}
+
+/// Two ports in a row, below those that the system gives to clients: the server is started on them again and again, and
+/// thousands of connections come and go meanwhile.
+fn free_ports() -> Result<u16> {
+    let is_free = |first: &u16| port::is_free(*first) && port::is_free(first + 1);
+    PORTS.step_by(2).find(is_free).ok_or_else(|| format!("no two free ports in {PORTS:?}"))
+}
+
+/// Ten thousand connections take as many descriptors in the harness and in the server, more than most systems give
+/// without being asked. The shell can ask for all that we may have.
+fn with_all_descriptors(program: &str) -> Command {
+    if !cfg!(unix) {
+        return Command::new(program);
+    }
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -S -n \"$(ulimit -H -n)\"; exec \"$@\"", "sh", program]);
+    command
+}
+
+/// Parts of a run by how they went.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Counts {
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+}
+
+impl Counts {
+    /// Lines are `crash: kill: ok, ...`, `crash: kill: FAILED, ...` and `skipped: crash power: ...`; others say more.
+    fn take_in(&mut self, line: &str) {
+        let outcome = line.strip_prefix("crash: ").and_then(|rest| rest.split_once(": ")).map(|(_, outcome)| outcome);
+        match outcome {
+            Some(outcome) if outcome.starts_with("ok,") => self.passed += 1,
+            Some(outcome) if outcome.starts_with("FAILED,") => self.failed += 1,
+            _ if line.starts_with("skipped: ") => self.skipped += 1,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_counted_by_their_lines() {
+        let mut counts = Counts::default();
+        let lines = ["crash: seed 7", "crash: kill: ok, 16 kills, 9 s", "  kill 3: ok, whatever"];
+        let others = ["crash: clock: FAILED, seed 7, 2 s: life 1: ...", "skipped: crash power: no layer here"];
+        lines.iter().chain(&others).for_each(|line| counts.take_in(line));
+        assert_eq!(counts, Counts { passed: 1, failed: 1, skipped: 1 });
+    }
+}
