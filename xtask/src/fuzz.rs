@@ -123,6 +123,7 @@ impl Fuzzer<'_> {
         for folder in [&found, &findings, &self.kept("corpus")] {
             fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         }
+        let earlier = self.findings()?;
         let mut command = self.command();
         command.args([&found, &self.kept("corpus")]);
         command.args(Some(self.kept("regressions")).filter(|folder| folder.is_dir()));
@@ -133,7 +134,8 @@ impl Fuzzer<'_> {
         let log = self.workspace.log(&format!("fuzz-{}", self.name));
         let end = child::run(&mut command, &log, MINUTE * minutes + 5 * MINUTE)?;
         let said = fs::read(&log).map_err(|error| format!("{}: {error}", log.display()))?;
-        let report = Report { findings: self.findings()?, ..Report::read(&String::from_utf8_lossy(&said)) };
+        let mut report = Report { findings: self.findings()?, ..Report::read(&String::from_utf8_lossy(&said)) };
+        report.findings.retain(|finding| !earlier.contains(finding));
         if !end.is_success() && report.findings.is_empty() {
             return Err(format!("{end}; see {}\n{}", self.workspace.shown(&log), child::tail(&log, TAIL_LINES)));
         }
