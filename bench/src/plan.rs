@@ -38,7 +38,7 @@ impl Plan {
     /// What `docs/benchmarks.md` is made from.
     pub fn full() -> Self {
         Self {
-            rounds: 3,
+            rounds: 2,
             warm_up: Duration::from_secs(1),
             measured: Duration::from_secs(3),
             writes_measured: Duration::from_secs(5),

@@ -39,9 +39,29 @@ impl TableIds {
                     bytes[..].try_into().map_err(|_| Error::corrupt("the next table id is not eight bytes"))?,
                 ),
             };
-            tx.put(key.clone(), (first + BLOCK).to_be_bytes().to_vec());
-            Ok(first..first + BLOCK)
+            let end =
+                first.checked_add(BLOCK).ok_or_else(|| Error::corrupt("the next table id is after the last one"))?;
+            tx.put(key.clone(), end.to_be_bytes().to_vec());
+            Ok(first..end)
         };
         self.store.transact(&keys::system_partition(), vec![key.clone()], decide).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tablerock_kv::ErrorKind;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_next_id_after_the_last_one_is_corrupt_and_not_zero() {
+        let store = Store::in_memory();
+        let put = |tx: &mut tablerock_kv::Transaction| {
+            tx.put(Bytes::from_static(keys::NEXT_TABLE_ID), u64::MAX.to_be_bytes().to_vec());
+            Ok::<_, Error>(())
+        };
+        store.transact(&keys::system_partition(), vec![], put).await.unwrap();
+        assert_eq!(TableIds::new(store).next().await.unwrap_err().kind(), ErrorKind::Corrupt);
     }
 }

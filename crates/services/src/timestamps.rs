@@ -97,7 +97,10 @@ impl Timestamps {
 
 fn decode(bytes: &[u8]) -> Result<u64> {
     let ticks = bytes.try_into().map_err(|_| Error::corrupt("the timestamp ceiling is not eight bytes"))?;
-    Ok(u64::from_be_bytes(ticks))
+    let ticks = u64::from_be_bytes(ticks);
+    // After the last date that there is, all timestamps would be that date.
+    let is_date = ticks <= DateTime::MAX.ticks();
+    is_date.then_some(ticks).ok_or_else(|| Error::corrupt("the timestamp ceiling is after the last date"))
 }
 
 #[cfg(test)]
@@ -150,5 +153,13 @@ mod tests {
         before.close().await.unwrap();
         clock.advance(Duration::from_secs(1));
         assert_eq!(take(&open(&store, &clock).await).await, NOON + TICKS_PER_SECOND);
+    }
+
+    #[test]
+    fn a_ceiling_after_the_last_date_is_corrupt() {
+        for (ceiling, is_good) in [(DateTime::MAX.ticks(), true), (DateTime::MAX.ticks() + 1, false), (u64::MAX, false)]
+        {
+            assert_eq!(decode(&ceiling.to_be_bytes()).is_ok(), is_good, "{ceiling}");
+        }
     }
 }
