@@ -181,15 +181,7 @@ unsafe fn truncate(file: i64, length: i64) -> i64 {
     let path = Path::of_descriptor(file);
     let pass = || unsafe { call(libc::SYS_ftruncate, [file, length, 0, 0, 0]) };
     let Some(below) = path.below() else { return pass() };
-    if control().is_doomed(below) {
-        return FAILED;
-    }
-    let turn = Turn::wait();
-    let result = pass();
-    if result == 0 {
-        turn.record(Kind::Truncate, length as u64, below, &[]);
-    }
-    result
+    change(below, pass, |turn| turn.record(Kind::Truncate, length as u64, below, &[]))
 }
 
 unsafe fn rename(from_directory: i64, from: i64, to_directory: i64, to: i64, flags: i64) -> i64 {
@@ -199,15 +191,7 @@ unsafe fn rename(from_directory: i64, from: i64, to_directory: i64, to: i64, fla
     match (old.below(), new.below()) {
         (None, None) => pass(),
         (Some(old), Some(new)) if flags as u32 & libc::RENAME_EXCHANGE == 0 => {
-            if control().is_doomed(old) {
-                return FAILED;
-            }
-            let turn = Turn::wait();
-            let result = pass();
-            if result == 0 {
-                turn.record(Kind::Rename, 0, old, new);
-            }
-            result
+            change(old, pass, |turn| turn.record(Kind::Rename, 0, old, new))
         }
         _ => die(b"the program renamed in a way that is not modelled:", libc::SYS_renameat2),
     }
@@ -219,13 +203,18 @@ unsafe fn change_name(kind: Kind, directory: i64, text: i64, number: c_long, arg
     let path = unsafe { Path::named(directory, text) };
     let pass = || unsafe { call(number, arguments) };
     let Some(below) = path.below() else { return pass() };
+    change(below, pass, |turn| turn.record(kind, 0, below, &[]))
+}
+
+/// Does a call that changes something, unless it is doomed, and writes it down if it succeeded.
+fn change(below: &[u8], pass: impl FnOnce() -> i64, record: impl FnOnce(&Turn)) -> i64 {
     if control().is_doomed(below) {
         return FAILED;
     }
     let turn = Turn::wait();
     let result = pass();
     if result == 0 {
-        turn.record(kind, 0, below, &[]);
+        record(&turn);
     }
     result
 }
