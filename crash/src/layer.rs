@@ -5,9 +5,10 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::history::LogLength;
-use crate::server::Program;
+use crate::server::{Program, Server};
 
 /// What can be told to the layer, in the order of its numbers in the page that both sides share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,10 +33,14 @@ pub enum Setting {
     SparesJournals = 9,
     /// Syncs that do not come back: 1 of journals, 2 all.
     SyncsWait = 10,
+    /// Whether calls that change something wait before they begin.
+    IsHeld = 11,
+    /// Whether such a call is under way, or is not written down yet.
+    IsChanging = 12,
 }
 
 /// What holds at first, in the same order.
-const DEFAULTS: [i64; 11] = [0, -1, 0, 0, 0, 0, 0, -1, 0, 0, 0];
+const DEFAULTS: [i64; 13] = [0, -1, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0];
 
 fn initial() -> Vec<u8> {
     DEFAULTS.iter().flat_map(|number| number.to_le_bytes()).collect()
@@ -101,6 +106,16 @@ impl Layer {
             file.write_all(&value.to_le_bytes())
         };
         write().map_err(|error| format!("{}: {error}", self.control.display()))
+    }
+
+    /// Kills a server between two changes: one that was made and not written down would be missing in the record.
+    pub async fn kill(&self, server: Server) -> Result<(), String> {
+        self.set(Setting::IsHeld, 1)?;
+        while self.read(Setting::IsChanging)? != 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        server.kill();
+        self.set(Setting::IsHeld, 0)
     }
 
     /// What a setting is now, or what the layer has counted.

@@ -28,6 +28,10 @@ pub(crate) struct Control {
     spares_journals: AtomicI64,
     /// 1: syncs of journals wait; 2: all syncs do.
     pub(crate) syncs_wait: AtomicI64,
+    /// Not 0: no call that changes something begins.
+    pub(crate) is_held: AtomicI64,
+    /// Not 0: such a call is under way, or is not written down yet.
+    pub(crate) is_changing: AtomicI64,
 }
 
 static CONTROL: AtomicPtr<Control> = AtomicPtr::new(core::ptr::null_mut());
@@ -45,6 +49,8 @@ static NOTHING: Control = Control {
     fail_count: AtomicI64::new(0),
     spares_journals: AtomicI64::new(0),
     syncs_wait: AtomicI64::new(0),
+    is_held: AtomicI64::new(0),
+    is_changing: AtomicI64::new(0),
 };
 
 /// Takes the page into use.

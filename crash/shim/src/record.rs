@@ -2,6 +2,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
+use crate::control::control;
 use crate::gate::{call, die};
 
 /// What a line of the record tells. The number beside it means something else for each.
@@ -37,11 +38,18 @@ pub(crate) struct Turn(());
 
 impl Turn {
     pub(crate) fn wait() -> Self {
-        while LOCKED.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        loop {
+            if LOCKED.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                let turn = Self(());
+                // First told, then asked: the harness asks for a halt and then looks whether somebody is at it.
+                control().is_changing.store(1, Ordering::SeqCst);
+                if control().is_held.load(Ordering::SeqCst) == 0 {
+                    return turn;
+                }
+            }
             // SAFETY: it takes no arguments.
             unsafe { call(libc::SYS_sched_yield, [0; 5]) };
         }
-        Self(())
     }
 
     /// Appends a line: its length without these four bytes, the kind, a number, the length of the path, the path, and
@@ -70,6 +78,7 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
+        control().is_changing.store(0, Ordering::SeqCst);
         LOCKED.store(false, Ordering::Release);
     }
 }

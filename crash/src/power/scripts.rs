@@ -129,7 +129,7 @@ pub(super) async fn killed_load(stage: &Stage<'_>, mut crew: Crew, mut rng: Rng)
         stage.place.judge("killed load", crew.check(&mut client, &mut rng, Some(&stage.log)).await)?;
         let shift = crew.begin(&server, &stage.clock, Some(&stage.log));
         shift.last(LOAD_TIME.mul_f64(rng.f64() / 2.0)).await;
-        server.kill();
+        stage.layer.kill(server).await?;
         crew = shift.end().await;
     }
     let server = stage.start().await?;
