@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use tablerock_kv::{Clock, Dice, Engine, MemoryEngine, Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
-use tablerock_server::{Accounts, Listening, Metrics, Road, Room, serve_admin, serve_tables, tls};
+use tablerock_protocol::Service;
+use tablerock_server::{Accounts, Listening, Metrics, Road, Room, serve_admin, serve_service, tls};
 use tablerock_services::{AccountService, Error as ServiceFailure, TableService};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -58,7 +59,7 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     let (stop, stopped) = watch::channel(false);
     let idle_time = Duration::from_secs(settings.idle_seconds);
     let listening = Listening { tls: acceptor, connections_max: settings.connections_max, idle_time };
-    let serving = tokio::spawn(serve_tables(road.clone(), table_listener, listening, stopped.clone()));
+    let serving = tokio::spawn(serve_service(Service::Table, road.clone(), table_listener, listening, stopped.clone()));
     let administering = match admin_listener {
         Some(listener) => Some(administer(road.clone(), store.clone(), listener, stopped)?),
         None => None,

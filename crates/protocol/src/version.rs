@@ -47,6 +47,8 @@ impl ServiceVersion {
     pub const JSON_ONLY: Self = Self::dated(2015, 12, 11);
     /// Headers with an empty value are signed by Shared Key, where they were left out before.
     pub const EMPTY_HEADERS_SIGNED: Self = Self::dated(2016, 5, 31);
+    /// Bearer tokens for queues and blobs.
+    pub const STORAGE_TOKEN: Self = Self::dated(2017, 11, 9);
     /// SAS of a blob's snapshot; the kind of resource is part of what a blob's SAS signs.
     pub const SAS_SNAPSHOT: Self = Self::dated(2018, 11, 9);
     /// Bearer tokens for tables.
