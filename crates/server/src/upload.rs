@@ -40,7 +40,7 @@ impl Upload {
         Self { body, room: room.bodies(), progress, received: 0, waited: Duration::ZERO, rest: Bytes::new() }
     }
 
-    /// The length that the client announced, if it did.
+    /// What is still to come from the client, if it said how much that is.
     pub(crate) fn announced_bytes(&self) -> Option<u64> {
         self.body.size_hint().exact()
     }
