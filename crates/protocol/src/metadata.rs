@@ -13,26 +13,18 @@ pub struct Metadata {
 
 impl Metadata {
     /// Takes pairs, their names without the prefix, if they are metadata.
-    pub fn from_pairs<N, V>(pairs: impl IntoIterator<Item = (N, V)>) -> Result<Self, ServiceError>
-    where
-        N: Into<String>,
-        V: Into<String>,
-    {
-        let mut metadata = Self::default();
-        let mut bytes = 0;
-        for (name, value) in pairs {
-            let (name, value) = (name.into(), value.into());
-            bytes += name.len() + value.len();
-            if bytes > limits::METADATA_BYTES_MAX {
-                return Err(ErrorCode::MetadataTooLarge.into());
-            }
-            check_name(&name)?;
-            if metadata.value(&name).is_some() {
+    pub fn new(pairs: Vec<(String, String)>) -> Result<Self, ServiceError> {
+        let bytes: usize = pairs.iter().map(|(name, value)| name.len() + value.len()).sum();
+        if bytes > limits::METADATA_BYTES_MAX {
+            return Err(ErrorCode::MetadataTooLarge.into());
+        }
+        for (place, (name, _)) in pairs.iter().enumerate() {
+            check_name(name)?;
+            if pairs[..place].iter().any(|(earlier, _)| earlier.eq_ignore_ascii_case(name)) {
                 return Err(ErrorCode::InvalidMetadata.into());
             }
-            metadata.pairs.push((name, value));
         }
-        Ok(metadata)
+        Ok(Self { pairs })
     }
 
     pub fn pairs(&self) -> &[(String, String)] {
@@ -71,7 +63,8 @@ mod tests {
     use super::*;
 
     fn metadata(pairs: &[(&str, &str)]) -> Result<Metadata, ErrorCode> {
-        Metadata::from_pairs(pairs.iter().copied()).map_err(|error| error.code)
+        let owned = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Metadata::new(owned.collect()).map_err(|error| error.code)
     }
 
     #[test]

@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_page_repeats_what_was_asked_for() {
-        let metadata = Metadata::from_pairs([("Val1", "a&b")]).unwrap();
+        let metadata = Metadata::new(vec![("Val1".to_owned(), "a&b".to_owned())]).unwrap();
         let none = Metadata::default();
         let listing = QueueListing {
             service_endpoint: "http://127.0.0.1:10001/acct/",

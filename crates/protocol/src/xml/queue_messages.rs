@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn bodies_without_a_text_are_refused() {
-        for body in ["", "x", "<QueueMessage />", "<QueueMessage><Text>x</Text></QueueMessage>", "<MessageText>x</MessageText>"]
+        for body in
+            ["", "x", "<QueueMessage />", "<QueueMessage><Text>x</Text></QueueMessage>", "<MessageText>x</MessageText>"]
         {
             assert_eq!(text(body), Err(ErrorCode::InvalidXmlDocument), "{body}");
         }
