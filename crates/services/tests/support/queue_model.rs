@@ -96,7 +96,9 @@ impl Comparison {
             55..65 => self.peek().await,
             65..75 => self.update().await,
             75..87 => self.delete().await,
-            87..95 => self.clock.advance(Duration::from_millis(self.random.u64(..4_000))),
+            // By whole seconds too, so that times meet to the tick.
+            87..91 => self.clock.advance(Duration::from_millis(self.random.u64(..4_000))),
+            91..95 => self.clock.advance(Duration::from_secs(self.random.u64(..4))),
             95..97 => self.sweep_and_count().await,
             97 => self.clock.set(self.clock.ticks() - self.random.u64(..TICKS_PER_SECOND)),
             98 => self.restart().await,
