@@ -39,6 +39,10 @@ impl ServiceVersion {
     pub const ACCOUNT_SAS: Self = Self::dated(2015, 4, 5);
     /// Atom is gone.
     pub const JSON_ONLY: Self = Self::dated(2015, 12, 11);
+    /// Put Message answers with the message.
+    pub const PUT_MESSAGE_BODY: Self = Self::dated(2016, 5, 31);
+    /// Messages may live longer than a week, and for ever.
+    pub const ENDLESS_MESSAGES: Self = Self::dated(2017, 7, 29);
     /// Bearer tokens for tables.
     pub const BEARER_TOKEN: Self = Self::dated(2020, 12, 6);
     /// `ses` is part of what an account SAS signs.
@@ -156,6 +160,8 @@ mod tests {
             ServiceVersion::SAS_SERVICE_PREFIX,
             ServiceVersion::ACCOUNT_SAS,
             ServiceVersion::JSON_ONLY,
+            ServiceVersion::PUT_MESSAGE_BODY,
+            ServiceVersion::ENDLESS_MESSAGES,
             ServiceVersion::BEARER_TOKEN,
             ServiceVersion::LATEST,
         ];
