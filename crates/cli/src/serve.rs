@@ -10,7 +10,7 @@ use tablerock_kv::{Clock, Dice, Engine, MemoryEngine, Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
 use tablerock_protocol::Service;
 use tablerock_server::{Accounts, Listening, Metrics, Road, Room, serve_admin, serve_service, tls};
-use tablerock_services::{AccountService, Error as ServiceFailure, TableService};
+use tablerock_services::{AccountService, Error as ServiceFailure, QueueService, TableService};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -54,9 +54,11 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     let banner = announcement(&settings, &listeners, admin_listener.as_ref())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let tables = open_tables(&settings, &store, &clock).await;
+    let queues = open_queues(&settings, &store, &clock).await;
     let road = Arc::new(Road {
         accounts: Accounts::new(std::mem::take(&mut settings.accounts)),
         tables: tables.map_err(|error| format!("cannot read the data: {error}"))?,
+        queues: queues.map_err(|error| format!("cannot read the data: {error}"))?,
         settings: AccountService::new(store.clone()),
         clock,
         dice: Dice::from_os(),
@@ -79,6 +81,10 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
         let listening = Listening { tls, connections_max, idle_time: Duration::from_secs(port.idle_seconds) };
         tokio::spawn(serve_service(service, road.clone(), listener, listening, stopped.clone()))
     });
+    let sweeping = tokio::spawn({
+        let road = road.clone();
+        async move { road.queues.keep_sweeping().await }
+    });
     let administering = match admin_listener {
         Some(listener) => Some(administer(road.clone(), store.clone(), listener, stopped)?),
         None => None,
@@ -94,7 +100,9 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     if let Some(administering) = administering {
         let _ = tokio::task::spawn_blocking(move || administering.join()).await;
     }
+    sweeping.abort();
     let closed = async {
+        road.queues.close().await.map_err(|error| error.to_string())?;
         road.tables.close().await.map_err(|error| error.to_string())?;
         store.close().await.map_err(|error| error.to_string())
     };
@@ -132,6 +140,18 @@ async fn open_tables(
         tables.finish_drops(account.name.as_str()).await?;
     }
     Ok(tables)
+}
+
+async fn open_queues(
+    settings: &Settings,
+    store: &Store,
+    clock: &Arc<dyn Clock>,
+) -> Result<QueueService, ServiceFailure> {
+    let queues = QueueService::open(store.clone(), clock.clone(), Dice::from_os()).await?;
+    for account in &settings.accounts {
+        queues.finish_drops(account.name.as_str()).await?;
+    }
+    Ok(queues)
 }
 
 fn open_engine(settings: &Settings) -> Result<Arc<dyn Engine>, String> {

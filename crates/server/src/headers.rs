@@ -45,6 +45,7 @@ answer_headers! {
     AllowHeaders "Access-Control-Allow-Headers" header::ACCESS_CONTROL_ALLOW_HEADERS,
     AllowMethods "Access-Control-Allow-Methods" header::ACCESS_CONTROL_ALLOW_METHODS,
     AllowOrigin "Access-Control-Allow-Origin" header::ACCESS_CONTROL_ALLOW_ORIGIN,
+    ApproximateMessagesCount "x-ms-approximate-messages-count" HeaderName::from_static("x-ms-approximate-messages-count"),
     CacheControl "Cache-Control" header::CACHE_CONTROL,
     ContentId "Content-ID" HeaderName::from_static("content-id"),
     ContentType "Content-Type" header::CONTENT_TYPE,
@@ -59,8 +60,10 @@ answer_headers! {
     NextPartitionKey "x-ms-continuation-NextPartitionKey" HeaderName::from_static("x-ms-continuation-nextpartitionkey"),
     NextRowKey "x-ms-continuation-NextRowKey" HeaderName::from_static("x-ms-continuation-nextrowkey"),
     NextTableName "x-ms-continuation-NextTableName" HeaderName::from_static("x-ms-continuation-nexttablename"),
+    PopReceipt "x-ms-popreceipt" HeaderName::from_static("x-ms-popreceipt"),
     PreferenceApplied "Preference-Applied" HeaderName::from_static("preference-applied"),
     SkuName "x-ms-sku-name" HeaderName::from_static("x-ms-sku-name"),
+    TimeNextVisible "x-ms-time-next-visible" HeaderName::from_static("x-ms-time-next-visible"),
     WwwAuthenticate "WWW-Authenticate" header::WWW_AUTHENTICATE,
 }
 

@@ -28,6 +28,7 @@ mod cors;
 mod endpoint;
 mod headers;
 mod listener;
+mod metadata;
 mod observe;
 mod operation;
 mod progress;

@@ -1,4 +1,4 @@
-//! The XML documents of the service: service properties, service stats and stored access policies.
+//! The XML documents of the services: service properties, service stats, stored access policies, queues and messages.
 //!
 //! Documents are small, so they are read whole into a tree of elements, within bounds, then checked and turned
 //! into plain structures. What is rendered here reads back to the same structure.
@@ -7,6 +7,8 @@ mod access_policies;
 mod analytics_settings;
 mod blob_settings;
 mod cors_rules;
+mod queue_listing;
+mod queue_messages;
 pub(crate) mod reading;
 mod service_properties;
 mod service_stats;
@@ -19,6 +21,8 @@ pub use cors_rules::{
     CORS_BYTES_MAX, CORS_LITERAL_HEADERS_MAX, CORS_ORIGINS_MAX, CORS_PREFIXED_HEADERS_MAX, CORS_RULES_MAX,
     CORS_VALUE_CHARS_MAX,
 };
+pub use queue_listing::QueueListing;
+pub use queue_messages::{QueueMessageElement, parse_message_text, render_messages};
 pub use service_properties::{ServiceProperties, ServicePropertiesUpdate};
 pub use service_stats::{GeoReplication, ServiceStats};
 pub use writing::BOM;

@@ -1,21 +1,21 @@
 //! The Queue service's operations over HTTP: decode, call the service, encode.
 
+mod messages;
+mod parameters;
+mod queues;
+
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName};
+use http::HeaderMap;
 use tablerock_protocol::xml::StoredAccessPolicies;
 use tablerock_protocol::{ErrorCode, QueryString, QueueName, QueueResource, Service, ServiceError};
 
 use crate::answer::Answer;
 use crate::auth::Caller;
 use crate::endpoint::Endpoint;
-use crate::observe::Seen;
 use crate::operation::Operation;
 use crate::respond::Envelope;
 use crate::road::Road;
 use crate::service_api::ServiceCall;
-
-/// The largest body that is read: a message in its envelope, with room for escapes.
-pub(crate) const BODY_BYTES_MAX: usize = 128 * 1024 + 512;
 
 /// A request that has been admitted, with its body.
 pub(crate) struct Call<'a> {
@@ -34,30 +34,45 @@ impl<'a> Call<'a> {
     fn account(&self) -> &'a str {
         self.endpoint.account.name.as_str()
     }
-
-    fn header(&self, name: HeaderName) -> Option<&'a str> {
-        self.headers.get(name).and_then(|value| value.to_str().ok())
-    }
 }
 
 /// Runs an operation. The match is the list of all there are.
-pub(crate) async fn dispatch(call: Call<'_>, _seen: &mut Seen<'_>) -> Result<Answer, ServiceError> {
+pub(crate) async fn dispatch(call: Call<'_>) -> Result<Answer, ServiceError> {
+    use QueueResource::{Message, Messages, Queue};
     let Call { road, endpoint, envelope, headers, .. } = call;
     let service = ServiceCall { service: Service::Queue, road, endpoint, envelope, headers };
-    match call.operation {
-        Operation::GetQueueServiceProperties => service.properties().await,
-        Operation::SetQueueServiceProperties => service.set_properties(&call.body).await,
-        Operation::GetQueueServiceStats => service.stats(),
-        Operation::QueuePreflightRequest => service.preflight().await,
-        _ => Err(ErrorCode::NotImplemented.into()),
+    match (call.operation, call.resource) {
+        (Operation::ListQueues, _) => queues::list_queues(&call).await,
+        (Operation::CreateQueue, Queue { queue }) => queues::create_queue(&call, queue).await,
+        (Operation::DeleteQueue, Queue { queue }) => queues::delete_queue(&call, queue).await,
+        (Operation::GetQueueMetadata, Queue { queue }) => queues::queue_metadata(&call, queue).await,
+        (Operation::SetQueueMetadata, Queue { queue }) => queues::set_queue_metadata(&call, queue).await,
+        (Operation::GetQueueACL, Queue { queue }) => queues::queue_acl(&call, queue).await,
+        (Operation::SetQueueACL, Queue { queue }) => queues::set_queue_acl(&call, queue).await,
+        (Operation::PutMessage, Messages { queue }) => messages::put_message(&call, queue).await,
+        (Operation::GetMessages, Messages { queue }) => messages::get_messages(&call, queue).await,
+        (Operation::PeekMessages, Messages { queue }) => messages::peek_messages(&call, queue).await,
+        (Operation::ClearMessages, Messages { queue }) => messages::clear_messages(&call, queue).await,
+        (Operation::UpdateMessage, Message { queue, id }) => messages::update_message(&call, queue, id).await,
+        (Operation::DeleteMessage, Message { queue, id }) => messages::delete_message(&call, queue, id).await,
+        (Operation::GetQueueServiceProperties, _) => service.properties().await,
+        (Operation::SetQueueServiceProperties, _) => service.set_properties(&call.body).await,
+        (Operation::GetQueueServiceStats, _) => service.stats(),
+        (Operation::QueuePreflightRequest, _) => service.preflight().await,
+        // No other operation is resolved from a path of this service.
+        _ => Err(ErrorCode::InvalidUri.into()),
     }
 }
 
 /// The stored access policies of a queue, for a SAS that rests on one of them. A queue that is gone has none.
 pub(crate) async fn stored_policies(
-    _road: &Road,
-    _account: &str,
-    _queue: &QueueName,
+    road: &Road,
+    account: &str,
+    queue: &QueueName,
 ) -> Result<StoredAccessPolicies, ServiceError> {
-    Ok(StoredAccessPolicies::default())
+    let policies = road.queues.queue_acl(account, queue).await;
+    match policies.map_err(|error| error.into_service_error()) {
+        Err(error) if error.code == ErrorCode::QueueNotFound => Ok(StoredAccessPolicies::default()),
+        policies => policies,
+    }
 }

@@ -18,7 +18,7 @@ use tablerock_protocol::signing::SasParameter;
 use tablerock_protocol::{
     Accepted, DateTime, ErrorCode, QueryString, Service, ServiceError, ServiceVersion, Uuid, limits,
 };
-use tablerock_services::{AccountService, TableService};
+use tablerock_services::{AccountService, QueueService, TableService};
 
 use crate::accounts::Accounts;
 use crate::auth::Credentials;
@@ -42,6 +42,7 @@ const BODY_TIME: Duration = Duration::from_secs(20);
 pub struct Road {
     pub accounts: Accounts,
     pub tables: TableService,
+    pub queues: QueueService,
     pub settings: AccountService,
     pub clock: Arc<dyn Clock>,
     pub dice: Dice,

@@ -2,7 +2,7 @@
 
 use http::Method;
 use hyper::body::Incoming;
-use tablerock_protocol::{ErrorCode, QueryString, QueueResource, Service, ServiceError};
+use tablerock_protocol::{ErrorCode, QueryString, QueueResource, Service, ServiceError, limits};
 
 use super::{Arrival, BODY_TIME, Peer, REQUEST_TIME, Refusal, Road, check_endpoint, check_length, check_url_length};
 use crate::answer::Answer;
@@ -12,7 +12,7 @@ use crate::endpoint::Endpoint;
 use crate::headers::AnswerHeader;
 use crate::observe::Seen;
 use crate::operation::Operation;
-use crate::queue_api::{self, BODY_BYTES_MAX, Call};
+use crate::queue_api::{self, Call};
 use crate::resolve::{Verb, resolve_queue};
 use crate::respond::{Envelope, Voice};
 
@@ -36,7 +36,7 @@ impl Road {
     ) -> Result<Answer, Refusal> {
         let travel = async {
             match self.admit_to_queue(head, peer, envelope, seen).await {
-                Ok(admitted) => self.perform_on_queue(head, body, admitted, envelope, seen).await,
+                Ok(admitted) => self.perform_on_queue(head, body, admitted, envelope).await,
                 Err(refusal) => {
                     body::discard(body, DISCARD_BYTES_MAX, BODY_TIME).await;
                     Err(refusal)
@@ -84,14 +84,18 @@ impl Road {
         body: Incoming,
         admitted: Admitted<'_>,
         envelope: &Envelope,
-        seen: &mut Seen<'_>,
     ) -> Result<Answer, ServiceError> {
         let Admitted { endpoint, operation, resource, query, caller } = admitted;
         check_length(operation, head, &body)?;
-        let body = body::read(body, BODY_BYTES_MAX, BODY_TIME, &self.room).await.map_err(|error| match error.code {
-            ErrorCode::RequestBodyTooLarge => ServiceError::body_too_large(BODY_BYTES_MAX as u64),
-            _ => error,
-        })?;
+        let body =
+            body::read(body, limits::MESSAGE_BODY_BYTES_MAX, BODY_TIME, &self.room).await.map_err(
+                |error| match error.code {
+                    ErrorCode::RequestBodyTooLarge => {
+                        ServiceError::body_too_large(limits::MESSAGE_BODY_BYTES_MAX as u64)
+                    }
+                    _ => error,
+                },
+            )?;
         let call = Call {
             road: self,
             endpoint: &endpoint,
@@ -103,7 +107,7 @@ impl Road {
             envelope,
             body,
         };
-        let mut answer = queue_api::dispatch(call, seen).await?;
+        let mut answer = queue_api::dispatch(call).await?;
         if head.method == Method::GET {
             answer = answer.with(AnswerHeader::CacheControl, "no-cache");
         }

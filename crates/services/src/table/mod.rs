@@ -19,10 +19,10 @@ use tablerock_kv::{Clock, Store};
 use known_tables::KnownTables;
 use sketch::Sketches;
 
-use crate::Result;
-use crate::table_ids::TableIds;
+use crate::ids::Ids;
 use crate::throttle::{Throttle, ThrottleTargets};
 use crate::timestamps::Timestamps;
+use crate::{Result, keys};
 
 pub use directory::Table;
 pub use entities::Outcome;
@@ -31,6 +31,9 @@ pub use query::{EntityPage, EntityQuery, FoundEntity};
 pub use stored_entity::{Properties, StoredEntity};
 pub use table_query::{TablePage, TableQuery};
 
+/// Table ids that are taken from the store at a time.
+const TABLE_IDS_BLOCK: u64 = 32;
+
 /// Every rule of behaviour of the Table service. No HTTP above it, no engine below it. A store has one of these at a
 /// time: it remembers which Timestamps it gave out, and what it has read.
 #[derive(Debug)]
@@ -38,7 +41,7 @@ pub struct TableService {
     store: Store,
     clock: Arc<dyn Clock>,
     timestamps: Timestamps,
-    table_ids: TableIds,
+    table_ids: Ids,
     throttle: Throttle,
     known: Option<KnownTables>,
     sketches: Option<Sketches>,
@@ -47,7 +50,7 @@ pub struct TableService {
 impl TableService {
     pub async fn open(store: Store, clock: Arc<dyn Clock>, targets: ThrottleTargets) -> Result<Self> {
         let timestamps = Timestamps::open(store.clone(), clock.clone()).await?;
-        let table_ids = TableIds::new(store.clone());
+        let table_ids = Ids::new(store.clone(), keys::NEXT_TABLE_ID, TABLE_IDS_BLOCK);
         let throttle = Throttle::new(clock.clone(), targets);
         let known = KnownTables::of(&store);
         let sketches = Sketches::of(&store, &clock);
