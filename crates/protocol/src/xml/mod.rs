@@ -5,6 +5,9 @@
 
 mod access_policies;
 mod analytics_settings;
+mod blob_lists;
+mod blob_tags;
+mod block_list;
 mod cors_rules;
 pub(crate) mod reading;
 mod service_properties;
@@ -13,6 +16,9 @@ pub(crate) mod writing;
 
 pub use access_policies::{ACCESS_POLICIES_MAX, ACCESS_POLICY_ID_UNITS_MAX, StoredAccessPolicies, StoredAccessPolicy};
 pub use analytics_settings::{AnalyticsVersion, Logging, Metrics, MetricsLevel, RETENTION_DAYS_MAX};
+pub use blob_lists::{ListEcho, ListedBlob, ListedContainer, render_blobs, render_containers};
+pub use blob_tags::{parse_tags, render_tags};
+pub use block_list::{BLOCK_LIST_BYTES_MAX, BLOCKS_MAX, BlockListRequest, BlockSource, render_block_list};
 pub use cors_rules::{
     CORS_BYTES_MAX, CORS_LITERAL_HEADERS_MAX, CORS_ORIGINS_MAX, CORS_PREFIXED_HEADERS_MAX, CORS_RULES_MAX,
     CORS_VALUE_CHARS_MAX,

@@ -31,7 +31,7 @@ fn push_tag(out: &mut String, opening: &str, name: &str) {
 }
 
 /// A carriage return has to be a reference, for a reader turns a plain one into a line feed.
-fn push_escaped(out: &mut String, text: &str) {
+pub(crate) fn push_escaped(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
             '&' => out.push_str("&amp;"),
