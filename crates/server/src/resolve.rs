@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, Method};
 use tablerock_protocol::resource::key_count_error;
-use tablerock_protocol::{ErrorCode, QueryString, Resource, ServiceError, ServiceVersion};
+use tablerock_protocol::{ErrorCode, QueryString, ServiceError, ServiceVersion, TableResource};
 
 use crate::headers::METHOD_TUNNELLED;
 use crate::operation::Operation;
@@ -57,7 +57,7 @@ const UNSUPPORTED_OPTIONS: &[&str] = &["$orderby", "$skip", "$expand", "$inlinec
 /// Finds the operation. `account` is only for the wording of an error.
 pub(crate) fn resolve(
     verb: Verb,
-    resource: &Resource,
+    resource: &TableResource,
     query: &QueryString<'_>,
     has_if_match: bool,
     version: ServiceVersion,
@@ -71,24 +71,24 @@ pub(crate) fn resolve(
         return Err(ErrorCode::NotImplemented.into());
     }
     match resource {
-        Resource::Service => resolve_service(verb, query),
-        Resource::Tables => match verb {
+        TableResource::Service => resolve_service(verb, query),
+        TableResource::Tables => match verb {
             Verb::Get => Ok(Operation::QueryTables),
             Verb::Post => Ok(Operation::CreateTable),
             _ => Err(ErrorCode::MethodNotAllowed.into()),
         },
-        Resource::Table { .. } => match verb {
+        TableResource::Table { .. } => match verb {
             Verb::Get => Ok(Operation::QueryTable),
             Verb::Delete => Ok(Operation::DeleteTable),
             _ => Err(ErrorCode::MethodNotAllowed.into()),
         },
-        Resource::Entities { .. } => resolve_entities(verb, query),
-        Resource::Entity { .. } => resolve_entity(verb, has_if_match, version),
-        Resource::Batch => match verb {
+        TableResource::Entities { .. } => resolve_entities(verb, query),
+        TableResource::Entity { .. } => resolve_entity(verb, has_if_match, version),
+        TableResource::Batch => match verb {
             Verb::Post => Ok(Operation::EntityGroupTransaction),
             _ => Err(ErrorCode::MethodNotAllowed.into()),
         },
-        Resource::Nested { table, with_keys } => Err(match (verb, with_keys) {
+        TableResource::Nested { table, with_keys } => Err(match (verb, with_keys) {
             (Verb::Delete, true) => key_count_error(&format!("{account}.{table}")),
             (Verb::Post, false) => ErrorCode::PropertiesNeedValue.into(),
             _ => ErrorCode::NotImplemented.into(),

@@ -9,7 +9,7 @@ use hyper::body::{Body, Incoming};
 use tablerock_kv::{Clock, Dice};
 use tablerock_protocol::signing::SasParameter;
 use tablerock_protocol::{
-    Accepted, DateTime, ErrorCode, QueryString, Resource, ServiceError, ServiceVersion, Uuid, limits,
+    Accepted, DateTime, ErrorCode, QueryString, ServiceError, ServiceVersion, TableResource, Uuid, limits,
 };
 use tablerock_services::{AccountService, TableService};
 
@@ -54,7 +54,7 @@ pub(crate) struct Peer {
 struct Admitted<'a> {
     endpoint: Endpoint<'a>,
     operation: Operation,
-    resource: Resource,
+    resource: TableResource,
     query: QueryString<'a>,
     caller: Caller,
 }
@@ -132,7 +132,7 @@ impl Road {
         // Who asks comes before whether the question makes sense, so the outcome of this waits.
         let below = endpoint.below_root(path);
         let is_root = query.value("restype") == Some("service") && endpoint.is_repeated_root(below);
-        let resource = if is_root { Ok(Resource::Service) } else { Resource::parse(below) };
+        let resource = if is_root { Ok(TableResource::Service) } else { TableResource::parse(below) };
         let has_if_match = head.headers.contains_key(header::IF_MATCH);
         let resolved = resource.and_then(|resource| {
             let operation = resolve(verb, &resource, &query, has_if_match, envelope.version, account)?;
@@ -247,9 +247,9 @@ fn host(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::HOST).and_then(|value| value.to_str().ok())
 }
 
-fn table_of(resource: &Resource) -> Option<&str> {
+fn table_of(resource: &TableResource) -> Option<&str> {
     match resource {
-        Resource::Entities { table } | Resource::Entity { table, .. } => Some(table),
+        TableResource::Entities { table } | TableResource::Entity { table, .. } => Some(table),
         _ => None,
     }
 }

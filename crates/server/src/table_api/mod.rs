@@ -11,7 +11,7 @@ mod tables;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName};
 use tablerock_protocol::json::Location;
-use tablerock_protocol::{Accepted, QueryString, Resource, ServiceError};
+use tablerock_protocol::{Accepted, QueryString, ServiceError, TableResource};
 
 use crate::answer::Answer;
 use crate::auth::Caller;
@@ -28,7 +28,7 @@ pub(crate) struct Call<'a> {
     pub(crate) road: &'a Road,
     pub(crate) endpoint: &'a Endpoint<'a>,
     pub(crate) operation: Operation,
-    pub(crate) resource: &'a Resource,
+    pub(crate) resource: &'a TableResource,
     pub(crate) query: &'a QueryString<'a>,
     pub(crate) headers: &'a HeaderMap,
     pub(crate) caller: &'a Caller,
@@ -59,14 +59,14 @@ pub(crate) async fn dispatch(call: Call<'_>, seen: &mut Seen<'_>) -> Result<Answ
     match (call.operation, call.resource) {
         (Operation::QueryTables, _) => tables::query_tables(&call).await,
         (Operation::CreateTable, _) => tables::create_table(&call).await,
-        (Operation::QueryTable, Resource::Table { name }) => tables::query_table(&call, name).await,
-        (Operation::DeleteTable, Resource::Table { name }) => tables::delete_table(&call, name).await,
-        (Operation::GetTableAcl, Resource::Entities { table }) => acl::table_acl(&call, table).await,
-        (Operation::SetTableAcl, Resource::Entities { table }) => acl::set_table_acl(&call, table).await,
-        (Operation::QueryEntities, Resource::Entities { table }) => {
+        (Operation::QueryTable, TableResource::Table { name }) => tables::query_table(&call, name).await,
+        (Operation::DeleteTable, TableResource::Table { name }) => tables::delete_table(&call, name).await,
+        (Operation::GetTableAcl, TableResource::Entities { table }) => acl::table_acl(&call, table).await,
+        (Operation::SetTableAcl, TableResource::Entities { table }) => acl::set_table_acl(&call, table).await,
+        (Operation::QueryEntities, TableResource::Entities { table }) => {
             Box::pin(query::query_entities(&call, table, seen)).await
         }
-        (Operation::QueryEntity, Resource::Entity { table, partition_key, row_key }) => {
+        (Operation::QueryEntity, TableResource::Entity { table, partition_key, row_key }) => {
             point::query_entity(&call, table, partition_key, row_key, seen).await
         }
         (Operation::EntityGroupTransaction, _) => Box::pin(group::entity_group_transaction(&call, seen)).await,
