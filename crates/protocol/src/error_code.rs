@@ -153,6 +153,7 @@ error_codes! {
     InvalidOperation 400 "Invalid operation against a blob snapshot.";
     InvalidPageRange 416 "The page range specified is invalid.";
     InvalidSourceBlobType 409 "The copy source blob type is invalid for this operation.";
+    InvalidTag 400 "The tags specified are invalid. They have characters that are not permitted.";
     LeaseAlreadyBroken 409 "The lease has already been broken and cannot be broken again.";
     LeaseAlreadyPresent 409 "There is already a lease present.";
     LeaseIdMismatchWithBlobOperation 412 "The lease ID specified did not match the lease ID for the blob.";
