@@ -10,14 +10,16 @@
 //! | a table's life | `table/directory.rs`, `table/acl.rs`, `table/table_query.rs` |
 
 mod account;
+pub mod blob;
 mod error;
+mod ids;
 pub mod keys;
 pub mod table;
-mod table_ids;
 mod throttle;
 mod timestamps;
 
 pub use account::AccountService;
+pub use blob::BlobService;
 pub use error::{Error, Result};
 pub use table::TableService;
 pub use throttle::ThrottleTargets;

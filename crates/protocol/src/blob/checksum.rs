@@ -46,34 +46,36 @@ impl Crc64 {
     }
 }
 
-/// Both checksums of content that comes in pieces.
+/// The checksums of content that comes in pieces. An MD5 takes ten times as long as the other, so it is computed only
+/// where somebody wants it.
 #[derive(Clone)]
 pub struct Checksums {
-    md5: md5::Md5,
+    md5: Option<md5::Md5>,
     crc64: crc64fast_nvme::Digest,
 }
 
-/// Both checksums of some content.
+/// The checksums of some content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digests {
-    pub md5: Md5,
+    pub md5: Option<Md5>,
     pub crc64: Crc64,
 }
 
-impl Default for Checksums {
-    fn default() -> Self {
-        Self { md5: md5::Md5::new(), crc64: crc64fast_nvme::Digest::new() }
-    }
-}
-
 impl Checksums {
+    pub fn new(with_md5: bool) -> Self {
+        Self { md5: with_md5.then(md5::Md5::new), crc64: crc64fast_nvme::Digest::new() }
+    }
+
     pub fn update(&mut self, piece: &[u8]) {
-        self.md5.update(piece);
+        if let Some(md5) = &mut self.md5 {
+            md5.update(piece);
+        }
         self.crc64.write(piece);
     }
 
     pub fn finish(self) -> Digests {
-        Digests { md5: Md5(self.md5.finalize().into()), crc64: Crc64(self.crc64.sum64().to_le_bytes()) }
+        let md5 = self.md5.map(|md5| Md5(md5.finalize().into()));
+        Digests { md5, crc64: Crc64(self.crc64.sum64().to_le_bytes()) }
     }
 }
 
@@ -84,13 +86,13 @@ impl std::fmt::Debug for Checksums {
 }
 
 impl Digests {
-    pub fn of(content: &[u8]) -> Self {
-        Self { md5: Md5::of(content), crc64: Crc64::of(content) }
+    pub fn of(content: &[u8], with_md5: bool) -> Self {
+        Self { md5: with_md5.then(|| Md5::of(content)), crc64: Crc64::of(content) }
     }
 
     /// Compares with what the client gave.
     pub fn check(&self, md5: Option<Md5>, crc64: Option<Crc64>) -> Result<(), ServiceError> {
-        if md5.is_some_and(|given| given != self.md5) {
+        if md5.is_some_and(|given| self.md5 != Some(given)) {
             return Err(ErrorCode::Md5Mismatch.into());
         }
         if crc64.is_some_and(|given| given != self.crc64) {
@@ -108,10 +110,10 @@ mod tests {
     fn checksums_are_those_that_everybody_computes() {
         assert_eq!(Crc64::of(b"123456789").to_base64(), "iJh5CoYUi64=");
         assert_eq!(Md5::of(b"").to_base64(), "1B2M2Y8AsgTpgAmY7PhCfg==");
-        let mut pieces = Checksums::default();
+        let mut pieces = Checksums::new(true);
         pieces.update(b"1234");
         pieces.update(b"56789");
-        assert_eq!(pieces.finish(), Digests::of(b"123456789"));
+        assert_eq!(pieces.finish(), Digests::of(b"123456789", true));
     }
 
     #[test]
@@ -119,7 +121,7 @@ mod tests {
         assert_eq!(Md5::parse("iJh5CoYUi64=").unwrap_err().code, ErrorCode::InvalidMd5);
         assert_eq!(Md5::parse("!").unwrap_err().code, ErrorCode::InvalidMd5);
         assert_eq!(Crc64::parse("AAAA").unwrap_err().code, ErrorCode::InvalidHeaderValue);
-        let digests = Digests::of(b"a");
+        let digests = Digests::of(b"a", true);
         assert_eq!(digests.check(Some(Md5::of(b"b")), None).unwrap_err().code, ErrorCode::Md5Mismatch);
         assert_eq!(digests.check(None, Some(Crc64::of(b"b"))).unwrap_err().code, ErrorCode::Crc64Mismatch);
         assert_eq!(digests.check(Some(Md5::of(b"a")), Some(Crc64::of(b"a"))), Ok(()));

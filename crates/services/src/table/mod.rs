@@ -17,8 +17,8 @@ use tablerock_kv::{Clock, Store};
 
 use sketch::Sketches;
 
-use crate::Result;
-use crate::table_ids::TableIds;
+use crate::ids::Ids;
+use crate::{Result, keys};
 use crate::throttle::{Throttle, ThrottleTargets};
 use crate::timestamps::Timestamps;
 
@@ -29,6 +29,8 @@ pub use query::{EntityPage, EntityQuery, FoundEntity};
 pub use stored_entity::{Properties, StoredEntity};
 pub use table_query::{TablePage, TableQuery};
 
+const TABLE_IDS_TAKEN_AT_ONCE: u64 = 32;
+
 /// Every rule of behaviour of the Table service. No HTTP above it, no engine below it. A store has one of these at a
 /// time: it remembers which Timestamps it gave out, and what it has read.
 #[derive(Debug)]
@@ -36,15 +38,15 @@ pub struct TableService {
     store: Store,
     clock: Arc<dyn Clock>,
     timestamps: Timestamps,
-    table_ids: TableIds,
+    table_ids: Ids,
     throttle: Throttle,
     sketches: Option<Sketches>,
 }
 
 impl TableService {
     pub async fn open(store: Store, clock: Arc<dyn Clock>, targets: ThrottleTargets) -> Result<Self> {
-        let timestamps = Timestamps::open(store.clone(), clock.clone()).await?;
-        let table_ids = TableIds::new(store.clone());
+        let timestamps = Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await?;
+        let table_ids = Ids::new(store.clone(), keys::NEXT_TABLE_ID, TABLE_IDS_TAKEN_AT_ONCE);
         let throttle = Throttle::new(clock.clone(), targets);
         let sketches = Sketches::of(&store, &clock);
         Ok(Self { store, clock, timestamps, table_ids, throttle, sketches })

@@ -1,5 +1,5 @@
-//! Ids of tables. A table is stored under its id, never under its name, so dropping and creating it again are
-//! both instant; an id is never used twice.
+//! Ids of tables, containers and contents. They are stored under their ids, never under a name, so dropping and creating
+//! them again are both instant; an id is never used twice.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use tokio::sync::Mutex;
 
 use crate::keys;
 
-/// Ids are taken from the store this many at a time: a restart loses the rest, which does no harm.
-const BLOCK: u64 = 32;
-
+/// A counter in the store. Ids are taken from it many at a time: a restart loses the rest, which does no harm.
 #[derive(Debug)]
-pub(crate) struct TableIds {
+pub(crate) struct Ids {
     store: Store,
+    key: &'static [u8],
+    taken_at_once: u64,
     block: Mutex<Range<u64>>,
 }
 
-impl TableIds {
-    pub(crate) fn new(store: Store) -> Self {
-        Self { store, block: Mutex::new(0..0) }
+impl Ids {
+    pub(crate) fn new(store: Store, key: &'static [u8], taken_at_once: u64) -> Self {
+        Self { store, key, taken_at_once, block: Mutex::new(0..0) }
     }
 
     pub(crate) async fn next(&self) -> Result<u64> {
@@ -31,16 +31,16 @@ impl TableIds {
     }
 
     async fn reserve(&self) -> Result<Range<u64>> {
-        let key = Bytes::from_static(keys::NEXT_TABLE_ID);
+        let key = Bytes::from_static(self.key);
         let decide = |tx: &mut tablerock_kv::Transaction| {
             let first = match tx.get(&key) {
                 None => 1,
                 Some(bytes) => u64::from_be_bytes(
-                    bytes[..].try_into().map_err(|_| Error::corrupt("the next table id is not eight bytes"))?,
+                    bytes[..].try_into().map_err(|_| Error::corrupt("the next id is not eight bytes"))?,
                 ),
             };
-            let end =
-                first.checked_add(BLOCK).ok_or_else(|| Error::corrupt("the next table id is after the last one"))?;
+            let end = first.checked_add(self.taken_at_once);
+            let end = end.ok_or_else(|| Error::corrupt("the next id is after the last one"))?;
             tx.put(key.clone(), end.to_be_bytes().to_vec());
             Ok(first..end)
         };
@@ -62,6 +62,6 @@ mod tests {
             Ok::<_, Error>(())
         };
         store.transact(&keys::system_partition(), vec![], put).await.unwrap();
-        assert_eq!(TableIds::new(store).next().await.unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(Ids::new(store, keys::NEXT_TABLE_ID, 1).next().await.unwrap_err().kind(), ErrorKind::Corrupt);
     }
 }
