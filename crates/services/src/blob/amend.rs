@@ -90,7 +90,8 @@ impl BlobService {
             blob.tier = Some(Tier { name: tier.to_owned(), changed: DateTime::from_ticks(self.clock.ticks()) });
             Ok(())
         };
-        Ok(self.amend(&place, set).await?.1)
+        self.amend(&place, set).await?;
+        Ok(())
     }
 
     /// Replaces all tags. The ETag stays what it was.
@@ -103,7 +104,8 @@ impl BlobService {
             blob.tags = tags.clone();
             Ok(())
         };
-        Ok(self.amend(&place, set).await?.1)
+        self.amend(&place, set).await?;
+        Ok(())
     }
 
     /// Changes a blob on terms, which gives it a new ETag.

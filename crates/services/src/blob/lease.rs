@@ -8,7 +8,7 @@ use super::fields::{FieldReader, FieldWriter};
 
 /// What a lease is on, for the words of refusals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leased {
+pub(super) enum Leased {
     Blob,
     Container,
 }

@@ -164,16 +164,8 @@ impl Listing<'_> {
         {
             return prefix_end(prefix).map_or(next, Position::start_of);
         }
-        let is_rest_of_blob = next.partition == self.place.partition;
-        match self.place.is_done && is_rest_of_blob && !self.is_waiting_for_blocks(&next) {
-            true => Position::end_of(&self.place.partition),
-            false => next,
-        }
-    }
-
-    /// Whether the record that tells of uncommitted blocks is still to come.
-    fn is_waiting_for_blocks(&self, next: &Position) -> bool {
-        matches!(keys::blob_key_of(&next.key), Ok(BlobKey::Base | BlobKey::Blocks)) && !self.place.is_committed
+        let is_rest_of_blob = self.place.is_done && next.partition == self.place.partition;
+        if is_rest_of_blob { Position::end_of(&self.place.partition) } else { next }
     }
 }
 

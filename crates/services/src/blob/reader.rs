@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 
 use tablerock_kv::{Bytes, Error as StoreError, Store};
+use tablerock_protocol::ServiceError;
 use tablerock_protocol::blob::ByteRange;
 
-use super::content::CHUNK_BYTES;
+use super::content::{CHUNK_BYTES, ContentSource};
 use super::pieces::{self, Piece, PieceSource};
 use super::record::{Blob, Body};
 use super::keys;
@@ -174,6 +175,13 @@ impl BlobReader {
             });
         }
         Ok(true)
+    }
+}
+
+/// Content may come from another blob.
+impl ContentSource for BlobReader {
+    async fn next(&mut self) -> Result<Option<Bytes>, ServiceError> {
+        BlobReader::next(self).await.map_err(crate::Error::into_service_error)
     }
 }
 

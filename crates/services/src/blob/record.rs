@@ -28,7 +28,7 @@ impl BlobKind {
 
 /// Where the bytes of a blob are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Body {
+pub(super) enum Body {
     /// Here.
     Inline(Bytes),
     /// In one content.
