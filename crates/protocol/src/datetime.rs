@@ -1,6 +1,7 @@
 //! `Edm.DateTime`: 100-ns ticks since 0001-01-01, and its text forms.
 
 use std::fmt;
+use std::time::{Duration, UNIX_EPOCH};
 
 const TICKS_PER_SECOND: u64 = 10_000_000;
 const SECONDS_PER_DAY: u64 = 86_400;
@@ -50,6 +51,12 @@ impl DateTime {
         let Date { year, month, day } = date;
         let (hour, minute, second) = clock_of(second_of_day);
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:07}Z")
+    }
+
+    /// In the form of HTTP headers, to the second. It has no years before 1970; they become its first second.
+    pub fn to_http_date(self) -> String {
+        let seconds = u64::try_from(self.unix_seconds()).unwrap_or_default();
+        httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds))
     }
 
     /// As the service's messages show it: `01/31/0001 00:00:00`.
@@ -269,6 +276,12 @@ mod tests {
         assert_eq!(DateTime::from_unix_seconds(0).to_seven_digits(), "1970-01-01T00:00:00.0000000Z");
         assert_eq!(DateTime::parse("1601-01-01").unwrap().to_message_form(), "01/01/1601 00:00:00");
         assert_eq!(DateTime::from_unix_seconds(86_400).unix_seconds(), 86_400);
+    }
+
+    #[test]
+    fn headers_show_seconds_up_to_the_last_date() {
+        assert_eq!(DateTime::MAX.to_http_date(), "Fri, 31 Dec 9999 23:59:59 GMT");
+        assert_eq!(DateTime::MIN_STORED.to_http_date(), "Thu, 01 Jan 1970 00:00:00 GMT");
     }
 
     #[test]

@@ -45,3 +45,21 @@ pub const BLOB_NAME_SEGMENTS_MAX: usize = 254;
 pub const ACCOUNT_NAME_CHARS: std::ops::RangeInclusive<usize> = 3..=24;
 /// How deep a filter may nest. The service has a bound too; its value is not published.
 pub const FILTER_DEPTH_MAX: usize = 100;
+/// Names and values of one resource's metadata together.
+pub const METADATA_BYTES_MAX: usize = 8 * 1024;
+/// The text of a message in UTF-8, after XML has been undone.
+pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
+/// The body that carries a message: room for the text twice over, and 512 bytes.
+pub const MESSAGE_BODY_BYTES_MAX: usize = 128 * 1024 + 512;
+/// Messages of one Get or Peek.
+pub const MESSAGES_COUNT: std::ops::RangeInclusive<i64> = 1..=32;
+/// For how long Get hides a message, in seconds.
+pub const GET_VISIBILITY_SECONDS: std::ops::RangeInclusive<i64> = 1..=7 * 24 * 3600;
+/// For how long Put and Update hide a message, in seconds.
+pub const VISIBILITY_SECONDS: std::ops::RangeInclusive<i64> = 0..=7 * 24 * 3600;
+/// How long Get hides a message unless it says otherwise.
+pub const GET_VISIBILITY_SECONDS_DEFAULT: u32 = 30;
+/// How long a message lives unless Put says otherwise, and the longest before 2017-07-29.
+pub const MESSAGE_SECONDS_DEFAULT: u32 = 7 * 24 * 3600;
+/// Queues of one page of List Queues.
+pub const QUEUES_PAGE_MAX: usize = 5000;

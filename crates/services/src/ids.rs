@@ -1,27 +1,29 @@
-//! Ids of tables, containers and contents. They are stored under their ids, never under a name, so dropping and creating
-//! them again are both instant; an id is never used twice.
+//! Ids that are never given twice: of tables, queues and containers, which are stored under them, and of messages and
+//! contents. Because names only lead to ids, dropping something and creating it again are both instant.
 
 use std::ops::Range;
 
-use tablerock_kv::{Bytes, Error, Result, Store};
+use tablerock_kv::{Bytes, Error, Result, Store, Transaction};
 use tokio::sync::Mutex;
 
 use crate::keys;
 
-/// A counter in the store. Ids are taken from it many at a time: a restart loses the rest, which does no harm.
+/// One sequence of ids, taken from the store block by block: a restart loses the rest of a block, which does no harm.
 #[derive(Debug)]
 pub(crate) struct Ids {
     store: Store,
+    /// The record that says where the next block begins.
     key: &'static [u8],
-    taken_at_once: u64,
+    block_size: u64,
     block: Mutex<Range<u64>>,
 }
 
 impl Ids {
-    pub(crate) fn new(store: Store, key: &'static [u8], taken_at_once: u64) -> Self {
-        Self { store, key, taken_at_once, block: Mutex::new(0..0) }
+    pub(crate) fn new(store: Store, key: &'static [u8], block_size: u64) -> Self {
+        Self { store, key, block_size, block: Mutex::new(0..0) }
     }
 
+    /// An id greater than all that this process had from here before.
     pub(crate) async fn next(&self) -> Result<u64> {
         let mut block = self.block.lock().await;
         if block.is_empty() {
@@ -32,14 +34,14 @@ impl Ids {
 
     async fn reserve(&self) -> Result<Range<u64>> {
         let key = Bytes::from_static(self.key);
-        let decide = |tx: &mut tablerock_kv::Transaction| {
+        let decide = |tx: &mut Transaction| {
             let first = match tx.get(&key) {
                 None => 1,
                 Some(bytes) => u64::from_be_bytes(
                     bytes[..].try_into().map_err(|_| Error::corrupt("the next id is not eight bytes"))?,
                 ),
             };
-            let end = first.checked_add(self.taken_at_once);
+            let end = first.checked_add(self.block_size);
             let end = end.ok_or_else(|| Error::corrupt("the next id is after the last one"))?;
             tx.put(key.clone(), end.to_be_bytes().to_vec());
             Ok(first..end)
@@ -57,11 +59,26 @@ mod tests {
     #[tokio::test]
     async fn a_next_id_after_the_last_one_is_corrupt_and_not_zero() {
         let store = Store::in_memory();
-        let put = |tx: &mut tablerock_kv::Transaction| {
+        let put = |tx: &mut Transaction| {
             tx.put(Bytes::from_static(keys::NEXT_TABLE_ID), u64::MAX.to_be_bytes().to_vec());
             Ok::<_, Error>(())
         };
         store.transact(&keys::system_partition(), vec![], put).await.unwrap();
-        assert_eq!(Ids::new(store, keys::NEXT_TABLE_ID, 1).next().await.unwrap_err().kind(), ErrorKind::Corrupt);
+        let ids = Ids::new(store, keys::NEXT_TABLE_ID, 32);
+        assert_eq!(ids.next().await.unwrap_err().kind(), ErrorKind::Corrupt);
+    }
+
+    #[tokio::test]
+    async fn two_processes_never_get_the_same_id() {
+        let store = Store::in_memory();
+        let [one, other] = [0, 1].map(|_| Ids::new(store.clone(), keys::NEXT_TABLE_ID, 4));
+        let mut given = vec![];
+        for _ in 0..10 {
+            given.push(one.next().await.unwrap());
+            given.push(other.next().await.unwrap());
+        }
+        given.sort_unstable();
+        given.dedup();
+        assert_eq!(given.len(), 20);
     }
 }

@@ -11,11 +11,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tablerock_kv::key::{KeyBuilder, KeyReader, physical};
-use tablerock_kv::{Bytes, ManualClock, Position, Range, ScanLimits, Store};
+use tablerock_kv::{Bytes, Dice, ManualClock, Position, Range, ScanLimits, Store};
 use tablerock_protocol::xml::ServicePropertiesUpdate;
-use tablerock_protocol::{DateTime, Property, TableName, Uuid, Value};
+use tablerock_protocol::{DateTime, Metadata, Property, QueueName, TableName, Uuid, Value};
+use tablerock_services::queue::keys as queue_keys;
+use tablerock_services::queue::{NewMessage, TimeToLive};
 use tablerock_services::table::{Change, EntityGroup, EntityOperation, Properties};
-use tablerock_services::{AccountService, TableService, ThrottleTargets, keys};
+use tablerock_services::{AccountService, QueueService, TableService, ThrottleTargets, keys};
 
 const ACCOUNT: &str = "devstoreaccount1";
 
@@ -28,11 +30,20 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
     let shown: BTreeSet<_> = examples.iter().map(|example| example.name.as_str()).collect();
     let wanted = [
         "bytes",
+        "count",
         "drop_note",
         "entity",
+        "expiry",
+        "message",
+        "next_message_number",
+        "next_queue_id",
         "next_table_id",
         "note_of_dropped_table",
         "number",
+        "queue",
+        "queue_drop_note",
+        "queue_time",
+        "range_of_queue",
         "range_of_table",
         "table",
         "table_service_properties",
@@ -52,13 +63,13 @@ async fn the_document_shows_every_record_of_a_small_store() {
     assert_eq!(shown(&documented), shown(&stored));
 }
 
-/// Creates a table, inserts an entity with a property of every type and sets the service's properties, on New
-/// Year's Day 2026 at midnight.
+/// Creates a table, inserts an entity with a property of every type and sets the service's properties; creates a queue,
+/// puts a message and gets it. On New Year's Day 2026 at midnight.
 async fn a_small_store() -> BTreeMap<Vec<u8>, Vec<u8>> {
     let midnight = DateTime::parse("2026-01-01").unwrap();
     let store = Store::in_memory();
     let clock = Arc::new(ManualClock::at(midnight.ticks()));
-    let tables = TableService::open(store.clone(), clock, ThrottleTargets::default()).await.unwrap();
+    let tables = TableService::open(store.clone(), clock.clone(), ThrottleTargets::default()).await.unwrap();
     tables.create_table(ACCOUNT, &TableName::parse("People").unwrap()).await.unwrap();
     let property = |name: &'static str, value| Property { name: name.into(), value };
     let properties = [
@@ -80,6 +91,15 @@ async fn a_small_store() -> BTreeMap<Vec<u8>, Vec<u8>> {
     tables.apply(ACCOUNT, &EntityGroup::single(insert)).await.unwrap();
     let update = ServicePropertiesUpdate { cors: Some(vec![]), ..ServicePropertiesUpdate::default() };
     AccountService::new(store.clone()).set_table_service_properties(ACCOUNT, &update).await.unwrap();
+
+    let queues = QueueService::open(store.clone(), clock, Dice::seeded(1)).await.unwrap();
+    let jobs = QueueName::parse("jobs").unwrap();
+    let metadata = Metadata::new(vec![("Color".to_owned(), "red".to_owned())]).unwrap();
+    queues.create_queue(ACCOUNT, &jobs, &metadata).await.unwrap();
+    let message =
+        NewMessage { text: "é".to_owned(), visibility_seconds: 0, time_to_live: TimeToLive::Seconds(7 * 24 * 3600) };
+    queues.put_message(ACCOUNT, &jobs, message).await.unwrap();
+    queues.get_messages(ACCOUNT, &jobs, 1, 30).await.unwrap();
 
     let everything = Range { start: Position::start_of(Bytes::new()), end: None };
     let limits = ScanLimits { records_max: 1000, bytes_max: 1 << 20, deadline: None };
@@ -147,6 +167,29 @@ impl Example {
             ("range_of_table", [Number(table)]) => {
                 let (start, end) = physical::encode_range(&keys::table_range(*table));
                 fields([("start", &start), ("end", &end.expect("a table is not the last thing there can be"))])
+            }
+            ("next_queue_id", []) => record(&keys::system_partition(), queue_keys::NEXT_QUEUE_ID),
+            ("next_message_number", []) => record(&keys::system_partition(), queue_keys::NEXT_MESSAGE_NUMBER),
+            ("queue_time", []) => record(&keys::system_partition(), queue_keys::QUEUE_TIME),
+            ("queue", [Text(account), Text(name)]) => {
+                record(&queue_keys::directory_partition(account), &queue_keys::directory_key(name))
+            }
+            ("queue_drop_note", [Text(account), Number(queue)]) => {
+                record(&queue_keys::directory_partition(account), &queue_keys::drop_note_key(*queue))
+            }
+            ("message", [Number(queue), Number(visible), Number(number)]) => {
+                let key = queue_keys::MessageKey { visible: *visible, number: *number };
+                record(&queue_keys::messages_partition(*queue), &queue_keys::message_key(key))
+            }
+            ("expiry", [Number(queue), Number(expires), Number(number)]) => {
+                record(&queue_keys::messages_partition(*queue), &queue_keys::expiry_key(*expires, *number))
+            }
+            ("count", [Number(queue), Number(part)]) => {
+                record(&queue_keys::messages_partition(*queue), &queue_keys::count_key(*part))
+            }
+            ("range_of_queue", [Number(queue)]) => {
+                let (start, end) = physical::encode_range(&queue_keys::messages_range(*queue));
+                fields([("start", &start), ("end", &end.expect("a queue is not the last thing there can be"))])
             }
             ("note_of_dropped_table", [Number(table)]) => self.checked_note(*table),
             (name, arguments) => panic!("nobody knows the example {name}{arguments:?}"),

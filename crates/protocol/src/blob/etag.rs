@@ -1,7 +1,7 @@
 //! ETags and dates of containers and blobs. Both say when something was last changed: the ETag in ticks of 100 ns,
 //! the date in seconds.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use crate::DateTime;
 
@@ -13,12 +13,6 @@ pub fn strong_etag(changed: DateTime) -> String {
 /// As lists of blobs have it: `0x8D6D4168BD4CB41`.
 pub fn unquoted_etag(changed: DateTime) -> String {
     format!("0x{:X}", changed.ticks())
-}
-
-/// A time in the form of HTTP headers. Nothing was stored before 1970, the earliest that this form is written for here.
-pub fn http_date(time: DateTime) -> String {
-    let seconds = u64::try_from(time.unix_seconds()).unwrap_or_default();
-    httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds))
 }
 
 /// Reads a date of a header, in any of the three forms that HTTP has.
@@ -37,7 +31,7 @@ mod tests {
         let changed = DateTime::parse("2019-05-09T00:37:52.1234561Z").unwrap();
         assert_eq!(strong_etag(changed), format!("\"0x{:X}\"", changed.ticks()));
         assert!(unquoted_etag(changed).starts_with("0x8D6D4"), "as the live service had it on that day");
-        assert_eq!(http_date(changed), "Thu, 09 May 2019 00:37:52 GMT");
+        assert_eq!(changed.to_http_date(), "Thu, 09 May 2019 00:37:52 GMT");
         let parsed = parse_http_date(" Thu, 09 May 2019 00:37:52 GMT").unwrap();
         assert_eq!(parsed.unix_seconds(), changed.unix_seconds());
         assert_eq!(parse_http_date("yesterday"), None);

@@ -6,7 +6,6 @@
 //! | `range` | `Range` and `x-ms-range` |
 //! | `checksum` | MD5 and CRC-64/NVME: given, computed and compared |
 //! | `content_headers` | the six headers that describe a blob's content |
-//! | `metadata` | `x-ms-meta-*` |
 //! | `lease` | ids, durations and actions of leases |
 //! | `block_id` | ids of blocks |
 //! | `tags` | index tags, and conditions on them |
@@ -18,7 +17,6 @@ mod conditions;
 mod content_headers;
 mod etag;
 mod lease;
-mod metadata;
 mod range;
 mod tag_condition;
 mod tags;
@@ -27,9 +25,8 @@ pub use block_id::{BLOCK_ID_BYTES_MAX, BlockId};
 pub use checksum::{Checksums, Crc64, Digests, Md5};
 pub use conditions::{Conditions, EtagList};
 pub use content_headers::{CONTENT_TYPE_DEFAULT, ContentHeaders};
-pub use etag::{http_date, parse_http_date, strong_etag, unquoted_etag};
+pub use etag::{parse_http_date, strong_etag, unquoted_etag};
 pub use lease::{LeaseAction, LeaseDuration, LeaseId};
-pub use metadata::{METADATA_BYTES_MAX, Metadata};
 pub use range::{ByteRange, RangeAsked};
 pub use tag_condition::TagCondition;
 pub use tags::Tags;

@@ -3,7 +3,8 @@
 use super::blob_tags::push_tags;
 use super::reading::is_xml_char;
 use super::writing::{DECLARATION, push_element, push_escaped, push_text};
-use crate::blob::{Metadata, Tags};
+use crate::Metadata;
+use crate::blob::Tags;
 
 /// What both lists repeat of the request; what it did not have is not repeated.
 #[derive(Debug, Clone, Default)]

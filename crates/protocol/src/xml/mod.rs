@@ -1,4 +1,4 @@
-//! The XML documents of the service: service properties, service stats and stored access policies.
+//! The XML documents of the services: service properties, service stats, stored access policies, queues and messages.
 //!
 //! Documents are small, so they are read whole into a tree of elements, within bounds, then checked and turned
 //! into plain structures. What is rendered here reads back to the same structure.
@@ -9,6 +9,8 @@ mod blob_lists;
 mod blob_tags;
 mod block_list;
 mod cors_rules;
+mod queue_listing;
+mod queue_messages;
 pub(crate) mod reading;
 mod service_properties;
 mod service_stats;
@@ -23,6 +25,8 @@ pub use cors_rules::{
     CORS_BYTES_MAX, CORS_LITERAL_HEADERS_MAX, CORS_ORIGINS_MAX, CORS_PREFIXED_HEADERS_MAX, CORS_RULES_MAX,
     CORS_VALUE_CHARS_MAX,
 };
+pub use queue_listing::QueueListing;
+pub use queue_messages::{QueueMessageElement, parse_message_text, render_messages};
 pub use service_properties::{ServiceProperties, ServicePropertiesUpdate};
 pub use service_stats::{GeoReplication, ServiceStats};
 pub use writing::BOM;

@@ -24,7 +24,12 @@ pub(crate) struct Element {
 impl Element {
     /// Reads a document and returns its root element.
     pub(crate) fn parse(document: &[u8]) -> Result<Self, ServiceError> {
-        let text = document_text(document).ok_or_else(not_valid)?;
+        Self::parse_within(document, limits::XML_BODY_BYTES_MAX)
+    }
+
+    /// As [`parse`](Self::parse), with a bound of its own for the document.
+    pub(crate) fn parse_within(document: &[u8], bytes_max: usize) -> Result<Self, ServiceError> {
+        let text = document_text(document, bytes_max).ok_or_else(not_valid)?;
         let mut reader = Reader::from_str(text);
         let mut tree = Tree::default();
         while tree.add(reader.read_event().map_err(|_| not_valid())?).ok_or_else(not_valid)? {}
@@ -80,6 +85,17 @@ impl Element {
         if self.children.is_empty() { Ok(&self.text) } else { Err(not_valid()) }
     }
 
+    /// The text beside whatever elements there are, exactly as given.
+    pub(crate) fn into_own_text(self) -> String {
+        self.text
+    }
+
+    /// The first child of that name, if this element has the name it should.
+    pub(crate) fn into_child(self, name: &str, child: &str) -> Option<Element> {
+        let children = if self.is_named(name) { self.children } else { vec![] };
+        children.into_iter().find(|element| element.is_named(child))
+    }
+
     /// The text without white space around it, or `None` when nothing is left.
     pub(crate) fn value(&self) -> Result<Option<&str>, ServiceError> {
         let value = self.text()?.trim_ascii();
@@ -103,8 +119,8 @@ impl Element {
 
 /// The document as text, without its byte order mark. The declared encoding is ignored: everybody sends UTF-8,
 /// some of them under another name.
-fn document_text(document: &[u8]) -> Option<&str> {
-    if document.len() > limits::XML_BODY_BYTES_MAX {
+fn document_text(document: &[u8], bytes_max: usize) -> Option<&str> {
+    if document.len() > bytes_max {
         return None;
     }
     let text = std::str::from_utf8(document).ok()?;

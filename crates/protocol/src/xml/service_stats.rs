@@ -1,7 +1,5 @@
 //! Get Service Stats.
 
-use std::time::{Duration, UNIX_EPOCH};
-
 use super::writing::{DECLARATION, push_element, push_text};
 use crate::DateTime;
 
@@ -37,20 +35,13 @@ impl ServiceStats {
 impl GeoReplication {
     fn push(self, out: &mut String) {
         let (status, last_sync) = match self {
-            Self::Live { last_sync } => ("live", http_date(last_sync)),
+            Self::Live { last_sync } => ("live", last_sync.to_http_date()),
             Self::Bootstrap => ("bootstrap", String::new()),
             Self::Unavailable => ("unavailable", String::new()),
         };
         push_text(out, "Status", status);
         push_text(out, "LastSyncTime", &last_sync);
     }
-}
-
-/// A time in the form of HTTP headers. Nothing was replicated before 1970, the earliest that this form is
-/// written for here.
-fn http_date(time: DateTime) -> String {
-    let seconds = u64::try_from(time.unix_seconds()).unwrap_or_default();
-    httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Changes that leave the content as it is: headers, metadata, tags, tier, lease, seal.
 
 use tablerock_kv::{Bytes, Transaction};
-use tablerock_protocol::blob::{ContentHeaders, LeaseAction, LeaseId, Metadata, Tags};
-use tablerock_protocol::{DateTime, ErrorCode};
+use tablerock_protocol::blob::{ContentHeaders, LeaseAction, LeaseId, Tags};
+use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::address::{BlobAddress, Place, ReadTerms, WriteTerms};
 use super::lease::{self, LeaseOutcome};

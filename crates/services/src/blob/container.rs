@@ -1,10 +1,10 @@
 //! Containers: create, read, change, lease and delete.
 
 use tablerock_kv::{Bytes, ScanLimits, Transaction};
-use tablerock_protocol::blob::{Conditions, LeaseAction, LeaseId, Metadata};
+use tablerock_protocol::blob::{Conditions, LeaseAction, LeaseId};
 use tablerock_protocol::signing::BlobPermissions;
 use tablerock_protocol::xml::StoredAccessPolicies;
-use tablerock_protocol::{DateTime, ErrorCode};
+use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::container_record::{Container, PublicAccess};
 use super::lease::{self, LeaseOutcome, Leased};

@@ -1,8 +1,7 @@
 //! What the container directory keeps about a container.
 
 use tablerock_kv::{Bytes, Result};
-use tablerock_protocol::DateTime;
-use tablerock_protocol::blob::Metadata;
+use tablerock_protocol::{DateTime, Metadata};
 
 use super::fields::{FieldReader, FieldWriter};
 use super::lease::{self, Lease};

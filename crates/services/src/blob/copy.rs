@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use tablerock_kv::Bytes;
-use tablerock_protocol::blob::{ByteRange, Checksums, Conditions, LeaseId, Metadata, Tags};
-use tablerock_protocol::{DateTime, ErrorCode};
+use tablerock_protocol::blob::{ByteRange, Checksums, Conditions, LeaseId, Tags};
+use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::address::{BlobAddress, Place, ReadTerms, WriteTerms};
 use super::change::Change;

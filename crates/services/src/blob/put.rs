@@ -2,8 +2,8 @@
 
 use bytes::BytesMut;
 use tablerock_kv::Bytes;
-use tablerock_protocol::blob::{Checksums, ContentHeaders, Digests, Metadata, Tags};
-use tablerock_protocol::{DateTime, ErrorCode};
+use tablerock_protocol::blob::{Checksums, ContentHeaders, Digests, Tags};
+use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::address::{BlobAddress, Place, WriteTerms};
 use super::change::{Change, Seen};

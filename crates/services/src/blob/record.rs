@@ -1,8 +1,8 @@
 //! What is kept about a blob or a snapshot of one.
 
 use tablerock_kv::{Bytes, Result};
-use tablerock_protocol::DateTime;
-use tablerock_protocol::blob::{ContentHeaders, Md5, Metadata, Tags};
+use tablerock_protocol::{DateTime, Metadata};
+use tablerock_protocol::blob::{ContentHeaders, Md5, Tags};
 
 use super::fields::{FieldReader, FieldWriter};
 use super::lease::{self, Lease};

@@ -1,8 +1,7 @@
 //! Snapshots: records of a blob as it was, which share its content.
 
 use tablerock_kv::{Bytes, Error as StoreError, Transaction};
-use tablerock_protocol::blob::Metadata;
-use tablerock_protocol::{DateTime, ErrorCode};
+use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::address::{BlobAddress, WriteTerms};
 use super::lease::{self, Leased};

@@ -18,9 +18,9 @@ use tablerock_kv::{Clock, Store};
 use sketch::Sketches;
 
 use crate::ids::Ids;
-use crate::{Result, keys};
 use crate::throttle::{Throttle, ThrottleTargets};
 use crate::timestamps::Timestamps;
+use crate::{Result, keys};
 
 pub use directory::Table;
 pub use entities::Outcome;
@@ -29,7 +29,8 @@ pub use query::{EntityPage, EntityQuery, FoundEntity};
 pub use stored_entity::{Properties, StoredEntity};
 pub use table_query::{TablePage, TableQuery};
 
-const TABLE_IDS_TAKEN_AT_ONCE: u64 = 32;
+/// Table ids that are taken from the store at a time.
+const TABLE_IDS_BLOCK: u64 = 32;
 
 /// Every rule of behaviour of the Table service. No HTTP above it, no engine below it. A store has one of these at a
 /// time: it remembers which Timestamps it gave out, and what it has read.
@@ -46,7 +47,7 @@ pub struct TableService {
 impl TableService {
     pub async fn open(store: Store, clock: Arc<dyn Clock>, targets: ThrottleTargets) -> Result<Self> {
         let timestamps = Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await?;
-        let table_ids = Ids::new(store.clone(), keys::NEXT_TABLE_ID, TABLE_IDS_TAKEN_AT_ONCE);
+        let table_ids = Ids::new(store.clone(), keys::NEXT_TABLE_ID, TABLE_IDS_BLOCK);
         let throttle = Throttle::new(clock.clone(), targets);
         let sketches = Sketches::of(&store, &clock);
         Ok(Self { store, clock, timestamps, table_ids, throttle, sketches })

@@ -1,0 +1,149 @@
+//! Get and peek messages: from the front of a queue.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tablerock_kv::{Bytes, ScanLimits, Transaction};
+use tablerock_protocol::{QueueName, limits};
+
+use super::heads::{Flight, Head};
+use super::keys::MessageKey;
+use super::messages::{Message, later, write};
+use super::stored_message::StoredMessage;
+use super::{QueueService, keys};
+use crate::Result;
+
+/// What one scan of a queue's front reads at most.
+const SCAN_RECORDS: usize = 128;
+const SCAN_BYTES: usize = 128 << 10;
+
+impl QueueService {
+    /// Gives out up to `count` messages and hides each from everybody else for a while.
+    pub async fn get_messages(
+        &self,
+        account: &str,
+        queue: &QueueName,
+        count: usize,
+        visibility_seconds: u32,
+    ) -> Result<Vec<Message>> {
+        let queue_id = self.queue_id(account, queue).await?;
+        let now = self.time.now().await;
+        let visible = later(now, visibility_seconds.into());
+        let head = self.heads.of(queue_id);
+        let deadline = self.deadline();
+        let mut given = Vec::new();
+        while given.len() < count {
+            let claimed = head.claim(count - given.len());
+            let is_any_left = match claimed.is_empty() {
+                true => self.read_on(queue_id, &head, now, deadline).await,
+                false => self.give_out(queue_id, &head, claimed, now, visible, &mut given).await.map(|()| true),
+            };
+            match is_any_left {
+                Ok(true) => {}
+                // What has been taken out of the queue is given, whatever happened after.
+                Err(error) if given.is_empty() => return Err(error),
+                Ok(false) | Err(_) => break,
+            }
+        }
+        Ok(given)
+    }
+
+    /// The messages at the front, as they are.
+    pub async fn peek_messages(&self, account: &str, queue: &QueueName, count: usize) -> Result<Vec<Message>> {
+        let queue_id = self.queue_id(account, queue).await?;
+        let now = self.time.now().await;
+        let head = self.heads.of(queue_id);
+        let deadline = self.deadline();
+        self.read_on(queue_id, &head, now, deadline).await?;
+        let mut range = keys::messages_visible(queue_id, head.first(), now);
+        let mut seen = Vec::new();
+        loop {
+            let page = self.store.scan(&range, scan_limits(count)).await?;
+            for record in &page.records {
+                let message = StoredMessage::decode(&record.value)?;
+                if seen.len() < count && !message.has_expired(now) {
+                    seen.push(message.shown_at(keys::decode_message_key(&record.key)?));
+                }
+            }
+            match page.next {
+                Some(next) if seen.len() < count && self.clock.instant() < deadline => range.start = next,
+                _ => return Ok(seen),
+            }
+        }
+    }
+
+    /// Moves claimed messages to the time at which they become visible again. Claims are only hopes: those that are
+    /// not there any more are passed over.
+    async fn give_out(
+        &self,
+        queue_id: u64,
+        head: &Arc<Head>,
+        claimed: Vec<MessageKey>,
+        now: u64,
+        visible: u64,
+        given: &mut Vec<Message>,
+    ) -> Result<()> {
+        let places: Vec<Bytes> = claimed.iter().map(|key| keys::message_key(*key)).collect();
+        let landing = claimed.iter().map(|key| MessageKey { visible, ..*key }).collect();
+        let numbers: Vec<u64> = claimed.iter().map(|key| key.number).collect();
+        let decide = |tx: &mut Transaction| -> Result<Vec<Message>> {
+            let mut messages = Vec::with_capacity(places.len());
+            for (place, number) in std::iter::zip(&places, &numbers) {
+                let Some(stored) = tx.get(place) else { continue };
+                let mut message = StoredMessage::decode(stored)?;
+                if message.has_expired(now) {
+                    continue;
+                }
+                message.changes = message.changes.wrapping_add(1);
+                message.dequeue_count = message.dequeue_count.saturating_add(1);
+                let key = MessageKey { visible, number: *number };
+                tx.delete(place.clone());
+                write(tx, key, &message, message.encode());
+                messages.push(message.shown_at(key));
+            }
+            Ok(messages)
+        };
+        let flight = Flight::start(&self.heads, &self.store, queue_id, landing).taking(head.clone(), claimed);
+        let partition = keys::messages_partition(queue_id);
+        let outcome = self.store.transact(&partition, places.clone(), decide).await;
+        flight.over(outcome.is_ok());
+        given.extend(outcome?);
+        Ok(())
+    }
+
+    /// Looks for messages that have become visible, until there is one to claim. `false` if there is none.
+    async fn read_on(&self, queue_id: u64, head: &Head, now: u64, deadline: Instant) -> Result<bool> {
+        let _reading = head.reading.lock().await;
+        loop {
+            if head.is_any_waiting() {
+                return Ok(true);
+            }
+            let Some(from) = head.read_from(now) else { return Ok(false) };
+            if self.clock.instant() >= deadline {
+                return Ok(false);
+            }
+            let page = self.store.scan(&keys::messages_visible(queue_id, from, now), scan_limits(SCAN_RECORDS)).await?;
+            let mut found = Vec::with_capacity(page.records.len());
+            let mut last = None;
+            for record in &page.records {
+                let key = keys::decode_message_key(&record.key)?;
+                // Expired messages are passed over for good; removing them is the sweeper's work.
+                if !StoredMessage::has_expired_in(&record.value, now)? {
+                    found.push(key);
+                }
+                last = Some(key);
+            }
+            let after = last.map(|key| MessageKey { number: key.number.saturating_add(1), ..key });
+            head.found(&found, after.filter(|_| page.next.is_some()), now);
+        }
+    }
+
+    /// How long a request may look for messages among expired ones.
+    fn deadline(&self) -> Instant {
+        self.clock.instant() + Duration::from_secs(limits::QUERY_SECONDS_MAX)
+    }
+}
+
+fn scan_limits(records_max: usize) -> ScanLimits {
+    ScanLimits { records_max, bytes_max: SCAN_BYTES, deadline: None }
+}

@@ -1,0 +1,193 @@
+//! The front of one queue.
+
+use std::collections::BTreeSet;
+
+use parking_lot::Mutex;
+
+use crate::queue::keys::MessageKey;
+
+/// Messages that are known and wait to be given out. What is found beyond that is looked for again.
+const WAITING_MAX: usize = 1024;
+
+const FIRST: MessageKey = MessageKey { visible: 0, number: 0 };
+
+/// What is known of a queue's front. Every live message is in `waiting`, in `claimed`, still on its way to disk, or at
+/// or after the place where the next scan starts.
+#[derive(Debug)]
+pub(in crate::queue) struct Head {
+    state: Mutex<State>,
+    /// Held by the one who reads on, while others wait for what it finds.
+    pub(in crate::queue) reading: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Where the next scan starts.
+    next: MessageKey,
+    /// Where it starts instead, for the sake of messages that there was no room for.
+    next_again: Option<MessageKey>,
+    /// While a scan is under way, what lands at or after its start: the scan may have seen it or not.
+    meanwhile: Option<BTreeSet<MessageKey>>,
+    waiting: BTreeSet<MessageKey>,
+    claimed: BTreeSet<MessageKey>,
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        let state = State {
+            next: FIRST,
+            next_again: None,
+            meanwhile: None,
+            waiting: BTreeSet::new(),
+            claimed: BTreeSet::new(),
+        };
+        Self { state: Mutex::new(state), reading: tokio::sync::Mutex::new(()) }
+    }
+}
+
+impl Head {
+    /// Claims up to `count` messages, the first ones. Nobody else gets them before they are given back.
+    pub(in crate::queue) fn claim(&self, count: usize) -> Vec<MessageKey> {
+        let mut state = self.state.lock();
+        let keys: Vec<_> = std::iter::from_fn(|| state.waiting.pop_first()).take(count).collect();
+        state.claimed.extend(&keys);
+        keys
+    }
+
+    pub(in crate::queue) fn is_any_waiting(&self) -> bool {
+        !self.state.lock().waiting.is_empty()
+    }
+
+    /// Where to read on, up to what is visible at `now`; `None` if everything there has been read. A scan follows, and
+    /// then [`found`](Self::found).
+    pub(in crate::queue) fn read_from(&self, now: u64) -> Option<MessageKey> {
+        let mut state = self.state.lock();
+        let end = end_at(now);
+        let from = state.next_again.take().map_or(state.next, |again| again.min(state.next));
+        // Should the scan be cut short, the next one starts there again.
+        state.next = from;
+        if from >= end {
+            return None;
+        }
+        state.meanwhile = Some(BTreeSet::new());
+        Some(from)
+    }
+
+    /// What such a scan found, and the place up to which it got: `None` if it found everything visible at `now`.
+    pub(in crate::queue) fn found(&self, keys: &[MessageKey], reached: Option<MessageKey>, now: u64) {
+        let mut state = self.state.lock();
+        let next = reached.unwrap_or(end_at(now));
+        state.next = next;
+        let meanwhile = state.meanwhile.take().unwrap_or_default();
+        // What landed farther on is found by the next scan.
+        for key in keys.iter().chain(meanwhile.range(..next)) {
+            state.add(*key);
+        }
+    }
+
+    /// A message may be at this place, now that a write to it is over.
+    pub(super) fn landed(&self, key: MessageKey) {
+        let mut state = self.state.lock();
+        if key < state.next {
+            state.add(key);
+        } else if let Some(meanwhile) = &mut state.meanwhile {
+            meanwhile.insert(key);
+        }
+    }
+
+    /// Claims that are over, whatever became of them.
+    pub(super) fn unclaim(&self, keys: &[MessageKey]) {
+        let mut state = self.state.lock();
+        for key in keys {
+            state.claimed.remove(key);
+        }
+    }
+
+    /// No live message that has landed is before this place.
+    pub(in crate::queue) fn first(&self) -> MessageKey {
+        let state = self.state.lock();
+        let candidates = [state.waiting.first(), state.claimed.first(), state.next_again.as_ref()];
+        candidates.into_iter().flatten().copied().fold(state.next, MessageKey::min)
+    }
+}
+
+impl State {
+    fn add(&mut self, key: MessageKey) {
+        if self.claimed.contains(&key) {
+            return;
+        }
+        if self.waiting.len() < WAITING_MAX {
+            self.waiting.insert(key);
+        } else {
+            self.next_again = Some(self.next_again.map_or(key, |again| again.min(key)));
+        }
+    }
+}
+
+/// The place after everything that is visible at `now`.
+fn end_at(now: u64) -> MessageKey {
+    MessageKey { visible: now.saturating_add(1), number: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(visible: u64) -> MessageKey {
+        MessageKey { visible, number: 1 }
+    }
+
+    #[test]
+    fn a_message_is_claimed_by_one_and_found_by_none_until_that_is_over() {
+        let head = Head::default();
+        assert_eq!(head.read_from(10), Some(FIRST));
+        head.found(&[key(2), key(1), key(3)], None, 10);
+        assert_eq!(head.claim(2), [key(1), key(2)]);
+        assert_eq!(head.read_from(10), None, "all of it has been read");
+        head.found(&[key(1), key(3)], None, 10);
+        assert_eq!(head.claim(2), [key(3)]);
+        assert_eq!(head.first(), key(1));
+        head.unclaim(&[key(1), key(2), key(3)]);
+        head.landed(key(2));
+        assert_eq!(head.claim(2), [key(2)], "a claim that came to nothing");
+    }
+
+    #[test]
+    fn what_lands_behind_a_scan_or_during_it_is_known() {
+        let head = Head::default();
+        head.landed(key(5));
+        assert!(!head.is_any_waiting(), "the first scan will find it");
+        head.read_from(10);
+        head.landed(key(6));
+        head.found(&[], None, 10);
+        head.landed(key(7));
+        head.landed(key(11));
+        assert_eq!(head.claim(9), [key(6), key(7)]);
+        assert_eq!(head.read_from(20), Some(end_at(10)), "the next scan finds what landed after the last one");
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_read_again() {
+        let head = Head::default();
+        head.read_from(1_000_000);
+        let many: Vec<_> = (1..=WAITING_MAX as u64).map(key).collect();
+        head.found(&many, None, 1_000_000);
+        head.landed(key(600_000));
+        head.landed(key(500_000));
+        assert_eq!(head.claim(WAITING_MAX + 1).len(), WAITING_MAX);
+        assert_eq!(head.read_from(1_000_000), Some(key(500_000)));
+    }
+
+    #[test]
+    fn a_scan_that_is_cut_short_is_made_again() {
+        let head = Head::default();
+        head.read_from(10);
+        head.landed(key(3));
+        assert_eq!(head.read_from(10), Some(FIRST));
+        head.landed(key(2));
+        head.landed(key(5));
+        head.found(&[key(1), key(3)], Some(key(4)), 10);
+        assert_eq!(head.read_from(10), Some(key(4)), "which finds what landed there");
+        assert_eq!(head.claim(9), [key(1), key(2), key(3)]);
+    }
+}

@@ -1,0 +1,136 @@
+//! Where queues and their messages are stored. `docs/keys.md` specifies these keys, and a test reads its examples.
+
+use tablerock_kv::key::{KeyBuilder, KeyReader};
+use tablerock_kv::{Bytes, Position, Range, prefix_end};
+
+/// An account's queue directory: name to id.
+const DIRECTORY: u8 = b'q';
+/// The messages of a queue, under its id.
+const MESSAGES: u8 = b'm';
+
+pub const NEXT_QUEUE_ID: &[u8] = b"next-queue-id";
+pub const NEXT_MESSAGE_NUMBER: &[u8] = b"next-message-number";
+pub const QUEUE_TIME: &[u8] = b"queue-time";
+
+pub fn directory_partition(account: &str) -> Bytes {
+    KeyBuilder::with_capacity(4 + account.len()).tag(DIRECTORY).text(account).finish()
+}
+
+/// The directories of all accounts.
+pub fn directories() -> Range {
+    Range::partitions(&[DIRECTORY])
+}
+
+/// The key of a queue in its directory.
+pub fn directory_key(name: &str) -> Bytes {
+    Bytes::copy_from_slice(name.as_bytes())
+}
+
+/// Begins the keys of a directory's notes, which names of queues cannot begin with.
+const NOTE: u8 = 0;
+
+/// The note that messages are gone and still to be dropped.
+pub fn drop_note_key(queue_id: u64) -> Bytes {
+    KeyBuilder::new().tag(NOTE).number(queue_id).finish()
+}
+
+pub(super) fn is_drop_note(key: &[u8]) -> bool {
+    key.first() == Some(&NOTE)
+}
+
+/// The queue that such a note is about.
+pub(super) fn queue_of_drop_note(key: &[u8]) -> tablerock_kv::Result<u64> {
+    let mut pieces = KeyReader::new(key);
+    pieces.tag()?;
+    pieces.number()
+}
+
+/// All notes of a directory.
+pub(super) fn drop_notes(account: &str) -> Range {
+    let directory = directory_partition(account);
+    Range::between(Position::new(directory.clone(), vec![NOTE]), Position::new(directory, vec![NOTE + 1]))
+}
+
+/// The queues of a directory whose names begin with `prefix` and are not before `from`.
+pub(super) fn directory_queues(account: &str, prefix: &str, from: &str) -> Range {
+    let directory = directory_partition(account);
+    let first = prefix.max(from).as_bytes().to_vec();
+    let first = if first.is_empty() { vec![NOTE + 1] } else { first };
+    let end = match prefix_end(prefix.as_bytes()) {
+        Some(end) => Position::new(directory.clone(), end),
+        None => Position::end_of(&directory),
+    };
+    Range::between(Position::new(directory, first), end)
+}
+
+/// Where a message is stored in its queue. The order of these keys is the order in which messages are given out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageKey {
+    /// When the message becomes visible, or became so, in ticks.
+    pub visible: u64,
+    /// The message's own number, which grows from one message to the next.
+    pub number: u64,
+}
+
+/// How many messages a part of the queue has.
+const COUNT: u8 = b'c';
+/// A message, by when it becomes visible.
+const MESSAGE: u8 = b'v';
+/// When a message becomes visible, by when it expires.
+const EXPIRY: u8 = b'x';
+
+/// The partition of everything that a queue holds.
+pub fn messages_partition(queue_id: u64) -> Bytes {
+    KeyBuilder::with_capacity(10).tag(MESSAGES).number(queue_id).finish()
+}
+
+pub fn count_key(part: u64) -> Bytes {
+    KeyBuilder::with_capacity(10).tag(COUNT).number(part).finish()
+}
+
+pub fn message_key(key: MessageKey) -> Bytes {
+    KeyBuilder::with_capacity(19).tag(MESSAGE).number(key.visible).number(key.number).finish()
+}
+
+pub(super) fn decode_message_key(key: &[u8]) -> tablerock_kv::Result<MessageKey> {
+    let mut pieces = KeyReader::new(key);
+    pieces.tag()?;
+    let key = MessageKey { visible: pieces.number()?, number: pieces.number()? };
+    pieces.finish()?;
+    Ok(key)
+}
+
+pub fn expiry_key(expires: u64, number: u64) -> Bytes {
+    KeyBuilder::with_capacity(19).tag(EXPIRY).number(expires).number(number).finish()
+}
+
+/// The time at which a message expires, and the message's number.
+pub(super) fn decode_expiry_key(key: &[u8]) -> tablerock_kv::Result<(u64, u64)> {
+    let MessageKey { visible: expires, number } = decode_message_key(key)?;
+    Ok((expires, number))
+}
+
+/// The counts of all parts of a queue.
+pub(super) fn counts(queue_id: u64) -> Range {
+    let partition = messages_partition(queue_id);
+    Range::between(Position::new(partition.clone(), vec![COUNT]), Position::new(partition, vec![COUNT + 1]))
+}
+
+/// The messages from `from`, included, that are visible at `now`.
+pub(super) fn messages_visible(queue_id: u64, from: MessageKey, now: u64) -> Range {
+    let partition = messages_partition(queue_id);
+    let end = message_key(MessageKey { visible: now.saturating_add(1), number: 0 });
+    Range::between(Position::new(partition.clone(), message_key(from)), Position::new(partition, end))
+}
+
+/// The entries of messages that expire from `from` on and have expired at `now`.
+pub(super) fn expiries(queue_id: u64, from: u64, now: u64) -> Range {
+    let partition = messages_partition(queue_id);
+    let end = expiry_key(now.saturating_add(1), 0);
+    Range::between(Position::new(partition.clone(), expiry_key(from, 0)), Position::new(partition, end))
+}
+
+/// Everything that a queue holds.
+pub fn messages_range(queue_id: u64) -> Range {
+    Range::partition(&messages_partition(queue_id))
+}

@@ -1,0 +1,81 @@
+//! The Queue service: queues and their messages on one store.
+//!
+//! All messages of a queue are one partition, each stored under the time at which it becomes visible, so the next ones
+//! to give out are the first. Giving one out moves it to the time at which it becomes visible again; a pop receipt
+//! names the place it was moved to, and so finds nothing once the message has moved on. See
+//! `docs/decisions/0015-queues-in-order-of-visibility.md`.
+//!
+//! | file | owns |
+//! | --- | --- |
+//! | `directory.rs`, `record.rs`, `listing.rs`, `acl.rs` | queues: name to id, metadata, policies |
+//! | `messages.rs`, `stored_message.rs` | put, update, delete |
+//! | `get.rs`, `heads/` | get and peek, and what is remembered of the front of a queue |
+//! | `count.rs` | how many messages there are |
+//! | `sweep.rs` | removing expired messages |
+//! | `time.rs` | the time that all of it goes by |
+
+mod acl;
+mod count;
+mod directory;
+mod get;
+mod heads;
+pub mod keys;
+mod listing;
+mod messages;
+mod record;
+mod stored_message;
+mod sweep;
+mod time;
+
+use std::sync::Arc;
+
+use tablerock_kv::{Clock, Dice, Store};
+
+use crate::Result;
+use crate::ids::Ids;
+
+use heads::Heads;
+use sweep::Sweeps;
+use time::QueueTime;
+
+pub use directory::{Created, QueueState};
+pub use listing::{ListedQueue, QueuePage, QueueQuery};
+pub use messages::{Message, MessageUpdate, NewMessage, TimeToLive};
+
+/// Ids that are taken from the store at a time.
+const QUEUE_IDS_BLOCK: u64 = 32;
+const MESSAGE_NUMBERS_BLOCK: u64 = 1 << 20;
+
+/// Every rule of behaviour of the Queue service. No HTTP above it, no engine below it. A store that is
+/// [exclusive](Store::is_exclusive) has one of these at a time: it remembers what it has read.
+#[derive(Debug)]
+pub struct QueueService {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    dice: Dice,
+    time: QueueTime,
+    queue_ids: Ids,
+    message_numbers: Ids,
+    heads: Heads,
+    sweeps: Sweeps,
+}
+
+impl QueueService {
+    pub async fn open(store: Store, clock: Arc<dyn Clock>, dice: Dice) -> Result<Self> {
+        Ok(Self {
+            time: QueueTime::open(store.clone(), clock.clone()).await?,
+            queue_ids: Ids::new(store.clone(), keys::NEXT_QUEUE_ID, QUEUE_IDS_BLOCK),
+            message_numbers: Ids::new(store.clone(), keys::NEXT_MESSAGE_NUMBER, MESSAGE_NUMBERS_BLOCK),
+            heads: Heads::new(store.is_exclusive()),
+            sweeps: Sweeps::default(),
+            store,
+            clock,
+            dice,
+        })
+    }
+
+    /// Leaves the store as a clean stop should. Requests must have ended.
+    pub async fn close(&self) -> Result<()> {
+        Ok(self.time.close().await?)
+    }
+}
