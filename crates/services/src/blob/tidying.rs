@@ -122,7 +122,7 @@ struct Work {
     note: Note,
     /// Whether each holding is known to be referred to, so that nobody has to look.
     is_kept: bool,
-    _permit: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
 }
 
 impl Tidying {
@@ -145,7 +145,7 @@ impl Tidying {
                 Ok::<_, Error>(())
             })
             .await?;
-        let work = Some(Work { note, is_kept: false, _permit: permit });
+        let work = Some(Work { note, is_kept: false, permit });
         Ok(OpenNote { tidying: Arc::clone(self), id, work })
     }
 
@@ -312,7 +312,8 @@ impl Drop for OpenNote {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (tidying, key) = (Arc::clone(&self.tidying), keys::holdings_note_key(self.id));
         runtime.spawn(async move {
-            let settled = if work.is_kept { Ok(()) } else { tidying.settle(&work.note).await };
+            let Work { note, is_kept, permit } = work;
+            let settled = if is_kept { Ok(()) } else { tidying.settle(&note).await };
             let outcome = match settled {
                 Ok(()) => tidying.forget(key).await,
                 Err(error) => Err(error),
@@ -320,6 +321,7 @@ impl Drop for OpenNote {
             if let Err(error) = outcome {
                 tracing::warn!(%error, "what a blob left behind stays until the next start");
             }
+            drop(permit);
         });
     }
 }
