@@ -1,4 +1,4 @@
-//! Black-box cases for servers that speak the Azure Table service's protocol.
+//! Black-box cases for servers that speak the protocols of Azure Table and Queue Storage.
 //!
 //! Every case is a handful of HTTP requests, written out as bytes, and what must come back. The crate shares no
 //! code with any server: it has its own client, its own signing and its own idea of the rules, so that a mistake in
@@ -8,8 +8,8 @@
 //!
 //! - [`target`]: which account is spoken to, and how it is addressed.
 //! - [`http`], [`request`], [`response`]: one request, one connection, one answer; [`socket`] for malformed bytes.
-//! - [`sign`], [`sas`]: Shared Key, Shared Key Lite, table and account shared access signatures.
-//! - [`session`], [`table`]: what one case works with; tables it made are dropped after it.
+//! - [`sign`], [`sign_headers`], [`sas`]: Shared Key, Shared Key Lite, shared access signatures of services and accounts.
+//! - [`session`], [`table`], [`queue`]: what one case works with; tables and queues it made are dropped after it.
 //! - [`batch`]: entity group transactions, written and read.
 //! - [`expect`], [`pattern`], [`xml`]: saying what was expected, readably.
 //! - [`case`], [`cases`], [`error_codes`]: the cases, and which of them provokes which published error code.
@@ -25,12 +25,14 @@ pub mod expect;
 pub mod http;
 pub mod known;
 pub mod pattern;
+pub mod queue;
 pub mod request;
 pub mod response;
 pub mod runner;
 pub mod sas;
 pub mod session;
 pub mod sign;
+pub mod sign_headers;
 pub mod socket;
 pub mod table;
 pub mod target;

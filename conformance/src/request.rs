@@ -5,8 +5,8 @@ use crate::clock;
 use crate::encode::percent;
 use crate::http::Connection;
 use crate::response::Response;
-use crate::sign;
-use crate::target::{Endpoint, Target};
+use crate::target::{Endpoint, Endpoints, Target};
+use crate::{sign, sign_headers};
 
 /// The protocol version sent unless a case says otherwise: what the official clients send.
 pub const VERSION: &str = "2019-02-02";
@@ -22,12 +22,23 @@ enum Credential {
     AsGiven,
 }
 
+/// What a signature covers, which differs between the services.
+#[derive(Clone, Copy, Debug)]
+enum Signed {
+    /// Of the headers only a few: tables.
+    ForTables,
+    /// All `x-ms-` headers, and the whole query: queues and blobs.
+    WithHeaders,
+}
+
 /// A request being written. Paths are relative to the service root and already percent-encoded.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Request<'a> {
     target: &'a Target,
     endpoint: &'a Endpoint,
+    secondary: &'a Endpoint,
+    signed: Signed,
     verb: String,
     path: String,
     query: Vec<String>,
@@ -37,23 +48,40 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
+    /// A request to the Table service.
     pub fn new(target: &'a Target, verb: &str, path: impl Into<String>) -> Self {
+        let signed = Signed::ForTables;
+        Self::plain(target, (&target.primary, &target.secondary), signed, verb, path.into())
+            .header("Accept", MINIMAL)
+            .header("DataServiceVersion", "3.0")
+            .header("MaxDataServiceVersion", "3.0;NetFx")
+    }
+
+    /// A request to the Queue or the Blob service, which sign alike.
+    pub fn signing_headers(target: &'a Target, at: &'a Endpoints, verb: &str, path: impl Into<String>) -> Self {
+        Self::plain(target, (&at.primary, &at.secondary), Signed::WithHeaders, verb, path.into())
+    }
+
+    fn plain(
+        target: &'a Target,
+        (endpoint, secondary): (&'a Endpoint, &'a Endpoint),
+        signed: Signed,
+        verb: &str,
+        path: String,
+    ) -> Self {
         let request = Self {
             target,
-            endpoint: &target.primary,
+            endpoint,
+            secondary,
+            signed,
             verb: verb.to_owned(),
-            path: path.into(),
+            path,
             query: Vec::new(),
             headers: Vec::new(),
             body: None,
             credential: Credential::SharedKey(target.key.clone()),
         };
-        request
-            .header("x-ms-version", VERSION)
-            .header("x-ms-date", &clock::rfc1123(clock::now()))
-            .header("Accept", MINIMAL)
-            .header("DataServiceVersion", "3.0")
-            .header("MaxDataServiceVersion", "3.0;NetFx")
+        request.header("x-ms-version", VERSION).header("x-ms-date", &clock::rfc1123(clock::now()))
     }
 
     /// Sets a header, replacing one of the same name.
@@ -147,7 +175,7 @@ impl<'a> Request<'a> {
 
     /// Sent to the secondary endpoint.
     pub fn at_secondary(mut self) -> Self {
-        self.endpoint = &self.target.secondary;
+        self.endpoint = self.secondary;
         self
     }
 
@@ -172,6 +200,30 @@ impl<'a> Request<'a> {
 
     /// What the service must find in `Authorization`, for a case that sends it after changing something else.
     pub fn signed_authorization(&self) -> Option<String> {
+        match self.signed {
+            Signed::ForTables => self.authorization_for_tables(),
+            Signed::WithHeaders => self.authorization_with_headers(),
+        }
+    }
+
+    fn authorization_with_headers(&self) -> Option<String> {
+        let parts = sign_headers::Parts {
+            verb: &self.verb,
+            account: &self.target.account,
+            raw_path: &self.raw_path(),
+            query: &self.query.join("&"),
+            headers: &self.headers,
+            content_length: self.body_bytes().len(),
+        };
+        let (scheme, key, string_to_sign) = match &self.credential {
+            Credential::AsGiven => return None,
+            Credential::SharedKeyLite(key) => ("SharedKeyLite", key, parts.shared_key_lite_string()),
+            Credential::SharedKey(key) => ("SharedKey", key, parts.shared_key_string()),
+        };
+        Some(format!("{scheme} {}:{}", self.target.account, sign::signature(key, &string_to_sign)))
+    }
+
+    fn authorization_for_tables(&self) -> Option<String> {
         let comp = self.query.iter().flat_map(|part| part.split('&')).find_map(|pair| pair.strip_prefix("comp="));
         let resource = sign::canonical_resource(&self.target.account, &self.raw_path(), comp);
         let date = match self.header_value("x-ms-date") {

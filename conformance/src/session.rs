@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::OwnedMutexGuard;
 
-use crate::expect::Outcome;
+use crate::expect::{Failure, Outcome};
+use crate::queue::Queue;
 use crate::request::Request;
 use crate::table::Table;
 use crate::target::Target;
@@ -34,12 +35,13 @@ struct BorrowedProperties {
 pub struct Session {
     shared: Arc<Shared>,
     tables: Mutex<Vec<String>>,
+    queues: Mutex<Vec<String>>,
     properties: tokio::sync::Mutex<Option<BorrowedProperties>>,
 }
 
 impl Session {
     pub fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, tables: Mutex::default(), properties: tokio::sync::Mutex::default() }
+        Self { shared, tables: Mutex::default(), queues: Mutex::default(), properties: tokio::sync::Mutex::default() }
     }
 
     pub fn target(&self) -> &Target {
@@ -108,6 +110,32 @@ impl Session {
         self.tables.lock().expect("no case panics while noting a table").push(name.to_owned());
     }
 
+    /// A request to the Queue service. A case for it is skipped where nobody said where that listens.
+    pub fn to_queues(&self, verb: &str, path: impl Into<String>) -> Outcome<Request<'_>> {
+        let queue = self.target().queue.as_ref();
+        let at = queue.ok_or_else(|| Failure::skipped("the connection string has no QueueEndpoint"))?;
+        Ok(Request::signing_headers(self.target(), at, verb, path))
+    }
+
+    /// A new, empty queue of the case's own.
+    pub async fn queue(&self) -> Outcome<Queue<'_>> {
+        let queue = self.missing_queue();
+        queue.create()?.send().await?.expect(201)?;
+        Ok(queue)
+    }
+
+    /// A queue that was never created. Should the case create it, it is deleted after it.
+    pub fn missing_queue(&self) -> Queue<'_> {
+        let name = self.unused_name();
+        self.delete_afterwards(&name);
+        Queue::new(self, name)
+    }
+
+    /// Notes a queue to be deleted after the case.
+    pub fn delete_afterwards(&self, queue: &str) {
+        self.queues.lock().expect("no case panics while noting a queue").push(queue.to_owned());
+    }
+
     /// Get Table Service Properties.
     pub fn get_properties(&self) -> Request<'_> {
         self.get("/").raw_query("restype=service&comp=properties").accept("application/xml")
@@ -132,6 +160,12 @@ impl Session {
         let names = std::mem::take(&mut *self.tables.lock().expect("no case panics while noting a table"));
         for name in names {
             let _ = self.delete(format!("/Tables('{}')", crate::encode::key(&name))).send().await;
+        }
+        let queues = std::mem::take(&mut *self.queues.lock().expect("no case panics while noting a queue"));
+        for name in queues {
+            if let Ok(delete) = self.to_queues("DELETE", format!("/{name}")) {
+                let _ = delete.send().await;
+            }
         }
         if let Some(borrowed) = self.properties.lock().await.take() {
             let _ = self.set_properties(&borrowed.original).send().await;

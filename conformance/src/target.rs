@@ -8,7 +8,43 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 const DEVELOPMENT_ACCOUNT: &str = "devstoreaccount1";
 const DEVELOPMENT_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
-const DEVELOPMENT_ENDPOINT: &str = "http://127.0.0.1:10002/devstoreaccount1";
+const DEVELOPMENT_HOST: &str = "http://127.0.0.1";
+
+/// One of the services of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    Blob,
+    Queue,
+    Table,
+}
+
+impl Service {
+    /// As host names spell it.
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Blob => "blob",
+            Self::Queue => "queue",
+            Self::Table => "table",
+        }
+    }
+
+    /// As connection strings spell it.
+    const fn setting(self) -> &'static str {
+        match self {
+            Self::Blob => "Blob",
+            Self::Queue => "Queue",
+            Self::Table => "Table",
+        }
+    }
+
+    const fn development_port(self) -> u16 {
+        match self {
+            Self::Blob => 10000,
+            Self::Queue => 10001,
+            Self::Table => 10002,
+        }
+    }
+}
 
 /// A service root: `http://127.0.0.1:10002/devstoreaccount1` or `https://acct.table.core.windows.net`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,13 +95,24 @@ impl Endpoint {
     }
 }
 
+/// Where a service listens.
+#[derive(Clone, Debug)]
+pub struct Endpoints {
+    pub primary: Endpoint,
+    pub secondary: Endpoint,
+}
+
 /// One storage account, as a connection string describes it.
 #[derive(Clone, Debug)]
 pub struct Target {
     pub account: String,
     pub key: Vec<u8>,
+    /// Of the Table service.
     pub primary: Endpoint,
     pub secondary: Endpoint,
+    /// Of the other services, unless the connection string has a table endpoint and none of theirs.
+    pub blob: Option<Endpoints>,
+    pub queue: Option<Endpoints>,
 }
 
 impl Target {
@@ -84,16 +131,29 @@ impl Target {
         let key = BASE64.decode(key).map_err(|error| format!("AccountKey is not Base64: {error}"))?;
         let scheme = settings.get("DefaultEndpointsProtocol").copied().unwrap_or("https");
         let suffix = settings.get("EndpointSuffix").copied().unwrap_or("core.windows.net");
-        let primary = match settings.get("TableEndpoint") {
-            Some(url) => Endpoint::parse(url)?,
-            None if development => Endpoint::parse(DEVELOPMENT_ENDPOINT)?,
-            None => Endpoint::parse(&format!("{scheme}://{account}.table.{suffix}"))?,
+        let endpoints = |service: Service| {
+            let label = service.label();
+            let primary = match settings.get(format!("{}Endpoint", service.setting()).as_str()) {
+                Some(url) => Endpoint::parse(url)?,
+                None if development => {
+                    Endpoint::parse(&format!("{DEVELOPMENT_HOST}:{}/{account}", service.development_port()))?
+                }
+                None => Endpoint::parse(&format!("{scheme}://{account}.{label}.{suffix}"))?,
+            };
+            let secondary = match settings.get(format!("{}SecondaryEndpoint", service.setting()).as_str()) {
+                Some(url) => Endpoint::parse(url)?,
+                None => secondary_of(&primary, &account),
+            };
+            Ok::<_, String>(Endpoints { primary, secondary })
         };
-        let secondary = match settings.get("TableSecondaryEndpoint") {
-            Some(url) => Endpoint::parse(url)?,
-            None => secondary_of(&primary, &account),
+        let is_custom = settings.contains_key("TableEndpoint");
+        let beside_tables = |service: Service| match settings.contains_key(&*format!("{}Endpoint", service.setting())) {
+            false if is_custom => Ok(None),
+            _ => endpoints(service).map(Some),
         };
-        Ok(Self { account, key, primary, secondary })
+        let Endpoints { primary, secondary } = endpoints(Service::Table)?;
+        let (blob, queue) = (beside_tables(Service::Blob)?, beside_tables(Service::Queue)?);
+        Ok(Self { account, key, primary, secondary, blob, queue })
     }
 }
 
@@ -115,7 +175,9 @@ mod tests {
     #[test]
     fn the_development_account_needs_no_more_than_its_shortcut() {
         let target = Target::parse("UseDevelopmentStorage=true").unwrap();
-        assert_eq!(target.primary.base(), DEVELOPMENT_ENDPOINT);
+        assert_eq!(target.primary.base(), "http://127.0.0.1:10002/devstoreaccount1");
+        assert_eq!(target.queue.unwrap().primary.base(), "http://127.0.0.1:10001/devstoreaccount1");
+        assert_eq!(target.blob.unwrap().secondary.base(), "http://127.0.0.1:10000/devstoreaccount1-secondary");
         assert_eq!(target.secondary.base(), "http://127.0.0.1:10002/devstoreaccount1-secondary");
         assert_eq!(target.key.len(), 64);
     }
@@ -125,6 +187,7 @@ mod tests {
         let target = Target::parse("AccountName=acct;AccountKey=AAAA").unwrap();
         assert_eq!(target.primary.base(), "https://acct.table.core.windows.net");
         assert_eq!(target.secondary.base(), "https://acct-secondary.table.core.windows.net");
+        assert_eq!(target.queue.unwrap().primary.base(), "https://acct.queue.core.windows.net");
         assert!(!target.primary.is_path_style());
     }
 
@@ -132,6 +195,7 @@ mod tests {
     fn a_key_may_contain_equals_signs() {
         let target = Target::parse("AccountName=a;AccountKey=AQ==;TableEndpoint=http://h:1/a/").unwrap();
         assert_eq!(target.key, [1]);
+        assert!(target.queue.is_none() && target.blob.is_none(), "nobody said where they are");
         assert_eq!(target.primary, Endpoint { tls: false, host: "h".into(), port: 1, prefix: "/a".into() });
     }
 

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use tablerock_kv::{Clock, Dice, Engine, MemoryEngine, Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
-use tablerock_server::{Accounts, Listening, Metrics, Road, Room, serve_admin, serve_tables, tls};
-use tablerock_services::{AccountService, Error as ServiceFailure, TableService};
+use tablerock_protocol::Service;
+use tablerock_server::{Accounts, Listening, Metrics, Road, Room, serve_admin, serve_service, tls};
+use tablerock_services::{AccountService, Error as ServiceFailure, QueueService, TableService};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -41,9 +42,11 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     let banner = announcement(&settings, &table_listener, admin_listener.as_ref())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let tables = open_tables(&settings, &store, &clock).await;
+    let queues = open_queues(&settings, &store, &clock).await;
     let road = Arc::new(Road {
         accounts: Accounts::new(std::mem::take(&mut settings.accounts)),
         tables: tables.map_err(|error| format!("cannot read the data: {error}"))?,
+        queues: queues.map_err(|error| format!("cannot read the data: {error}"))?,
         settings: AccountService::new(store.clone()),
         clock,
         dice: Dice::from_os(),
@@ -58,7 +61,11 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     let (stop, stopped) = watch::channel(false);
     let idle_time = Duration::from_secs(settings.idle_seconds);
     let listening = Listening { tls: acceptor, connections_max: settings.connections_max, idle_time };
-    let serving = tokio::spawn(serve_tables(road.clone(), table_listener, listening, stopped.clone()));
+    let serving = tokio::spawn(serve_service(Service::Table, road.clone(), table_listener, listening, stopped.clone()));
+    let sweeping = tokio::spawn({
+        let road = road.clone();
+        async move { road.queues.keep_sweeping().await }
+    });
     let administering = match admin_listener {
         Some(listener) => Some(administer(road.clone(), store.clone(), listener, stopped)?),
         None => None,
@@ -72,7 +79,9 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     if let Some(administering) = administering {
         let _ = tokio::task::spawn_blocking(move || administering.join()).await;
     }
+    sweeping.abort();
     let closed = async {
+        road.queues.close().await.map_err(|error| error.to_string())?;
         road.tables.close().await.map_err(|error| error.to_string())?;
         store.close().await.map_err(|error| error.to_string())
     };
@@ -110,6 +119,18 @@ async fn open_tables(
         tables.finish_drops(account.name.as_str()).await?;
     }
     Ok(tables)
+}
+
+async fn open_queues(
+    settings: &Settings,
+    store: &Store,
+    clock: &Arc<dyn Clock>,
+) -> Result<QueueService, ServiceFailure> {
+    let queues = QueueService::open(store.clone(), clock.clone(), Dice::from_os()).await?;
+    for account in &settings.accounts {
+        queues.finish_drops(account.name.as_str()).await?;
+    }
+    Ok(queues)
 }
 
 fn open_engine(settings: &Settings) -> Result<Arc<dyn Engine>, String> {

@@ -52,11 +52,11 @@ pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// The body that carries a message: room for the text twice over, and 512 bytes.
 pub const MESSAGE_BODY_BYTES_MAX: usize = 128 * 1024 + 512;
 /// Messages of one Get or Peek.
-pub const MESSAGES_COUNT: std::ops::RangeInclusive<i64> = 1..=32;
+pub const MESSAGES_COUNT: std::ops::RangeInclusive<usize> = 1..=32;
 /// For how long Get hides a message, in seconds.
-pub const GET_VISIBILITY_SECONDS: std::ops::RangeInclusive<i64> = 1..=7 * 24 * 3600;
+pub const GET_VISIBILITY_SECONDS: std::ops::RangeInclusive<u32> = 1..=7 * 24 * 3600;
 /// For how long Put and Update hide a message, in seconds.
-pub const VISIBILITY_SECONDS: std::ops::RangeInclusive<i64> = 0..=7 * 24 * 3600;
+pub const VISIBILITY_SECONDS: std::ops::RangeInclusive<u32> = 0..=7 * 24 * 3600;
 /// How long Get hides a message unless it says otherwise.
 pub const GET_VISIBILITY_SECONDS_DEFAULT: u32 = 30;
 /// How long a message lives unless Put says otherwise, and the longest before 2017-07-29.

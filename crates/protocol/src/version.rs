@@ -47,6 +47,12 @@ impl ServiceVersion {
     pub const JSON_ONLY: Self = Self::dated(2015, 12, 11);
     /// Headers with an empty value are signed by Shared Key, where they were left out before.
     pub const EMPTY_HEADERS_SIGNED: Self = Self::dated(2016, 5, 31);
+    /// Put Message answers with the message.
+    pub const PUT_MESSAGE_BODY: Self = Self::EMPTY_HEADERS_SIGNED;
+    /// Messages may live longer than a week, and for ever.
+    pub const ENDLESS_MESSAGES: Self = Self::dated(2017, 7, 29);
+    /// Bearer tokens for queues and blobs.
+    pub const STORAGE_TOKEN: Self = Self::dated(2017, 11, 9);
     /// SAS of a blob's snapshot; the kind of resource is part of what a blob's SAS signs.
     pub const SAS_SNAPSHOT: Self = Self::dated(2018, 11, 9);
     /// Blocks of up to 4000 MiB, and blobs of up to 5000 MiB in one request.
@@ -171,6 +177,8 @@ mod tests {
             ServiceVersion::ACCOUNT_SAS,
             ServiceVersion::JSON_ONLY,
             ServiceVersion::EMPTY_HEADERS_SIGNED,
+            ServiceVersion::ENDLESS_MESSAGES,
+            ServiceVersion::STORAGE_TOKEN,
             ServiceVersion::SAS_SNAPSHOT,
             ServiceVersion::BEARER_TOKEN,
             ServiceVersion::LATEST,

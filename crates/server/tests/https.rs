@@ -10,10 +10,10 @@ use hyper::body::{Bytes, Incoming};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::{CertificateDer, ServerName};
 use tablerock_kv::{Clock, Dice, Store, SystemClock};
-use tablerock_protocol::AccountName;
 use tablerock_protocol::signing::AccountKey;
-use tablerock_server::{Account, Accounts, Listening, Metrics, Road, Room, serve_tables, tls};
-use tablerock_services::{AccountService, TableService, ThrottleTargets};
+use tablerock_protocol::{AccountName, Service};
+use tablerock_server::{Account, Accounts, Listening, Metrics, Road, Room, serve_service, tls};
+use tablerock_services::{AccountService, QueueService, TableService, ThrottleTargets};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_rustls::TlsConnector;
@@ -36,10 +36,12 @@ async fn start(accept_tokens: bool) -> Server {
 
     let (store, clock): (Store, Arc<dyn Clock>) = (Store::in_memory(), Arc::new(SystemClock));
     let tables = TableService::open(store.clone(), clock.clone(), ThrottleTargets::default()).await;
+    let queues = QueueService::open(store.clone(), clock.clone(), Dice::seeded(2)).await;
     let name = AccountName::parse("acct").expect("an account name");
     let road = Arc::new(Road {
         accounts: Accounts::new([Account { name, keys: vec![AccountKey::from_bytes(b"key")] }]),
         tables: tables.expect("a fresh store opens"),
+        queues: queues.expect("an empty store opens"),
         settings: AccountService::new(store),
         clock,
         dice: Dice::seeded(1),
@@ -52,7 +54,7 @@ async fn start(accept_tokens: bool) -> Server {
     let port = listener.local_addr().expect("it listens").port();
     let (stop, stopped) = watch::channel(false);
     let listening = Listening { tls: Some(acceptor), connections_max: 8, idle_time: Duration::from_secs(10) };
-    let serving = tokio::spawn(serve_tables(road, listener, listening, stopped));
+    let serving = tokio::spawn(serve_service(Service::Table, road, listener, listening, stopped));
     Server { port, certificate: signed.cert.der().clone(), stop, serving }
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tablerock_kv::key::{KeyBuilder, KeyReader, physical};
 use tablerock_kv::{Bytes, Dice, ManualClock, Position, Range, ScanLimits, Store};
 use tablerock_protocol::xml::ServicePropertiesUpdate;
-use tablerock_protocol::{DateTime, Metadata, Property, QueueName, TableName, Uuid, Value};
+use tablerock_protocol::{DateTime, Metadata, Property, QueueName, Service, TableName, Uuid, Value};
 use tablerock_services::queue::keys as queue_keys;
 use tablerock_services::queue::{NewMessage, TimeToLive};
 use tablerock_services::table::{Change, EntityGroup, EntityOperation, Properties};
@@ -47,6 +47,8 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
         "range_of_table",
         "table",
         "table_service_properties",
+        "queue_service_properties",
+        "blob_service_properties",
         "text",
         "timestamp_ceiling",
     ];
@@ -90,7 +92,7 @@ async fn a_small_store() -> BTreeMap<Vec<u8>, Vec<u8>> {
     };
     tables.apply(ACCOUNT, &EntityGroup::single(insert)).await.unwrap();
     let update = ServicePropertiesUpdate { cors: Some(vec![]), ..ServicePropertiesUpdate::default() };
-    AccountService::new(store.clone()).set_table_service_properties(ACCOUNT, &update).await.unwrap();
+    AccountService::new(store.clone()).set_service_properties(ACCOUNT, Service::Table, &update).await.unwrap();
 
     let queues = QueueService::open(store.clone(), clock, Dice::seeded(1)).await.unwrap();
     let jobs = QueueName::parse("jobs").unwrap();
@@ -149,7 +151,13 @@ impl Example {
             ("timestamp_ceiling", []) => record(&keys::system_partition(), keys::TIMESTAMP_CEILING),
             ("next_table_id", []) => record(&keys::system_partition(), keys::NEXT_TABLE_ID),
             ("table_service_properties", [Text(account)]) => {
-                record(&keys::account_partition(account), keys::TABLE_SERVICE_PROPERTIES)
+                record(&keys::account_partition(account), keys::service_properties_key(Service::Table))
+            }
+            ("queue_service_properties", [Text(account)]) => {
+                record(&keys::account_partition(account), keys::service_properties_key(Service::Queue))
+            }
+            ("blob_service_properties", [Text(account)]) => {
+                record(&keys::account_partition(account), keys::service_properties_key(Service::Blob))
             }
             ("table", [Text(account), Text(name)]) => {
                 let folded = TableName::parse(name).unwrap().folded();

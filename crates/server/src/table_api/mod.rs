@@ -5,23 +5,22 @@ mod entity_write;
 mod group;
 mod point;
 mod query;
-mod service;
 mod tables;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName};
 use tablerock_protocol::json::Location;
-use tablerock_protocol::{Accepted, QueryString, ServiceError, TableResource};
+use tablerock_protocol::{Accepted, QueryString, Service, ServiceError, TableResource};
 
 use crate::answer::Answer;
 use crate::auth::Caller;
-use crate::cors;
 use crate::endpoint::Endpoint;
 use crate::headers::PREFER;
 use crate::observe::Seen;
 use crate::operation::Operation;
 use crate::respond::Envelope;
 use crate::road::Road;
+use crate::service_api::ServiceCall;
 
 /// A request that has been admitted, with its body.
 pub(crate) struct Call<'a> {
@@ -44,6 +43,11 @@ impl<'a> Call<'a> {
 
     fn header(&self, name: HeaderName) -> Option<&'a str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    fn about_service(&self) -> ServiceCall<'a> {
+        let Self { road, endpoint, envelope, headers, .. } = *self;
+        ServiceCall { service: Service::Table, road, endpoint, envelope, headers }
     }
 
     fn location(&self, table: &'a str) -> Location<'a> {
@@ -70,12 +74,10 @@ pub(crate) async fn dispatch(call: Call<'_>, seen: &mut Seen<'_>) -> Result<Answ
             point::query_entity(&call, table, partition_key, row_key, seen).await
         }
         (Operation::EntityGroupTransaction, _) => Box::pin(group::entity_group_transaction(&call, seen)).await,
-        (Operation::GetTableServiceProperties, _) => service::properties(&call).await,
-        (Operation::SetTableServiceProperties, _) => service::set_properties(&call).await,
-        (Operation::GetTableServiceStats, _) => service::stats(&call),
-        (Operation::TablePreflightRequest, _) => {
-            cors::preflight(&call.road.settings, call.account(), call.headers).await
-        }
+        (Operation::GetTableServiceProperties, _) => call.about_service().properties().await,
+        (Operation::SetTableServiceProperties, _) => call.about_service().set_properties(&call.body).await,
+        (Operation::GetTableServiceStats, _) => call.about_service().stats(),
+        (Operation::TablePreflightRequest, _) => call.about_service().preflight().await,
         _ => entity_write::write_entity(&call).await,
     }
 }

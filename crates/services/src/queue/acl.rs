@@ -2,20 +2,18 @@
 
 use tablerock_kv::Bytes;
 use tablerock_protocol::QueueName;
+use tablerock_protocol::signing::QueuePermissions;
 use tablerock_protocol::xml::StoredAccessPolicies;
 
 use super::QueueService;
 use super::record::QueueRecord;
 use crate::Result;
 
-/// The permissions that a policy of a queue can give: read, add, update, process.
-const LETTERS: &str = "raup";
-
 impl QueueService {
     pub async fn queue_acl(&self, account: &str, name: &QueueName) -> Result<StoredAccessPolicies> {
         let record = self.queue_record(account, name).await?;
         let unreadable = |_| tablerock_kv::Error::corrupt("stored access policies cannot be read");
-        Ok(StoredAccessPolicies::parse(&record.policies, LETTERS).map_err(unreadable)?)
+        Ok(StoredAccessPolicies::parse(&record.policies, QueuePermissions::LETTERS).map_err(unreadable)?)
     }
 
     /// Replaces the whole list.

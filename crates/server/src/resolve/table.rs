@@ -1,55 +1,10 @@
-//! From method, resource and query to the operation that is meant.
+//! The operations of the Table service.
 
-use http::{HeaderMap, Method};
 use tablerock_protocol::resource::key_count_error;
 use tablerock_protocol::{ErrorCode, QueryString, ServiceError, ServiceVersion, TableResource};
 
-use crate::headers::METHOD_TUNNELLED;
+use super::Verb;
 use crate::operation::Operation;
-
-/// A method as the service understands it: PATCH and MERGE are one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verb {
-    Get,
-    Head,
-    Post,
-    Put,
-    Merge,
-    Delete,
-    Options,
-}
-
-impl Verb {
-    pub(crate) fn parse(method: &str) -> Option<Self> {
-        Some(match method {
-            "GET" => Self::Get,
-            "HEAD" => Self::Head,
-            "POST" => Self::Post,
-            "PUT" => Self::Put,
-            "PATCH" | "MERGE" => Self::Merge,
-            "DELETE" => Self::Delete,
-            "OPTIONS" => Self::Options,
-            _ => return None,
-        })
-    }
-
-    /// The verb of a request, with `X-HTTP-Method` taken into account: old clients tunnel through POST.
-    pub(crate) fn of(method: &Method, headers: &HeaderMap) -> Result<Self, ServiceError> {
-        let verb = Self::parse(method.as_str()).ok_or(ErrorCode::InvalidHttpVerb)?;
-        let mut tunnelled = headers.get_all(METHOD_TUNNELLED).iter();
-        let Some(value) = tunnelled.next() else { return Ok(verb) };
-        if tunnelled.next().is_some() {
-            return Err(ErrorCode::XMethodIncorrectCount.into());
-        }
-        if verb != Self::Post {
-            return Err(ErrorCode::XMethodNotUsingPost.into());
-        }
-        match value.to_str().ok().and_then(Self::parse) {
-            Some(verb @ (Self::Put | Self::Merge | Self::Delete)) => Ok(verb),
-            _ => Err(ErrorCode::XMethodIncorrectValue.into()),
-        }
-    }
-}
 
 /// OData options that the service has never had.
 const UNSUPPORTED_OPTIONS: &[&str] = &["$orderby", "$skip", "$expand", "$inlinecount", "$count", "$value", "$apply"];
