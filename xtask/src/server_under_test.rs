@@ -105,6 +105,7 @@ fn tablerock(workspace: &Workspace, port: u16) -> Result<Command> {
     let mut command = Command::new(workspace.binary("release", "tablerock"));
     command.arg("--location").arg(workspace.data(Target::Tablerock));
     command.args(["--table-port", &port.to_string(), "--admin-port", &port::any_free()?.to_string(), "--silent"]);
+    command.args(["--blob-port", "0", "--queue-port", "0"]);
     Ok(command)
 }
 

@@ -26,6 +26,9 @@ const UNCOMMITTED_BLOCKS_MAX: u64 = 100_000;
 const BLOCKS_TIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const BLOCKS_TICKS: u64 = BLOCKS_TIME.as_secs() * TICKS_PER_SECOND;
 
+/// How often old blocks are looked for.
+const SWEEP_TIME: Duration = Duration::from_secs(10 * 60);
+
 /// Watch notes that are looked at in one round.
 const WATCHES_MAX: usize = 1_000;
 
@@ -214,7 +217,17 @@ impl BlobService {
         Ok(self.store.transact(&keys::notes_partition(), vec![], put).await?)
     }
 
-    /// Drops blocks that have waited too long for a list. To be called now and then.
+    /// Looks for blocks that have waited too long, as long as the server runs.
+    pub async fn keep_sweeping(&self) {
+        loop {
+            if let Err(error) = self.drop_old_blocks().await {
+                tracing::warn!(%error, "old blocks could not be dropped yet");
+            }
+            tokio::time::sleep(SWEEP_TIME).await;
+        }
+    }
+
+    /// Drops blocks that have waited too long for a list.
     pub async fn drop_old_blocks(&self) -> Result<()> {
         let now = self.clock.ticks();
         let limits = ScanLimits { records_max: WATCHES_MAX, ..SCAN };
