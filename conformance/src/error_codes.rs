@@ -1,6 +1,6 @@
-//! The service's published error codes, and which case provokes each.
+//! The published error codes of tables and queues, and which case provokes each.
 //!
-//! The list is the whole of the service's error table. A code without a case says why it has none, so that a gap is
+//! The list is the whole of the services' error tables. A code without a case says why it has none, so that a gap is
 //! a decision and not an oversight.
 
 /// How a code comes to be seen.
@@ -37,6 +37,7 @@ pub const CODES: &[(&str, Seen)] = &[
     ("CorsPreflightFailure", By(&["preflight_without_rules_is_refused"])),
     ("DuplicateKeyPropertySpecified", Possibly(&["a_duplicate_key_is_refused"])),
     ("DuplicatePropertiesSpecified", By(&["a_duplicate_property_is_refused"])),
+    ("EmptyMetadataKey", By(&["a_metadata_name_that_is_no_identifier_is_refused"])),
     ("EntityAlreadyExists", By(&["an_existing_entity_is_not_inserted_again"])),
     ("EntityNotFound", Never("documented, but the wire shows ResourceNotFound")),
     ("EntityTooLarge", By(&["an_entity_one_byte_over_1_mib_is_refused", "a_merge_beyond_1_mib_is_refused"])),
@@ -49,7 +50,9 @@ pub const CODES: &[(&str, Seen)] = &[
     ("InvalidHeaderValue", By(&["a_malformed_version_is_refused", "preflight_needs_an_origin"])),
     ("InvalidHttpVerb", Possibly(&["an_unknown_verb_is_refused"])),
     ("InvalidInput", By(&["malformed_json_is_refused", "a_syntax_error_names_its_position"])),
+    ("InvalidMarker", Possibly(&["a_queue_marker_of_another_form_is_refused"])),
     ("InvalidMd5", Never("tables sign Content-MD5 but are not known to check it")),
+    ("InvalidMetadata", By(&["a_metadata_name_that_is_no_identifier_is_refused"])),
     ("InvalidQueryParameterValue", By(&["stats_of_the_primary_are_refused"])),
     ("InvalidResourceName", By(&["names_with_other_than_letters_and_digits_are_refused"])),
     ("InvalidUri", Never("which paths give it rather than another refusal is not known")),
@@ -61,6 +64,9 @@ pub const CODES: &[(&str, Seen)] = &[
     ("KeyValueTooLarge", Possibly(&["keys_of_2048_characters_are_refused"])),
     ("Md5Mismatch", Never("tables sign Content-MD5 but are not known to check it")),
     ("MediaTypeNotSupported", By(&["other_media_types_are_not_supported", "other_bodies_are_not_supported"])),
+    ("MessageNotFound", By(&["an_unknown_message_cannot_be_deleted", "a_stale_receipt_deletes_nothing"])),
+    ("MessageTooLarge", Possibly(&["a_text_of_64_kib_is_accepted_and_one_more_byte_is_not"])),
+    ("MetadataTooLarge", By(&["metadata_over_8_kib_is_refused"])),
     ("MethodNotAllowed", Possibly(&["a_verb_the_resource_does_not_know_is_refused"])),
     ("MissingContentLengthHeader", By(&["a_body_without_a_length_is_refused"])),
     ("MissingRequiredHeader", Possibly(&["delete_without_if_match_is_refused"])),
@@ -75,11 +81,17 @@ pub const CODES: &[(&str, Seen)] = &[
     ("PartitionKeyEqual", Never(ENUMERATED)),
     ("PartitionKeyNotSpecified", Never(ENUMERATED)),
     ("PartitionKeyPropertyCannotBeUpdated", Possibly(&["keys_in_the_body_of_an_update_do_not_move_the_entity"])),
+    ("PopReceiptMismatch", Never("documented, but the wire shows MessageNotFound")),
     ("PrimaryKeyPropertyIsInvalidType", Possibly(&["insert_with_a_key_of_another_type_is_refused"])),
     ("PropertiesNeedValue", By(&["insert_without_partition_key_is_refused"])),
     ("PropertyNameInvalid", By(&["property_names_of_another_form_are_refused"])),
     ("PropertyNameTooLong", By(&["a_property_name_of_256_characters_is_refused"])),
     ("PropertyValueTooLarge", By(&["a_string_of_32769_characters_is_refused"])),
+    ("QueueAlreadyExists", By(&["a_queue_that_exists_with_other_metadata_is_a_conflict"])),
+    ("QueueBeingDeleted", Possibly(&["a_queue_can_be_created_again_after_its_deletion"])),
+    ("QueueDisabled", Never("needs a queue that its administrator has disabled")),
+    ("QueueNotEmpty", Never(ENUMERATED)),
+    ("QueueNotFound", By(&["a_deleted_queue_is_gone_with_its_messages"])),
     ("RequestBodyTooLarge", By(&["a_body_over_4_mib_is_too_large", "a_batch_over_4_mib_is_too_large"])),
     ("RequestUrlFailedToParse", Never("which URLs give it rather than another refusal is not known")),
     ("ResourceAlreadyExists", Never("tables and entities have codes of their own for this")),
@@ -124,7 +136,9 @@ mod tests {
         PropertyValueTooLarge RequestBodyTooLarge RequestUrlFailedToParse ResourceAlreadyExists ResourceNotFound \
         ServerBusy TableAlreadyExists TableBeingDeleted TableHasNoProperties TableNotFound TooManyProperties \
         UnsupportedHeader UnsupportedQueryParameter UnsupportedXmlNode UnsupportedHttpVerb \
-        UpdateConditionNotSatisfied XMethodIncorrectCount XMethodIncorrectValue XMethodNotUsingPost";
+        UpdateConditionNotSatisfied XMethodIncorrectCount XMethodIncorrectValue XMethodNotUsingPost \
+        EmptyMetadataKey InvalidMarker InvalidMetadata MessageNotFound MessageTooLarge MetadataTooLarge \
+        PopReceiptMismatch QueueAlreadyExists QueueBeingDeleted QueueDisabled QueueNotEmpty QueueNotFound";
 
     #[test]
     fn every_published_code_has_a_row() {

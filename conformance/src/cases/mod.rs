@@ -8,6 +8,7 @@ mod bad_requests;
 mod batch_failures;
 mod batch_requests;
 mod batch_responses;
+mod change_message;
 mod common_headers;
 mod cors;
 mod create_table;
@@ -17,15 +18,22 @@ mod etags;
 mod filter_errors;
 mod filter_logic;
 mod filter_types;
+mod get_messages;
 mod insert_entity;
 mod keys;
 mod limits;
 mod negotiation;
 mod paging;
 mod paths;
+mod put_message;
 mod query_entities;
 mod query_entity;
 mod query_tables;
+mod queue_acl;
+mod queue_authentication;
+mod queue_lifecycle;
+mod queue_metadata;
+mod queue_service;
 mod request_bodies;
 mod service_properties;
 mod shared_key;
@@ -78,6 +86,14 @@ pub fn all() -> Vec<Case> {
         limits::CASES,
         error_bodies::CASES,
         bad_requests::CASES,
+        queue_authentication::CASES,
+        queue_service::CASES,
+        queue_lifecycle::CASES,
+        queue_metadata::CASES,
+        queue_acl::CASES,
+        put_message::CASES,
+        get_messages::CASES,
+        change_message::CASES,
     ]
     .concat()
 }
