@@ -67,10 +67,12 @@ def test_a_message_of_up_to_64_kib_is_accepted(queue, size):
 
 @operation("PutMessage")
 def test_the_size_of_a_message_is_that_of_its_utf8(queue):
-    queue.send_message("é" * 32768)
-    assert len(queue.receive_message().content) == 32768
+    # The SDK escapes what is beyond ASCII; with more of it the request itself would be too large.
+    text = "é" * 16384 + "x" * 32768
+    queue.send_message(text)
+    assert queue.receive_message().content == text
     with refused(413, "RequestBodyTooLarge"):
-        queue.send_message("é" * 32769)
+        queue.send_message(text + "x")
 
 
 @operation("PutMessage")
