@@ -18,7 +18,9 @@ def drain(account, name, per_page):
     """Receives and deletes until the queue gives nothing more; returns the texts."""
     taken = []
     with queue_client(account, name) as client:
-        while page := list(next(client.receive_messages(messages_per_page=per_page, visibility_timeout=120).by_page())):
+        while page := list(
+            client.receive_messages(messages_per_page=per_page, max_messages=per_page, visibility_timeout=120)
+        ):
             for message in page:
                 client.delete_message(message)
                 taken.append(message.content)

@@ -40,9 +40,9 @@ def test_five_policies_of_a_queue_are_kept(queue):
 
 
 @operation("SetQueueAcl")
-def test_six_policies_of_a_queue_are_more_than_the_sdk_sends(queue):
-    with pytest.raises(ValueError, match="Too many access policies"):
-        queue.set_queue_access_policy({str(index): AccessPolicy() for index in range(6)})
+def test_six_policies_of_a_queue_are_refused(queue):
+    with refused(400, "InvalidXmlDocument"):
+        queue.set_queue_access_policy({str(index): AccessPolicy("r", EXPIRY, START) for index in range(6)})
 
 
 @operation("SetQueueAcl")
