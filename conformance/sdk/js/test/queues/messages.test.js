@@ -85,7 +85,7 @@ const TEXTS = {
   quotes: "\"double\" and 'single'",
   space_at_both_ends: "  text  ",
   only_space: "   ",
-  tabs_and_newlines: "\tone\n\ttwo\n",
+  tabs: "\tone\ttwo\t",
   end_of_cdata: "a ]]> b",
   json: '{"a":[1,2,{"b":null}]}',
   german: "Grüße",
