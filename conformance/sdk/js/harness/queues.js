@@ -63,14 +63,14 @@ export function queueWithSas(name, sas) {
 }
 
 /** An account SAS with these permission letters and resource types. */
-export function accountSas(permissions, resourceTypes, options = {}) {
+export function accountSas(permissions, resourceTypes, { services = "bqt", ...options } = {}) {
   const terms = {
     permissions: AccountSASPermissions.parse(permissions),
     resourceTypes: AccountSASResourceTypes.parse(resourceTypes).toString(),
-    services: AccountSASServices.parse(options.services ?? "bqt").toString(),
+    services: AccountSASServices.parse(services).toString(),
     expiresOn: hoursFromNow(1),
   };
-  return generateAccountSASQueryParameters({ ...options, ...terms, ...(options.terms ?? {}) }, credential).toString();
+  return generateAccountSASQueryParameters({ ...terms, ...options }, credential).toString();
 }
 
 export function serviceWithSas(sas) {
