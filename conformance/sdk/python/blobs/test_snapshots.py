@@ -1,6 +1,5 @@
 """Snapshots: what they keep, how they are read, listed and deleted; and deleting blobs that have some."""
 
-import pytest
 from azure.core.exceptions import ResourceNotFoundError
 
 from blob_contents import content_of
