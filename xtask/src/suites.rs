@@ -71,8 +71,8 @@ impl Suite {
     pub(crate) const fn cases_min(self) -> usize {
         match self {
             Suite::Raw => 550,
-            Suite::Python => 500,
-            Suite::Js => 420,
+            Suite::Python => 1600,
+            Suite::Js => 900,
             Suite::LegacyNode => 20,
             Suite::Go => 320,
             Suite::Java => 350,
@@ -102,7 +102,7 @@ impl Suite {
         match self {
             Suite::Python => {
                 let mut command = self.command(workspace);
-                command.arg("test_cosmos_route.py");
+                command.arg("tables/test_cosmos_route.py");
                 Some(command)
             }
             _ => None,
