@@ -1,4 +1,4 @@
-package conformance
+package tables
 
 import (
 	"encoding/base64"
@@ -10,7 +10,7 @@ import (
 
 func TestConnectionStringOpensTheAccount(t *testing.T) {
 	conform(t, "Authentication", func(t *T, c *client) {
-		service, err := aztables.NewServiceClientFromConnectionString(c.account.connection, impatient())
+		service, err := aztables.NewServiceClientFromConnectionString(c.account.Connection, impatient())
 		require.NoError(t, err)
 		_, err = service.NewClient(c.name).AddEntity(ctx, row(t, "p", "r", nil), nil)
 		require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestWrongKeyIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			conform(t, "Authentication", func(t *T, c *client) {
 				key := base64.StdEncoding.EncodeToString([]byte("not the key"))
-				wrong, err := aztables.NewSharedKeyCredential(c.account.name, key)
+				wrong, err := aztables.NewSharedKeyCredential(c.account.Name, key)
 				require.NoError(t, err)
 				service, err := aztables.NewServiceClientWithSharedKey(c.account.endpoint, wrong, impatient())
 				require.NoError(t, err)

@@ -1,4 +1,4 @@
-package conformance
+package tables
 
 // Clients that hold a shared access signature instead of the key.
 

@@ -1,4 +1,4 @@
-package conformance
+package tables
 
 // Stored access policies, on their own and behind a SAS.
 

@@ -1,4 +1,4 @@
-package conformance
+package tables
 
 // Service properties, CORS and statistics. Properties belong to the account, so each case puts back what it found;
 // the SDK cannot clear CORS rules, so those of the last case stay.

@@ -1,4 +1,4 @@
-package conformance
+package tables
 
 import (
 	"fmt"
@@ -152,7 +152,7 @@ func TestListTablesWithFullMetadata(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, page.Tables, 1)
 		metadata := decodeRaw(t, page.Tables[0].Value)
-		require.Equal(t, c.account.name+".Tables", metadata["odata.type"])
+		require.Equal(t, c.account.Name+".Tables", metadata["odata.type"])
 		require.Equal(t, c.account.endpoint+"/Tables('"+c.name+"')", metadata["odata.id"])
 		require.Equal(t, "Tables('"+c.name+"')", metadata["odata.editLink"])
 	})

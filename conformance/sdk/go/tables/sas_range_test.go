@@ -1,4 +1,4 @@
-package conformance
+package tables
 
 // A table SAS may cover one contiguous range of keys.
 

@@ -1,44 +1,19 @@
-package conformance
+package tables
 
-// What the SDK reports when the service refuses.
+// What the SDK reports when a transaction breaks.
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"regexp"
 	"strconv"
 	"strings"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/stretchr/testify/require"
+
+	"tablerock/conformance/sdk/go/harness"
 )
-
-func refusal(t *T, err error) *azcore.ResponseError {
-	t.Helper()
-	require.Error(t, err, "the service accepted what it has to refuse")
-	var failure *azcore.ResponseError
-	require.ErrorAs(t, err, &failure)
-	return failure
-}
-
-func requireRefused(t *T, err error, status int, code string) {
-	t.Helper()
-	failure := refusal(t, err)
-	require.Equal(t, [2]string{strconv.Itoa(status), code}, [2]string{strconv.Itoa(failure.StatusCode), failure.ErrorCode})
-}
-
-// requireRefusedWith is for cases in which only the status is settled.
-func requireRefusedWith(t *T, err error, statuses ...int) {
-	t.Helper()
-	require.Contains(t, statuses, refusal(t, err).StatusCode)
-}
-
-func isNotFound(err error) bool {
-	var failure *azcore.ResponseError
-	return errors.As(err, &failure) && failure.StatusCode == 404
-}
 
 // groupFailure is the answer to the operation on which a transaction broke. The SDK reports only the status of the
 // envelope, so this reads the part itself.
@@ -55,7 +30,7 @@ var (
 
 func transactionFailure(t *T, err error) groupFailure {
 	t.Helper()
-	failure := refusal(t, err)
+	failure := harness.Refusal(t, err)
 	require.Equal(t, 202, failure.StatusCode, "a failed operation is reported inside an accepted envelope: %v", err)
 	body, err := runtime.Payload(failure.RawResponse)
 	require.NoError(t, err)

@@ -1,44 +1,13 @@
-// Package conformance drives a table service through Microsoft's aztables module.
-//
-// This file owns the shape of a case: a fresh table, a body, and one result line.
-package conformance
+package harness
+
+// The result line that a case leaves behind, and how its name and its reason are worded.
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"regexp"
 	"strings"
-	"testing"
 )
-
-// T is a testing.T that also remembers why it failed or was skipped, because the result line has to say so
-// and testing.T does not tell.
-type T struct {
-	*testing.T
-	details []string
-}
-
-func (t *T) Errorf(format string, args ...any) {
-	t.Helper()
-	t.details = append(t.details, summary(fmt.Sprintf(format, args...)))
-	t.T.Errorf(format, args...)
-}
-
-func (t *T) Skip(args ...any) {
-	t.Helper()
-	t.details = append(t.details, fmt.Sprint(args...))
-	t.T.Skip(args...)
-}
-
-// conform runs one case of an operation against a table of its own. The case is named after the test, so
-// TestInsertKeepsEveryType/guid is reported as insert_keeps_every_type_guid.
-func conform(t *testing.T, operation string, body func(t *T, c *client)) {
-	t.Helper()
-	recorded := &T{T: t}
-	t.Cleanup(func() { report(recorded, operation) })
-	body(recorded, newClient(recorded))
-}
 
 // result is one line of the results file; the field names are the contract with whoever reads it.
 type result struct {

@@ -1,4 +1,4 @@
-package conformance
+package tables
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/stretchr/testify/require"
+
+	"tablerock/conformance/sdk/go/harness"
 )
 
 func numbered(count int) properties {
@@ -67,7 +69,7 @@ func TestInsertRefuses(t *testing.T) {
 				_, err := c.table.AddEntity(ctx, row(t, "p", "r", each.values), nil)
 				requireRefused(t, err, 400, string(each.code))
 				_, err = c.table.GetEntity(ctx, "p", "r", nil)
-				require.True(t, isNotFound(err), "a refused entity is not stored")
+				require.True(t, harness.IsNotFound(err), "a refused entity is not stored")
 			})
 		})
 	}

@@ -1,4 +1,4 @@
-package conformance
+package tables
 
 import (
 	"fmt"
@@ -66,7 +66,7 @@ func TestContinuationResumesInANewClient(t *testing.T) {
 		options := &aztables.ListEntitiesOptions{Top: to.Ptr(int32(1))}
 		var found []string
 		for {
-			other, err := aztables.NewServiceClientFromConnectionString(c.account.connection, impatient())
+			other, err := aztables.NewServiceClientFromConnectionString(c.account.Connection, impatient())
 			require.NoError(t, err)
 			page, err := other.NewClient(c.name).NewListEntitiesPager(options).NextPage(ctx)
 			require.NoError(t, err)

@@ -1,4 +1,4 @@
-package conformance
+package tables
 
 // Writing and reading entities the way the SDK wants them, which is as JSON text.
 

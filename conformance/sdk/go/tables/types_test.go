@@ -1,4 +1,4 @@
-package conformance
+package tables
 
 // Every EDM type, written and read back.
 

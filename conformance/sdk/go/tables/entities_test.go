@@ -1,4 +1,4 @@
-package conformance
+package tables
 
 // The single-entity operations, one property of each at a time.
 
@@ -100,7 +100,7 @@ func TestGetWithFullMetadataLinksTheEntity(t *testing.T) {
 		entity := decode(t, response.Value)
 		link := c.name + "(PartitionKey='p',RowKey='r')"
 		require.Equal(t, c.account.endpoint+"/$metadata#"+c.name+"/@Element", entity.Metadata)
-		require.Equal(t, []string{c.account.name + "." + c.name, c.account.endpoint + "/" + link, link},
+		require.Equal(t, []string{c.account.Name + "." + c.name, c.account.endpoint + "/" + link, link},
 			[]string{entity.Type, entity.ID, entity.EditLink})
 		raw := decodeRaw(t, response.Value)
 		require.Equal(t, "Edm.DateTime", raw["Timestamp@odata.type"])
