@@ -102,7 +102,7 @@ impl Suite {
         match self {
             Suite::Python => {
                 let mut command = self.command(workspace);
-                command.arg("test_cosmos_route.py");
+                command.arg("tables/test_cosmos_route.py");
                 Some(command)
             }
             _ => None,
