@@ -1,12 +1,13 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static tablerock.conformance.Refusals.assertRefused;
+import static tablerock.conformance.tables.Refusals.assertRefused;
 
 import com.azure.data.tables.models.TableServiceGeoReplication;
 import com.azure.data.tables.models.TableServiceGeoReplicationStatus;
 import org.junit.jupiter.api.Test;
+import tablerock.conformance.Operation;
 
 class StatisticsTest extends Case {
     @Test

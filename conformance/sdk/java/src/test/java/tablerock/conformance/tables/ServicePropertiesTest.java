@@ -1,9 +1,9 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static tablerock.conformance.Refusals.assertRefused;
-import static tablerock.conformance.Refusals.assertRefusedWith;
+import static tablerock.conformance.tables.Refusals.assertRefused;
+import static tablerock.conformance.tables.Refusals.assertRefusedWith;
 
 import com.azure.data.tables.models.TableServiceCorsRule;
 import com.azure.data.tables.models.TableServiceLogging;
@@ -17,6 +17,7 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import tablerock.conformance.Operation;
 
 /** Properties belong to the account, so each case puts back what it found. */
 class ServicePropertiesTest extends Case {
@@ -49,7 +50,7 @@ class ServicePropertiesTest extends Case {
     }
 
     private static void set(TableServiceProperties properties, Predicate<TableServiceProperties> inForce)
-        throws InterruptedException {
+        throws Exception {
         SERVICE.setProperties(properties);
         eventually(() -> inForce.test(SERVICE.getProperties()));
     }
@@ -70,7 +71,7 @@ class ServicePropertiesTest extends Case {
 
     @Test
     @Operation("SetTableServiceProperties")
-    void loggingComesBackAsSet() throws InterruptedException {
+    void loggingComesBackAsSet() throws Exception {
         set(new TableServiceProperties().setLogging(logging(5)),
             found -> days(found.getLogging().getRetentionPolicy()) == 5);
         TableServiceLogging found = SERVICE.getProperties().getLogging();
@@ -80,7 +81,7 @@ class ServicePropertiesTest extends Case {
 
     @Test
     @Operation("SetTableServiceProperties")
-    void metricsComeBackAsSet() throws InterruptedException {
+    void metricsComeBackAsSet() throws Exception {
         set(new TableServiceProperties().setHourMetrics(metrics(6)).setMinuteMetrics(metrics(7)),
             found -> days(found.getHourMetrics().getTableServiceRetentionPolicy()) == 6
                 && days(found.getMinuteMetrics().getTableServiceRetentionPolicy()) == 7);
@@ -90,7 +91,7 @@ class ServicePropertiesTest extends Case {
 
     @Test
     @Operation("SetTableServiceProperties")
-    void corsRulesComeBackAsSet() throws InterruptedException {
+    void corsRulesComeBackAsSet() throws Exception {
         List<TableServiceCorsRule> rules = List.of(Cors.rule("http://one.example"), Cors.rule("*"));
         set(new TableServiceProperties().setCorsRules(rules), found -> Cors.origins(found).equals(Cors.origins(rules)));
         TableServiceCorsRule found = SERVICE.getProperties().getCorsRules().get(0);
@@ -102,7 +103,7 @@ class ServicePropertiesTest extends Case {
 
     @Test
     @Operation("SetTableServiceProperties")
-    void emptyCorsRemovesTheRules() throws InterruptedException {
+    void emptyCorsRemovesTheRules() throws Exception {
         set(new TableServiceProperties().setCorsRules(List.of(Cors.rule("*"))),
             found -> Cors.origins(found).size() == 1);
         set(new TableServiceProperties().setCorsRules(List.of()), found -> Cors.origins(found).isEmpty());
@@ -110,7 +111,7 @@ class ServicePropertiesTest extends Case {
 
     @Test
     @Operation("SetTableServiceProperties")
-    void sectionsLeftOutKeepTheirValue() throws InterruptedException {
+    void sectionsLeftOutKeepTheirValue() throws Exception {
         List<TableServiceCorsRule> rules = List.of(Cors.rule("http://kept.example"));
         set(new TableServiceProperties().setLogging(logging(11)).setCorsRules(rules),
             found -> days(found.getLogging().getRetentionPolicy()) == 11);

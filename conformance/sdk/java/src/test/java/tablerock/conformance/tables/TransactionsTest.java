@@ -1,4 +1,4 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import static com.azure.data.tables.models.TableTransactionActionType.CREATE;
 import static com.azure.data.tables.models.TableTransactionActionType.DELETE;
@@ -7,9 +7,9 @@ import static com.azure.data.tables.models.TableTransactionActionType.UPDATE_REP
 import static com.azure.data.tables.models.TableTransactionActionType.UPSERT_MERGE;
 import static com.azure.data.tables.models.TableTransactionActionType.UPSERT_REPLACE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static tablerock.conformance.Rows.comparable;
-import static tablerock.conformance.Rows.row;
-import static tablerock.conformance.Rows.values;
+import static tablerock.conformance.tables.Rows.comparable;
+import static tablerock.conformance.tables.Rows.row;
+import static tablerock.conformance.tables.Rows.values;
 
 import com.azure.data.tables.models.TableEntity;
 import com.azure.data.tables.models.TableTransactionAction;
@@ -20,6 +20,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import tablerock.conformance.Operation;
 
 class TransactionsTest extends Case {
     @Test

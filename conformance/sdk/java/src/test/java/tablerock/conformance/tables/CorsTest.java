@@ -1,4 +1,4 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -19,6 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tablerock.conformance.Operation;
 
 /** What a browser sees of the rules. They belong to the account, so no rule is left behind. */
 class CorsTest extends Case {
@@ -26,7 +27,7 @@ class CorsTest extends Case {
     private static final HttpHeaderName ALLOW_ORIGIN = HttpHeaderName.ACCESS_CONTROL_ALLOW_ORIGIN;
 
     @BeforeEach
-    void allow() throws InterruptedException {
+    void allow() throws Exception {
         SERVICE.setProperties(new TableServiceProperties().setCorsRules(List.of(Cors.rule(ALLOWED))));
         eventually(() -> Cors.origins(SERVICE.getProperties()).equals(List.of(ALLOWED)));
     }

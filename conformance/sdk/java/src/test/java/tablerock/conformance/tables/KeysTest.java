@@ -1,12 +1,12 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import static com.azure.data.tables.models.TableEntityUpdateMode.MERGE;
 import static com.azure.data.tables.models.TableEntityUpdateMode.REPLACE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
-import static tablerock.conformance.Refusals.assertRefused;
-import static tablerock.conformance.Rows.row;
-import static tablerock.conformance.Rows.values;
+import static tablerock.conformance.tables.Refusals.assertRefused;
+import static tablerock.conformance.tables.Rows.row;
+import static tablerock.conformance.tables.Rows.values;
 
 import com.azure.data.tables.models.TableEntity;
 import java.util.List;
@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import tablerock.conformance.Operation;
 
 class KeysTest extends Case {
     static Stream<Arguments> odd() {

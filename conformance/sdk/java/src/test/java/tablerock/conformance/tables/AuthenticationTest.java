@@ -1,8 +1,8 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static tablerock.conformance.Refusals.assertRefused;
-import static tablerock.conformance.Rows.row;
+import static tablerock.conformance.tables.Refusals.assertRefused;
+import static tablerock.conformance.tables.Rows.row;
 
 import com.azure.core.credential.AzureNamedKeyCredential;
 import com.azure.data.tables.TableClientBuilder;
@@ -12,6 +12,7 @@ import com.azure.data.tables.models.TableTransactionAction;
 import com.azure.data.tables.models.TableTransactionActionType;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import tablerock.conformance.Operation;
 
 class AuthenticationTest extends Case {
     private static TableServiceClient withWrongKey() {
@@ -22,7 +23,7 @@ class AuthenticationTest extends Case {
     @Test
     @Operation("Authentication")
     void connectionStringOpensTheAccount() {
-        new TableServiceClientBuilder().connectionString(ACCOUNT.connection()).retryOptions(Account.impatient())
+        new TableServiceClientBuilder().connectionString(ACCOUNT.connection()).retryOptions(TableAccount.impatient())
             .buildClient().getTableClient(table.getTableName()).createEntity(row("p", "r"));
         assertEquals(List.of("r"), rowKeys(null));
     }
@@ -31,7 +32,7 @@ class AuthenticationTest extends Case {
     @Operation("Authentication")
     void connectionStringOpensATable() {
         new TableClientBuilder().connectionString(ACCOUNT.connection()).tableName(table.getTableName())
-            .retryOptions(Account.impatient()).buildClient().createEntity(row("p", "r"));
+            .retryOptions(TableAccount.impatient()).buildClient().createEntity(row("p", "r"));
         assertEquals(List.of("r"), rowKeys(null));
     }
 

@@ -1,12 +1,12 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import static com.azure.data.tables.models.TableEntityUpdateMode.MERGE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
-import static tablerock.conformance.Refusals.assertRefused;
-import static tablerock.conformance.Rows.comparable;
-import static tablerock.conformance.Rows.row;
-import static tablerock.conformance.Rows.values;
+import static tablerock.conformance.tables.Refusals.assertRefused;
+import static tablerock.conformance.tables.Rows.comparable;
+import static tablerock.conformance.tables.Rows.row;
+import static tablerock.conformance.tables.Rows.values;
 
 import java.time.OffsetDateTime;
 import java.util.List;
@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tablerock.conformance.Operation;
 
 /** Every EDM type, written and read back. */
 class TypesTest extends Case {

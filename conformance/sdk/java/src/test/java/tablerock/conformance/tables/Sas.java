@@ -1,4 +1,4 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import com.azure.data.tables.TableClient;
 import com.azure.data.tables.TableServiceClient;

@@ -1,13 +1,13 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import static com.azure.data.tables.models.TableEntityUpdateMode.MERGE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
-import static tablerock.conformance.Refusals.assertRefused;
-import static tablerock.conformance.Refusals.assertRefusedWith;
-import static tablerock.conformance.Rows.comparable;
-import static tablerock.conformance.Rows.row;
-import static tablerock.conformance.Rows.values;
+import static tablerock.conformance.tables.Refusals.assertRefused;
+import static tablerock.conformance.tables.Refusals.assertRefusedWith;
+import static tablerock.conformance.tables.Rows.comparable;
+import static tablerock.conformance.tables.Rows.row;
+import static tablerock.conformance.tables.Rows.values;
 
 import java.util.List;
 import java.util.Map;
@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import tablerock.conformance.Operation;
 
 class LimitsTest extends Case {
     private static final String EMOJI = "\uD83D\uDE00";

@@ -1,8 +1,8 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static tablerock.conformance.Refusals.assertRefused;
-import static tablerock.conformance.Rows.row;
+import static tablerock.conformance.tables.Refusals.assertRefused;
+import static tablerock.conformance.tables.Rows.row;
 
 import com.azure.data.tables.TableClient;
 import com.azure.data.tables.sas.TableSasSignatureValues;
@@ -11,6 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tablerock.conformance.Operation;
 
 /** A table SAS may cover one contiguous range of keys. The SDK wants a RowKey with every PartitionKey. */
 class SasRangeTest extends Case {

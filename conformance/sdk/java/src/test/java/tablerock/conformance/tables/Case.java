@@ -1,6 +1,4 @@
-package tablerock.conformance;
-
-import static org.junit.jupiter.api.Assertions.assertTrue;
+package tablerock.conformance.tables;
 
 import com.azure.data.tables.TableClient;
 import com.azure.data.tables.TableServiceClient;
@@ -8,20 +6,20 @@ import com.azure.data.tables.models.ListEntitiesOptions;
 import com.azure.data.tables.models.TableEntity;
 import com.azure.data.tables.models.TableTransactionAction;
 import com.azure.data.tables.models.TableTransactionActionType;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.function.BooleanSupplier;
+import java.util.concurrent.Callable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
+import tablerock.conformance.ResultWriter;
 
 /** What every case works with: the account, a service client with its key, and a table created for the case. */
 @ExtendWith(ResultWriter.class)
 abstract class Case {
-    static final Account ACCOUNT = Account.fromEnvironment();
+    static final TableAccount ACCOUNT = TableAccount.fromEnvironment();
     static final TableServiceClient SERVICE = ACCOUNT.service();
 
     private final List<String> tables = new ArrayList<>();
@@ -83,11 +81,7 @@ abstract class Case {
     }
 
     /** Repeats an attempt for as long as the service may need to apply a setting. */
-    static void eventually(BooleanSupplier attempt) throws InterruptedException {
-        Instant deadline = Instant.now().plus(ACCOUNT.settleTime());
-        while (!attempt.getAsBoolean()) {
-            assertTrue(Instant.now().isBefore(deadline), "the setting did not take effect");
-            Thread.sleep(1000);
-        }
+    static void eventually(Callable<Boolean> attempt) throws Exception {
+        ACCOUNT.account().eventually(attempt);
     }
 }

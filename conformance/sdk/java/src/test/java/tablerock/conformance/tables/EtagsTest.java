@@ -1,4 +1,4 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import static com.azure.data.tables.models.TableEntityUpdateMode.MERGE;
 import static com.azure.data.tables.models.TableEntityUpdateMode.REPLACE;
@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static tablerock.conformance.Refusals.assertRefused;
-import static tablerock.conformance.Rows.row;
-import static tablerock.conformance.Rows.values;
+import static tablerock.conformance.tables.Refusals.assertRefused;
+import static tablerock.conformance.tables.Rows.row;
+import static tablerock.conformance.tables.Rows.values;
 
 import com.azure.core.http.rest.Response;
 import com.azure.data.tables.TableClient;
@@ -16,6 +16,7 @@ import com.azure.data.tables.models.TableEntity;
 import java.time.OffsetDateTime;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import tablerock.conformance.Operation;
 
 class EtagsTest extends Case {
     /** The writes that take an etag; the entity carries it. */

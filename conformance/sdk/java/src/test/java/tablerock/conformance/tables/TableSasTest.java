@@ -1,11 +1,11 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
-import static tablerock.conformance.Refusals.assertRefused;
-import static tablerock.conformance.Refusals.assertRefusedWith;
-import static tablerock.conformance.Rows.row;
+import static tablerock.conformance.tables.Refusals.assertRefused;
+import static tablerock.conformance.tables.Refusals.assertRefusedWith;
+import static tablerock.conformance.tables.Rows.row;
 
 import com.azure.data.tables.TableClient;
 import com.azure.data.tables.models.TableTransactionAction;
@@ -22,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import tablerock.conformance.Operation;
 
 class TableSasTest extends Case {
     /** What a holder of a token may try, and the letters it needs. */

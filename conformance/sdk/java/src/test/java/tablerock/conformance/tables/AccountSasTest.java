@@ -1,10 +1,10 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
-import static tablerock.conformance.Refusals.assertRefused;
-import static tablerock.conformance.Rows.row;
+import static tablerock.conformance.tables.Refusals.assertRefused;
+import static tablerock.conformance.tables.Rows.row;
 
 import com.azure.data.tables.TableServiceClient;
 import com.azure.data.tables.models.TableTransactionAction;
@@ -19,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import tablerock.conformance.Operation;
 
 class AccountSasTest extends Case {
     /** What an account SAS can open, with the resource type and the letters each needs. */

@@ -1,10 +1,10 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static tablerock.conformance.Refusals.assertRefused;
-import static tablerock.conformance.Rows.row;
+import static tablerock.conformance.tables.Refusals.assertRefused;
+import static tablerock.conformance.tables.Rows.row;
 
 import com.azure.core.http.rest.PagedIterable;
 import com.azure.core.http.rest.PagedResponse;
@@ -16,6 +16,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tablerock.conformance.Operation;
 
 class PagesTest extends Case {
     private PagedIterable<TableEntity> pages(int size, String filter) {

@@ -1,10 +1,10 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static tablerock.conformance.Refusals.assertRefused;
-import static tablerock.conformance.Refusals.assertRefusedWith;
-import static tablerock.conformance.Rows.row;
+import static tablerock.conformance.tables.Refusals.assertRefused;
+import static tablerock.conformance.tables.Refusals.assertRefusedWith;
+import static tablerock.conformance.tables.Rows.row;
 
 import com.azure.core.exception.HttpResponseException;
 import com.azure.data.tables.TableClient;
@@ -17,6 +17,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import tablerock.conformance.Operation;
 
 /** Stored access policies, on their own and behind a SAS. */
 class PoliciesTest extends Case {
@@ -118,7 +119,7 @@ class PoliciesTest extends Case {
 
     @Test
     @Operation("Authentication")
-    void sasTakesItsTermsFromThePolicy() throws InterruptedException {
+    void sasTakesItsTermsFromThePolicy() throws Exception {
         table.setAccessPolicies(List.of(policy("reader", "r")));
         TableClient limited = Sas.open(table, new TableSasSignatureValues("reader"));
         eventually(() -> isOpen(limited));
@@ -127,7 +128,7 @@ class PoliciesTest extends Case {
 
     @Test
     @Operation("Authentication")
-    void revokedPolicyEndsItsSas() throws InterruptedException {
+    void revokedPolicyEndsItsSas() throws Exception {
         table.setAccessPolicies(List.of(policy("reader", "r")));
         TableClient limited = Sas.open(table, new TableSasSignatureValues("reader"));
         eventually(() -> isOpen(limited));
@@ -149,7 +150,7 @@ class PoliciesTest extends Case {
     /** The policy brings the permissions, the token the time. */
     @Test
     @Operation("Authentication")
-    void sasCompletesAPartialPolicy() throws InterruptedException {
+    void sasCompletesAPartialPolicy() throws Exception {
         table.setAccessPolicies(List.of(
             new TableSignedIdentifier("reader").setAccessPolicy(new TableAccessPolicy().setPermissions("r"))));
         TableClient limited = Sas.open(table,

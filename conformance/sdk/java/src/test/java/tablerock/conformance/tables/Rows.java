@@ -1,4 +1,4 @@
-package tablerock.conformance;
+package tablerock.conformance.tables;
 
 import com.azure.data.tables.models.TableEntity;
 import java.nio.ByteBuffer;
