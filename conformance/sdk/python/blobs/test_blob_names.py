@@ -28,7 +28,6 @@ NAMES = {
     "comma_at_dollar": "a,b@c$d",
     "tilde_star_bang": "~a*b!",
     "angle_brackets": "<a>&<b>",
-    "backslash": "a\\b",
     "german": "Grüße",
     "chinese": "文件",
     "emoji": "🐘.txt",
