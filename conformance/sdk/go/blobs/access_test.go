@@ -27,7 +27,7 @@ func (c *client) setAccess(t *T, access *container.PublicAccessType, policies ..
 }
 
 func TestNewContainerIsPrivate(t *testing.T) {
-	conform(t, "GetContainerAcl", func(t *T, c *client) {
+	conform(t, "GetContainerACL", func(t *T, c *client) {
 		found, err := c.container.GetAccessPolicy(ctx, nil)
 		require.NoError(t, err)
 		require.Nil(t, found.BlobPublicAccess)
@@ -36,7 +36,7 @@ func TestNewContainerIsPrivate(t *testing.T) {
 }
 
 func TestContainerPoliciesComeBackAsSet(t *testing.T) {
-	conform(t, "SetContainerAcl", func(t *T, c *client) {
+	conform(t, "SetContainerACL", func(t *T, c *client) {
 		before, err := c.container.GetProperties(ctx, nil)
 		require.NoError(t, err)
 		set := []*container.SignedIdentifier{storedPolicy("one", "r"), storedPolicy("two", "racwdl")}
@@ -59,7 +59,7 @@ func TestContainerPoliciesComeBackAsSet(t *testing.T) {
 }
 
 func TestContainerOfSixPoliciesIsRefused(t *testing.T) {
-	conform(t, "SetContainerAcl", func(t *T, c *client) {
+	conform(t, "SetContainerACL", func(t *T, c *client) {
 		var policies []*container.SignedIdentifier
 		for _, id := range []string{"1", "2", "3", "4", "5", "6"} {
 			policies = append(policies, storedPolicy(id, "r"))
@@ -88,7 +88,7 @@ func TestPublicAccess(t *testing.T) {
 		{"to the container", to.Ptr(container.PublicAccessTypeContainer), true, true},
 	} {
 		t.Run(each.name, func(t *testing.T) {
-			conform(t, "SetContainerAcl", func(t *T, c *client) {
+			conform(t, "SetContainerACL", func(t *T, c *client) {
 				c.put(t, "b", "text")
 				c.setAccess(t, each.access)
 				found, err := c.container.GetProperties(ctx, nil)

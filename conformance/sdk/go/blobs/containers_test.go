@@ -78,10 +78,10 @@ func TestMissingContainerIsNotFoundBy(t *testing.T) {
 		{"SetContainerMetadata", "set metadata", func(container *container.Client) error {
 			return failure(container.SetMetadata(ctx, nil))
 		}},
-		{"GetContainerAcl", "get access", func(container *container.Client) error {
+		{"GetContainerACL", "get access", func(container *container.Client) error {
 			return failure(container.GetAccessPolicy(ctx, nil))
 		}},
-		{"SetContainerAcl", "set access", func(container *container.Client) error {
+		{"SetContainerACL", "set access", func(container *container.Client) error {
 			return failure(container.SetAccessPolicy(ctx, nil))
 		}},
 		{"ListBlobs", "list", func(container *container.Client) error {

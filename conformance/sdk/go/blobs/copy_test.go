@@ -127,7 +127,7 @@ func TestCopyIfTheSource(t *testing.T) {
 }
 
 func TestSynchronousCopyOfASignedSource(t *testing.T) {
-	conform(t, "CopyBlob", func(t *T, c *client) {
+	conform(t, "CopyBlobFromURL", func(t *T, c *client) {
 		c.putWith(t, "source", "text", &blockblob.UploadOptions{HTTPHeaders: everyHeader(nil)})
 		source := c.signedURL(t, sas.BlobSignatureValues{BlobName: "source", Permissions: "r"})
 		copied, err := c.blob("target").CopyFromURL(ctx, source, nil)

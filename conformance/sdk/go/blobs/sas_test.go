@@ -288,7 +288,7 @@ func TestConnectionStringOpensTheBlobService(t *testing.T) {
 }
 
 func TestUserDelegationIsRefusedWithoutAToken(t *testing.T) {
-	conform(t, "Authentication", func(t *T, c *client) {
+	conform(t, "GetUserDelegationKey", func(t *T, c *client) {
 		now := time.Now().UTC()
 		_, err := c.service.GetUserDelegationCredential(ctx, service.KeyInfo{
 			Start: to.Ptr(now.Format(sas.TimeFormat)), Expiry: to.Ptr(now.Add(time.Hour).Format(sas.TimeFormat)),

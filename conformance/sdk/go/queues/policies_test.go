@@ -34,13 +34,13 @@ func (c *client) policies(t *T) []*azqueue.SignedIdentifier {
 }
 
 func TestNewQueueHasNoPolicies(t *testing.T) {
-	conform(t, "GetQueueAcl", func(t *T, c *client) {
+	conform(t, "GetQueueACL", func(t *T, c *client) {
 		require.Empty(t, c.policies(t))
 	})
 }
 
 func TestQueuePoliciesComeBackAsSet(t *testing.T) {
-	conform(t, "SetQueueAcl", func(t *T, c *client) {
+	conform(t, "SetQueueACL", func(t *T, c *client) {
 		set := []*azqueue.SignedIdentifier{storedPolicy("one", "r"), storedPolicy("two", "raup")}
 		c.setPolicies(t, set...)
 		found := c.policies(t)
@@ -55,7 +55,7 @@ func TestQueuePoliciesComeBackAsSet(t *testing.T) {
 }
 
 func TestQueuePoliciesAreReplacedAndCleared(t *testing.T) {
-	conform(t, "SetQueueAcl", func(t *T, c *client) {
+	conform(t, "SetQueueACL", func(t *T, c *client) {
 		c.setPolicies(t, storedPolicy("one", "r"), storedPolicy("two", "a"))
 		c.setPolicies(t, storedPolicy("three", "u"))
 		found := c.policies(t)
@@ -76,7 +76,7 @@ func TestQueuePoliciesAreRefused(t *testing.T) {
 		"with an id of 65 characters":        {storedPolicy(strings.Repeat("i", 65), "r")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conform(t, "SetQueueAcl", func(t *T, c *client) {
+			conform(t, "SetQueueACL", func(t *T, c *client) {
 				_, err := c.queue.SetAccessPolicy(ctx, &azqueue.SetAccessPolicyOptions{QueueACL: policies})
 				requireRefused(t, err, 400, "InvalidXmlDocument")
 			})

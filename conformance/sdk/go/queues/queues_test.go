@@ -129,11 +129,11 @@ func TestMissingQueueIsNotFoundBy(t *testing.T) {
 			_, err := queue.SetMetadata(ctx, nil)
 			return err
 		}},
-		{"GetQueueAcl", "get policies", func(queue *azqueue.QueueClient) error {
+		{"GetQueueACL", "get policies", func(queue *azqueue.QueueClient) error {
 			_, err := queue.GetAccessPolicy(ctx, nil)
 			return err
 		}},
-		{"SetQueueAcl", "set policies", func(queue *azqueue.QueueClient) error {
+		{"SetQueueACL", "set policies", func(queue *azqueue.QueueClient) error {
 			_, err := queue.SetAccessPolicy(ctx, nil)
 			return err
 		}},

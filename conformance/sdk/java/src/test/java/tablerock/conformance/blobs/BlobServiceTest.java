@@ -3,7 +3,6 @@ package tablerock.conformance.blobs;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static tablerock.conformance.Refusals.assertRefused;
 
 import com.azure.storage.blob.models.AccountKind;
 import com.azure.storage.blob.models.BlobCorsRule;
@@ -58,13 +57,6 @@ class BlobServiceTest extends BlobCase {
         assertEquals(7, found.getMinuteMetrics().getRetentionPolicy().getDays());
         assertEquals("http://one.example", found.getCors().get(0).getAllowedOrigins());
         assertEquals("2019-12-12", found.getDefaultServiceVersion());
-    }
-
-    @Test
-    @Operation("SetBlobServiceProperties")
-    void blobServiceRefusesRetentionOf366Days() {
-        BlobServiceProperties tooLong = new BlobServiceProperties().setHourMetrics(metrics(366));
-        assertRefused(400, "InvalidXmlDocument", () -> SERVICE.setProperties(tooLong));
     }
 
     @Test

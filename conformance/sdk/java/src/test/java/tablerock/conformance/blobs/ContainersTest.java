@@ -118,7 +118,7 @@ class ContainersTest extends BlobCase {
     }
 
     @Test
-    @Operation("SetContainerAcl")
+    @Operation("SetContainerACL")
     void containerPoliciesComeBackAsSet() {
         List<BlobSignedIdentifier> set = List.of(policy("one", "r"), policy("two", "racwdl"));
         container.setAccessPolicy(null, set);
@@ -134,11 +134,12 @@ class ContainersTest extends BlobCase {
             assertEquals(expected.getExpiresOn().toInstant(), actual.getExpiresOn().toInstant());
         }
         container.setAccessPolicy(null, null);
-        assertEquals(List.of(), container.getAccessPolicy().getIdentifiers());
+        List<BlobSignedIdentifier> cleared = container.getAccessPolicy().getIdentifiers();
+        assertTrue(cleared == null || cleared.isEmpty());
     }
 
     @Test
-    @Operation("SetContainerAcl")
+    @Operation("SetContainerACL")
     void sixContainerPoliciesAreRefused() {
         List<BlobSignedIdentifier> six = Stream.of("1", "2", "3", "4", "5", "6").map(id -> policy(id, "r")).toList();
         assertRefused(400, "InvalidXmlDocument", () -> container.setAccessPolicy(null, six));
@@ -160,7 +161,7 @@ class ContainersTest extends BlobCase {
     }
 
     @ParameterizedTest(name = "{0}")
-    @Operation("SetContainerAcl")
+    @Operation("SetContainerACL")
     @EnumSource
     void publicAccess(Access access) {
         put("b", "text");
@@ -222,7 +223,8 @@ class ContainersTest extends BlobCase {
             .setDetails(new BlobContainerListDetails().setRetrieveMetadata(true));
         BlobContainerItem listed = SERVICE.listBlobContainers(options, null).stream().toList().get(0);
         BlobContainerProperties found = SERVICE.getBlobContainerClient(prefix + "x").getProperties();
-        assertEquals(found.getETag(), listed.getProperties().getETag());
+        // The SDK takes the quotes off in one place and not in the other.
+        assertEquals(found.getETag().replace("\"", ""), listed.getProperties().getETag().replace("\"", ""));
         assertEquals(found.getLastModified().toInstant(), listed.getProperties().getLastModified().toInstant());
         assertEquals(LeaseStateType.AVAILABLE, listed.getProperties().getLeaseState());
         assertEquals(Map.of("member", "x"), anyCase(listed.getMetadata()));

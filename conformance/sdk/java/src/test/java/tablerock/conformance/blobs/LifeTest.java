@@ -79,7 +79,7 @@ class LifeTest extends BlobCase {
     }
 
     @Test
-    @Operation("CopyBlob")
+    @Operation("CopyBlobFromURL")
     void synchronousCopyOfASignedSource() {
         put("source", "text");
         String token = blob("source").generateSas(new BlobServiceSasSignatureValues(OffsetDateTime.now().plusHours(1),

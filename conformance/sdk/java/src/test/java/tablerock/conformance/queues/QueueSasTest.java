@@ -203,7 +203,7 @@ class QueueSasTest extends QueueCase {
     }
 
     @Test
-    @Operation("SetQueueAcl")
+    @Operation("SetQueueACL")
     void queuePoliciesComeBackAsSet() {
         List<QueueSignedIdentifier> set = List.of(policy("one", "r"), policy("two", "raup"));
         queue.setAccessPolicy(set);
@@ -222,7 +222,7 @@ class QueueSasTest extends QueueCase {
     }
 
     @Test
-    @Operation("SetQueueAcl")
+    @Operation("SetQueueACL")
     void sixQueuePoliciesAreRefused() {
         List<QueueSignedIdentifier> six = Stream.of("1", "2", "3", "4", "5", "6").map(id -> policy(id, "r")).toList();
         assertRefused(400, "InvalidXmlDocument", () -> queue.setAccessPolicy(six));

@@ -52,7 +52,7 @@ class TransactionsTest extends Case {
 
     @ParameterizedTest(name = "{0}")
     @Operation("EntityGroupTransaction")
-    @MethodSource("tablerock.conformance.TypesTest#typed")
+    @MethodSource("tablerock.conformance.tables.TypesTest#typed")
     void transactionKeeps(String description, Object value) {
         table.submitTransaction(List.of(
             new TableTransactionAction(CREATE, row("p", "create", Map.of("Value", value))),
@@ -63,7 +63,7 @@ class TransactionsTest extends Case {
 
     @ParameterizedTest(name = "{0}")
     @Operation("EntityGroupTransaction")
-    @MethodSource("tablerock.conformance.KeysTest#odd")
+    @MethodSource("tablerock.conformance.tables.KeysTest#odd")
     void transactionTakesKeyWith(String description, String key) {
         table.submitTransaction(List.of(new TableTransactionAction(CREATE, row(key, key)),
             new TableTransactionAction(UPSERT_REPLACE, row(key, "other"))));
