@@ -145,6 +145,7 @@ impl Programs {
         let mut command = Command::new(&self.tablerock);
         command.arg("--location").arg(location).arg("--silent");
         command.args(["--table-port", &port.to_string(), "--admin-port", &(port + 1).to_string()]);
+        command.args(["--blob-port", "0", "--queue-port", "0"]);
         command
     }
 

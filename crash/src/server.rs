@@ -71,6 +71,7 @@ impl Server {
         command.arg("--location").arg(location).args(["--log", "warn"]);
         command.args(["--table-port", &program.table_port.to_string()]);
         command.args(["--admin-port", &program.admin_port.to_string()]);
+        command.args(["--blob-port", "0", "--queue-port", "0"]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
         if let Some(layer) = layer {
             layer.put_under(&mut command, location);

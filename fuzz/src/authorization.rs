@@ -7,7 +7,7 @@ use tablerock_protocol::signing::{
     AccountKey, Authorization, REQUEST_SKEW_SECONDS_MAX, RequestDateError, SharedKeyScheme, TableRequestParts,
     check_request_date, parse_authorization,
 };
-use tablerock_protocol::{DateTime, ErrorCode, ServiceError, bearer};
+use tablerock_protocol::{DateTime, ErrorCode, Service, ServiceError, bearer};
 
 use crate::known_table::{ACCOUNT, NOON};
 use crate::refusal::check_refusal;
@@ -52,11 +52,11 @@ fn check_header(header: &str) {
 
 /// A token that is good now is one day too old, and its time had to come.
 fn check_token(token: &str) {
-    let at = |seconds: u64| bearer::check_claims(token, ACCOUNT, DateTime::from_unix_seconds(seconds));
+    let at = |seconds: u64| bearer::check_claims(token, Service::Table, ACCOUNT, DateTime::from_unix_seconds(seconds));
     let now = now_seconds();
     if at(now).is_ok() {
         assert_eq!(token.split('.').count(), 3);
-        let other = bearer::check_claims(token, "other", DateTime::from_unix_seconds(now));
+        let other = bearer::check_claims(token, Service::Table, "other", DateTime::from_unix_seconds(now));
         assert!(matches!(other, Ok(()) | Err(bearer::BearerError::OtherAudience)));
     }
     if at(now) == Err(bearer::BearerError::Malformed) {

@@ -6,7 +6,7 @@ mod writing;
 
 use tablerock_protocol::batch::{BatchPart, BatchRequest, parse_batch};
 use tablerock_protocol::json::parse_entity;
-use tablerock_protocol::{ErrorCode, EtagCondition, Resource, limits};
+use tablerock_protocol::{ErrorCode, EtagCondition, TableResource, limits};
 use tablerock_services::table::{Change, EntityGroup, EntityOperation, Properties};
 
 use crate::refusal::check_refusal;
@@ -68,14 +68,14 @@ fn check_group(parts: &[BatchPart<'_>], input_bytes: usize) {
 fn operation_of(part: &BatchPart<'_>) -> Option<EntityOperation> {
     let path = part.target.split('?').next().unwrap_or_default();
     let condition = part.header("If-Match").map(EtagCondition::parse).transpose().ok()?;
-    match Resource::parse(path).ok()? {
-        Resource::Entities { table } => {
+    match TableResource::parse(path).ok()? {
+        TableResource::Entities { table } => {
             let entity = parse_entity(part.body).ok()?;
             let change = Change::Insert(Properties::encode(&entity.properties));
             let (partition_key, row_key) = (entity.partition_key?.into_owned(), entity.row_key?.into_owned());
             Some(EntityOperation { table, partition_key, row_key, change })
         }
-        Resource::Entity { table, partition_key, row_key } => {
+        TableResource::Entity { table, partition_key, row_key } => {
             let change = Change::Delete { condition: condition.unwrap_or(EtagCondition::Any) };
             Some(EntityOperation { table, partition_key, row_key, change })
         }

@@ -5,7 +5,7 @@
 mod second_reading;
 
 use tablerock_protocol::json::append_address;
-use tablerock_protocol::{QueryString, Resource, Select, continuation, limits};
+use tablerock_protocol::{QueryString, Select, TableResource, continuation, limits};
 
 use crate::refusal::check_refusal;
 
@@ -18,11 +18,11 @@ pub fn check(data: &[u8]) {
 
 /// Two readers that share no code agree, and an entity's keys survive the address that an answer gives it.
 fn check_path(path: &str) {
-    let resource = Resource::parse(path);
+    let resource = TableResource::parse(path);
     assert_eq!(resource.as_ref().ok(), second_reading::resource(path).as_ref(), "{path:?}");
     match resource {
         Err(error) => check_refusal(&error, path.len()),
-        Ok(Resource::Entity { partition_key, row_key, .. }) => check_address(&partition_key, &row_key),
+        Ok(TableResource::Entity { partition_key, row_key, .. }) => check_address(&partition_key, &row_key),
         Ok(_) => {}
     }
 }
@@ -33,8 +33,8 @@ fn check_address(partition_key: &str, row_key: &str) {
     let address = String::from_utf8(address).expect("an address is ASCII");
     assert!(address.is_ascii() && !address.contains([' ', '"', '#', '?']), "{address:?}");
     let expected =
-        Resource::Entity { table: "People".into(), partition_key: partition_key.into(), row_key: row_key.into() };
-    assert_eq!(Resource::parse(&address), Ok(expected), "{address:?}");
+        TableResource::Entity { table: "People".into(), partition_key: partition_key.into(), row_key: row_key.into() };
+    assert_eq!(TableResource::parse(&address), Ok(expected), "{address:?}");
 }
 
 fn check_query(raw: &str) {

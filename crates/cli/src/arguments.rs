@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Azure Table Storage that you can own: durable, fast, wire-compatible.
+/// Azure Table, Queue and Blob Storage that you can own: durable, fast, wire-compatible.
 ///
-/// Without arguments it serves tables on 127.0.0.1:10002 for the development account, and keeps data in
-/// ./tablerock-data. Point an application at it with the connection string UseDevelopmentStorage=true.
+/// Without arguments it serves blobs, queues and tables on 127.0.0.1, ports 10000 to 10002, for the development account,
+/// and keeps data in ./tablerock-data. Point an application at it with the connection string UseDevelopmentStorage=true.
 #[derive(Debug, Parser)]
 #[command(name = "tablerock", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
@@ -41,6 +41,18 @@ pub(crate) struct ServeArguments {
     #[arg(long, env = "TABLEROCK_CACHE_SIZE", value_name = "MIB", help_heading = "Storage")]
     pub(crate) cache_size: Option<u64>,
 
+    /// Address of the Blob service [default: 127.0.0.1]
+    #[arg(long, alias = "blobHost", env = "TABLEROCK_BLOB_HOST", value_name = "HOST", help_heading = "Addresses")]
+    pub(crate) blob_host: Option<String>,
+    /// Port of the Blob service [default: 10000]
+    #[arg(long, alias = "blobPort", env = "TABLEROCK_BLOB_PORT", value_name = "PORT", help_heading = "Addresses")]
+    pub(crate) blob_port: Option<u16>,
+    /// Address of the Queue service [default: 127.0.0.1]
+    #[arg(long, alias = "queueHost", env = "TABLEROCK_QUEUE_HOST", value_name = "HOST", help_heading = "Addresses")]
+    pub(crate) queue_host: Option<String>,
+    /// Port of the Queue service [default: 10001]
+    #[arg(long, alias = "queuePort", env = "TABLEROCK_QUEUE_PORT", value_name = "PORT", help_heading = "Addresses")]
+    pub(crate) queue_port: Option<u16>,
     /// Address of the Table service [default: 127.0.0.1]
     #[arg(long, alias = "tableHost", env = "TABLEROCK_TABLE_HOST", value_name = "HOST", help_heading = "Addresses")]
     pub(crate) table_host: Option<String>,
@@ -77,10 +89,28 @@ pub(crate) struct ServeArguments {
     #[arg(long, env = "TABLEROCK_OAUTH", value_name = "LEVEL", help_heading = "Security")]
     pub(crate) oauth: Option<OauthLevel>,
 
-    /// Connections at one time [default: 20000]
+    /// Connections to each service at one time [default: 20000]
     #[arg(long, env = "TABLEROCK_CONNECTIONS_MAX", value_name = "N", help_heading = "Limits")]
     pub(crate) connections_max: Option<usize>,
-    /// Seconds after which an idle connection is closed [default: 120]
+    /// Seconds after which an idle connection to the Blob service is closed [default: 120]
+    #[arg(
+        long,
+        alias = "blobKeepAliveTimeout",
+        env = "TABLEROCK_BLOB_KEEP_ALIVE_TIMEOUT",
+        value_name = "SECONDS",
+        help_heading = "Limits"
+    )]
+    pub(crate) blob_keep_alive_timeout: Option<u64>,
+    /// Seconds after which an idle connection to the Queue service is closed [default: 120]
+    #[arg(
+        long,
+        alias = "queueKeepAliveTimeout",
+        env = "TABLEROCK_QUEUE_KEEP_ALIVE_TIMEOUT",
+        value_name = "SECONDS",
+        help_heading = "Limits"
+    )]
+    pub(crate) queue_keep_alive_timeout: Option<u64>,
+    /// Seconds after which an idle connection to the Table service is closed [default: 120]
     #[arg(
         long,
         alias = "tableKeepAliveTimeout",
@@ -116,18 +146,6 @@ pub(crate) struct ServeArguments {
 /// Flags of Azurite that have no effect here. Each is answered with one line that says why.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AzuriteArguments {
-    #[arg(long, alias = "blobHost", hide = true)]
-    pub(crate) blob_host: Option<String>,
-    #[arg(long, alias = "blobPort", hide = true)]
-    pub(crate) blob_port: Option<u16>,
-    #[arg(long, alias = "blobKeepAliveTimeout", hide = true)]
-    pub(crate) blob_keep_alive_timeout: Option<u64>,
-    #[arg(long, alias = "queueHost", hide = true)]
-    pub(crate) queue_host: Option<String>,
-    #[arg(long, alias = "queuePort", hide = true)]
-    pub(crate) queue_port: Option<u16>,
-    #[arg(long, alias = "queueKeepAliveTimeout", hide = true)]
-    pub(crate) queue_keep_alive_timeout: Option<u64>,
     #[arg(short = 'L', long, hide = true)]
     pub(crate) loose: bool,
     #[arg(long, alias = "skipApiVersionCheck", hide = true)]
@@ -143,17 +161,13 @@ pub(crate) struct AzuriteArguments {
 impl AzuriteArguments {
     /// One line for each flag that was given.
     pub(crate) fn explanations(&self) -> Vec<&'static str> {
-        let blob = self.blob_host.is_some() || self.blob_port.is_some() || self.blob_keep_alive_timeout.is_some();
-        let queue = self.queue_host.is_some() || self.queue_port.is_some() || self.queue_keep_alive_timeout.is_some();
         let explained = [
-            (blob, "--blob*: this version has no Blob service, so its port stays closed"),
-            (queue, "--queue*: this version has no Queue service, so its port stays closed"),
             (self.loose, "--loose: unknown headers and parameters are always ignored here"),
             (self.skip_api_version_check, "--skipApiVersionCheck: every well-formed x-ms-version is accepted here"),
             (self.disable_telemetry, "--disableTelemetry: there is no telemetry here"),
             (
                 self.extent_memory_limit.is_some(),
-                "--extentMemoryLimit: it is about blobs, which this version has none of",
+                "--extentMemoryLimit: what is kept in memory here is bounded by --cache-size",
             ),
             (
                 self.pwd.is_some(),
@@ -189,8 +203,9 @@ mod tests {
             -d debug.log -L --skipApiVersionCheck --disableProductStyleUrl --cert c.pem --key k.pem --pwd x \
             --oauth basic --inMemoryPersistence --extentMemoryLimit -1 --disableTelemetry";
         let arguments = Arguments::try_parse_from(line.split_whitespace()).unwrap();
-        assert_eq!(arguments.serve.table_port, Some(3));
-        assert_eq!(arguments.serve.azurite.explanations().len(), 7);
+        let ports = [arguments.serve.blob_port, arguments.serve.queue_port, arguments.serve.table_port];
+        assert_eq!(ports, [Some(1), Some(2), Some(3)]);
+        assert_eq!(arguments.serve.azurite.explanations().len(), 5);
     }
 
     #[test]

@@ -3,13 +3,23 @@
 use std::net::SocketAddr;
 
 use crate::accounts::{DEVELOPMENT_KEY, DEVELOPMENT_NAME};
-use crate::settings::Settings;
+use crate::settings::{DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, DEFAULT_TABLE_PORT, Settings};
+
+/// Where the services listen.
+pub(crate) struct Services {
+    pub(crate) blob: SocketAddr,
+    pub(crate) queue: SocketAddr,
+    pub(crate) table: SocketAddr,
+}
 
 /// The lines for stdout.
-pub(crate) fn lines(settings: &Settings, table: SocketAddr, admin: Option<SocketAddr>) -> Vec<String> {
+pub(crate) fn lines(settings: &Settings, services: &Services, admin: Option<SocketAddr>) -> Vec<String> {
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
-    let root = format!("{scheme}://{}", reachable(table));
-    let mut lines = vec![format!("Tablerock Table service is successfully listening at {root}")];
+    let root = |address| format!("{scheme}://{}", reachable(address));
+    let named = [("Table", services.table), ("Queue", services.queue), ("Blob", services.blob)];
+    let listening =
+        named.map(|(name, address)| format!("Tablerock {name} service is successfully listening at {}", root(address)));
+    let mut lines = listening.to_vec();
     if let Some(admin) = admin {
         lines.push(format!("Health and metrics: http://{0}/health, http://{0}/metrics", reachable(admin)));
     }
@@ -22,14 +32,17 @@ pub(crate) fn lines(settings: &Settings, table: SocketAddr, admin: Option<Socket
         // The development key is public; any other is the operator's secret and stays out of logs.
         let name = account.name.as_str();
         let key = if name == DEVELOPMENT_NAME { DEVELOPMENT_KEY } else { "<your key>" };
+        let endpoints = named.map(|(service, address)| format!("{service}Endpoint={}/{name};", root(address)));
         lines.push(format!(
-            "  DefaultEndpointsProtocol={scheme};AccountName={name};AccountKey={key};TableEndpoint={root}/{name};"
+            "  DefaultEndpointsProtocol={scheme};AccountName={name};AccountKey={key};{}",
+            endpoints.concat()
         ));
     }
     let is_default = settings.accounts.iter().any(|account| account.name.as_str() == DEVELOPMENT_NAME)
         && scheme == "http"
-        && table.port() == 10002
-        && (table.ip().is_loopback() || table.ip().is_unspecified());
+        && [services.blob.port(), services.queue.port(), services.table.port()]
+            == [DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, DEFAULT_TABLE_PORT]
+        && named.iter().all(|(_, address)| address.ip().is_loopback() || address.ip().is_unspecified());
     if is_default {
         lines.push("  or just: UseDevelopmentStorage=true".to_owned());
     }

@@ -8,13 +8,15 @@ use std::time::Duration;
 
 use tablerock_kv::{Clock, Dice, Engine, MemoryEngine, Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
-use tablerock_server::{Accounts, Listening, Metrics, Road, Room, serve_admin, serve_tables, tls};
+use tablerock_protocol::Service;
+use tablerock_server::{Accounts, Listening, Metrics, Road, Room, serve_admin, serve_service, tls};
 use tablerock_services::{AccountService, Error as ServiceFailure, TableService};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use crate::banner::{self, Services};
+use crate::logging;
 use crate::settings::{Address, Settings};
-use crate::{banner, logging};
 
 /// Serves until a signal asks for the end. The error is a sentence for the operator.
 pub(crate) fn run(settings: Settings) -> Result<(), String> {
@@ -26,9 +28,20 @@ pub(crate) fn run(settings: Settings) -> Result<(), String> {
     runtime.block_on(serve(settings))
 }
 
+/// The ports of the services, open.
+struct Listeners {
+    blob: TcpListener,
+    queue: TcpListener,
+    table: TcpListener,
+}
+
 async fn serve(mut settings: Settings) -> Result<(), String> {
     // Ports first: they fail fast, and nothing has been opened yet that would need closing.
-    let table_listener = bind(&settings.table_address, "--table-port").await?;
+    let listeners = Listeners {
+        blob: bind(&settings.blob.address, "--blob-port").await?,
+        queue: bind(&settings.queue.address, "--queue-port").await?,
+        table: bind(&settings.table.address, "--table-port").await?,
+    };
     let admin_listener = match &settings.admin_address {
         Some(address) => Some(bind(address, "--admin-port").await?),
         None => None,
@@ -38,7 +51,7 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
         None => None,
     };
     let store = Store::new(open_engine(&settings)?);
-    let banner = announcement(&settings, &table_listener, admin_listener.as_ref())?;
+    let banner = announcement(&settings, &listeners, admin_listener.as_ref())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let tables = open_tables(&settings, &store, &clock).await;
     let road = Arc::new(Road {
@@ -56,9 +69,16 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     // that takes long can still be cut off.
     let signals = Signals::listen()?;
     let (stop, stopped) = watch::channel(false);
-    let idle_time = Duration::from_secs(settings.idle_seconds);
-    let listening = Listening { tls: acceptor, connections_max: settings.connections_max, idle_time };
-    let serving = tokio::spawn(serve_tables(road.clone(), table_listener, listening, stopped.clone()));
+    let ports = [
+        (Service::Blob, listeners.blob, &settings.blob),
+        (Service::Queue, listeners.queue, &settings.queue),
+        (Service::Table, listeners.table, &settings.table),
+    ];
+    let serving = ports.map(|(service, listener, port)| {
+        let (tls, connections_max) = (acceptor.clone(), settings.connections_max);
+        let listening = Listening { tls, connections_max, idle_time: Duration::from_secs(port.idle_seconds) };
+        tokio::spawn(serve_service(service, road.clone(), listener, listening, stopped.clone()))
+    });
     let administering = match admin_listener {
         Some(listener) => Some(administer(road.clone(), store.clone(), listener, stopped)?),
         None => None,
@@ -68,7 +88,9 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     tracing::info!("stopping: requests under way may finish");
     // Whoever listened is gone only if the server is ending anyway.
     let _ = stop.send(true);
-    let _ = serving.await;
+    for service in serving {
+        let _ = service.await;
+    }
     if let Some(administering) = administering {
         let _ = tokio::task::spawn_blocking(move || administering.join()).await;
     }
@@ -133,7 +155,11 @@ async fn bind(address: &Address, flag: &str) -> Result<TcpListener, String> {
 }
 
 /// What to say once the server is up.
-fn announcement(settings: &Settings, table: &TcpListener, admin: Option<&TcpListener>) -> Result<Vec<String>, String> {
+fn announcement(
+    settings: &Settings,
+    listeners: &Listeners,
+    admin: Option<&TcpListener>,
+) -> Result<Vec<String>, String> {
     for explanation in &settings.explanations {
         eprintln!("tablerock: {explanation}");
     }
@@ -143,7 +169,12 @@ fn announcement(settings: &Settings, table: &TcpListener, admin: Option<&TcpList
     let address = |listener: &TcpListener| -> Result<SocketAddr, String> {
         listener.local_addr().map_err(|error| format!("a listening port has no address: {error}"))
     };
-    Ok(banner::lines(settings, address(table)?, admin.map(address).transpose()?))
+    let services = Services {
+        blob: address(&listeners.blob)?,
+        queue: address(&listeners.queue)?,
+        table: address(&listeners.table)?,
+    };
+    Ok(banner::lines(settings, &services, admin.map(address).transpose()?))
 }
 
 /// The requests to stop: SIGTERM and SIGINT.

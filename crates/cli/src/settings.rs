@@ -11,6 +11,10 @@ use crate::arguments::{LogFormat, OauthLevel, ServeArguments};
 
 /// The folder inside the location that is ours.
 const DATA_FOLDER: &str = "tablerock-data";
+/// The ports that `UseDevelopmentStorage=true` means.
+pub(crate) const DEFAULT_BLOB_PORT: u16 = 10000;
+pub(crate) const DEFAULT_QUEUE_PORT: u16 = 10001;
+pub(crate) const DEFAULT_TABLE_PORT: u16 = 10002;
 const MIB: u64 = 1024 * 1024;
 
 /// Everything that a server needs to know, complete.
@@ -19,7 +23,9 @@ pub(crate) struct Settings {
     /// `None` is memory only.
     pub(crate) data: Option<PathBuf>,
     pub(crate) cache_bytes: u64,
-    pub(crate) table_address: Address,
+    pub(crate) blob: ServicePort,
+    pub(crate) queue: ServicePort,
+    pub(crate) table: ServicePort,
     /// `None` is no admin address.
     pub(crate) admin_address: Option<Address>,
     pub(crate) accounts: Vec<Account>,
@@ -28,13 +34,19 @@ pub(crate) struct Settings {
     pub(crate) accept_tokens: bool,
     pub(crate) host_style: bool,
     pub(crate) connections_max: usize,
-    pub(crate) idle_seconds: u64,
     pub(crate) throttle: ThrottleTargets,
     pub(crate) log: String,
     pub(crate) log_format: LogFormat,
     pub(crate) debug_file: Option<PathBuf>,
     pub(crate) silent: bool,
     pub(crate) explanations: Vec<&'static str>,
+}
+
+/// Where and how a service is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ServicePort {
+    pub(crate) address: Address,
+    pub(crate) idle_seconds: u64,
 }
 
 /// A host and a port to listen on.
@@ -51,6 +63,10 @@ struct File {
     location: Option<PathBuf>,
     in_memory: Option<bool>,
     cache_size: Option<u64>,
+    blob_host: Option<String>,
+    blob_port: Option<u16>,
+    queue_host: Option<String>,
+    queue_port: Option<u16>,
     table_host: Option<String>,
     table_port: Option<u16>,
     admin_host: Option<String>,
@@ -61,6 +77,8 @@ struct File {
     key: Option<PathBuf>,
     oauth: Option<OauthLevel>,
     connections_max: Option<usize>,
+    blob_keep_alive_timeout: Option<u64>,
+    queue_keep_alive_timeout: Option<u64>,
     table_keep_alive_timeout: Option<u64>,
     account_requests_per_second: Option<u32>,
     partition_entities_per_second: Option<u32>,
@@ -102,20 +120,39 @@ impl Settings {
         }
         let silent = given.silent || file.silent.unwrap_or(false);
         let host = |flag: Option<String>, file: Option<String>| flag.or(file).unwrap_or_else(|| "127.0.0.1".to_owned());
-        let table_port = given.table_port.or(file.table_port).unwrap_or(10002);
+        let service = |host: String, port: Option<u16>, default_port: u16, idle_seconds: Option<u64>| ServicePort {
+            address: Address { host, port: port.unwrap_or(default_port) },
+            idle_seconds: idle_seconds.unwrap_or(120).max(1),
+        };
         let admin_port = given.admin_port.or(file.admin_port).unwrap_or(10003);
         let admin_host = host(given.admin_host, file.admin_host);
         Ok(Self {
             data: (!in_memory).then(|| location.join(DATA_FOLDER)),
             cache_bytes: given.cache_size.or(file.cache_size).unwrap_or(128).saturating_mul(MIB),
-            table_address: Address { host: host(given.table_host, file.table_host), port: table_port },
+            blob: service(
+                host(given.blob_host, file.blob_host),
+                given.blob_port.or(file.blob_port),
+                DEFAULT_BLOB_PORT,
+                given.blob_keep_alive_timeout.or(file.blob_keep_alive_timeout),
+            ),
+            queue: service(
+                host(given.queue_host, file.queue_host),
+                given.queue_port.or(file.queue_port),
+                DEFAULT_QUEUE_PORT,
+                given.queue_keep_alive_timeout.or(file.queue_keep_alive_timeout),
+            ),
+            table: service(
+                host(given.table_host, file.table_host),
+                given.table_port.or(file.table_port),
+                DEFAULT_TABLE_PORT,
+                given.table_keep_alive_timeout.or(file.table_keep_alive_timeout),
+            ),
             admin_address: (admin_port != 0).then_some(Address { host: admin_host, port: admin_port }),
             accounts,
             tls,
             accept_tokens: oauth == Some(OauthLevel::Basic),
             host_style: !(given.disable_product_style_url || file.disable_product_style_url.unwrap_or(false)),
             connections_max: given.connections_max.or(file.connections_max).unwrap_or(20_000),
-            idle_seconds: given.table_keep_alive_timeout.or(file.table_keep_alive_timeout).unwrap_or(120).max(1),
             throttle: ThrottleTargets {
                 account_requests_per_second: given.account_requests_per_second.or(file.account_requests_per_second),
                 partition_entities_per_second: given
@@ -150,7 +187,8 @@ mod tests {
     fn flags_win_and_defaults_fill_in() {
         let given = ServeArguments { table_port: Some(7), in_memory: true, ..Default::default() };
         let settings = Settings::gather(&given).unwrap();
-        assert_eq!(settings.table_address, Address { host: "127.0.0.1".into(), port: 7 });
+        let ports = [settings.blob, settings.queue, settings.table].map(|service| service.address.port);
+        assert_eq!(ports, [DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, 7]);
         assert_eq!((settings.data, settings.cache_bytes), (None, 128 * MIB));
     }
 

@@ -7,9 +7,12 @@ use std::process::{Child, Command, Output, Stdio};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_tablerock");
 
+/// Ports that no other test can have, and no admin address.
+const ANY_PORTS: [&str; 6] = ["--blob-port", "0", "--queue-port", "0", "--admin-port", "0"];
+
 fn command(location: &Path) -> Command {
     let mut command = Command::new(BINARY);
-    command.env_clear().args(["--table-port", "0", "--admin-port", "0", "--location"]).arg(location);
+    command.env_clear().args(ANY_PORTS).args(["--table-port", "0", "--location"]).arg(location);
     command
 }
 
@@ -73,6 +76,11 @@ fn a_start_tells_where_to_connect_and_a_signal_ends_it_cleanly() {
     assert!(banner.contains(&format!("TableEndpoint=http://{}/devstoreaccount1;", server.address)), "{banner}");
     let answer = server.request("GET /devstoreaccount1/Tables HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    for (service, line) in [("Queue", 1), ("Blob", 2)] {
+        let root = server.banner[line].rsplit(' ').next().unwrap();
+        assert!(server.banner[line].contains(&format!("{service} service")), "{banner}");
+        assert!(banner.contains(&format!("{service}Endpoint={root}/devstoreaccount1;")), "{banner}");
+    }
     server.signal("-TERM");
     assert_eq!(server.process.wait().unwrap().code(), Some(0));
 }
@@ -82,11 +90,15 @@ fn a_taken_port_is_named_with_the_flag_that_helps() {
     let folder = tempfile::tempdir().unwrap();
     let holder = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = holder.local_addr().unwrap().port().to_string();
-    let mut command = Command::new(BINARY);
-    command.env_clear().args(["--table-port", &port, "--admin-port", "0", "-l"]).arg(folder.path());
-    let message = failure(command);
-    assert!(message.contains(&format!("port {port}")) && message.contains("--table-port"), "{message}");
-    assert_eq!(message.lines().count(), 1, "{message}");
+    let flags = ["--blob-port", "--queue-port", "--table-port"];
+    for taken in flags {
+        let mut command = Command::new(BINARY);
+        command.env_clear().args(["--admin-port", "0", "-l"]).arg(folder.path());
+        command.args(flags.into_iter().flat_map(|flag| [flag, if flag == taken { port.as_str() } else { "0" }]));
+        let message = failure(command);
+        assert!(message.contains(&format!("port {port}")) && message.contains(taken), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
 }
 
 #[test]
@@ -152,7 +164,7 @@ fn settings_come_from_the_environment_and_the_file_too() {
 fn flags_of_azurite_without_a_meaning_are_explained_on_stderr() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = command(folder.path());
-    command.args(["--blobPort", "10000", "--queuePort", "10001", "--skipApiVersionCheck", "--loose"]);
+    command.args(["--disableTelemetry", "--skipApiVersionCheck", "--loose"]);
     let mut server = Server::start({
         command.stderr(Stdio::piped());
         command
@@ -161,7 +173,7 @@ fn flags_of_azurite_without_a_meaning_are_explained_on_stderr() {
     assert_eq!(server.process.wait().unwrap().code(), Some(0));
     let mut stderr = String::new();
     server.process.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-    for flag in ["--blob", "--queue", "--skipApiVersionCheck", "--loose"] {
+    for flag in ["--disableTelemetry", "--skipApiVersionCheck", "--loose"] {
         assert_eq!(stderr.lines().filter(|line| line.contains(flag)).count(), 1, "{flag}: {stderr}");
     }
 }

@@ -6,7 +6,7 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::Deserialize;
 
-use crate::DateTime;
+use crate::{DateTime, Service};
 
 /// Clocks of issuer and server may differ by this much.
 const SKEW_SECONDS: i64 = 300;
@@ -30,7 +30,7 @@ struct Claims {
 }
 
 /// Checks form, time and audience of a JWT.
-pub fn check_claims(token: &str, account: &str, now: DateTime) -> Result<(), BearerError> {
+pub fn check_claims(token: &str, service: Service, account: &str, now: DateTime) -> Result<(), BearerError> {
     let mut parts = token.split('.');
     let (Some(_), Some(payload), Some(_), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
         return Err(BearerError::Malformed);
@@ -44,14 +44,19 @@ pub fn check_claims(token: &str, account: &str, now: DateTime) -> Result<(), Bea
     if claims.exp.saturating_add(SKEW_SECONDS) <= now {
         return Err(BearerError::Expired);
     }
-    if is_for_storage(claims.aud.trim_end_matches('/'), account) { Ok(()) } else { Err(BearerError::OtherAudience) }
+    if is_for_storage(claims.aud.trim_end_matches('/'), service, account) {
+        Ok(())
+    } else {
+        Err(BearerError::OtherAudience)
+    }
 }
 
-fn is_for_storage(audience: &str, account: &str) -> bool {
+fn is_for_storage(audience: &str, service: Service, account: &str) -> bool {
+    let own = |rest: &str| rest.strip_prefix('.')?.strip_prefix(service.name())?.starts_with(".core.").then_some(());
     let host = audience.strip_prefix("https://");
     audience == STORAGE_RESOURCE_ID
         || host == Some("storage.azure.com")
-        || host.and_then(|host| host.strip_prefix(account)).is_some_and(|rest| rest.starts_with(".table.core."))
+        || host.and_then(|host| host.strip_prefix(account)).and_then(own).is_some()
 }
 
 #[cfg(test)]
@@ -63,7 +68,7 @@ mod tests {
     }
 
     fn check(claims: &str) -> Result<(), BearerError> {
-        check_claims(&token(claims), "acct", DateTime::from_unix_seconds(10_000))
+        check_claims(&token(claims), Service::Table, "acct", DateTime::from_unix_seconds(10_000))
     }
 
     #[test]
@@ -85,7 +90,7 @@ mod tests {
     #[test]
     fn what_is_no_token_is_malformed() {
         for text in ["", "a.b", "a.b.c.d", "e30.!!!.x", "e30.e30.x"] {
-            let checked = check_claims(text, "acct", DateTime::from_unix_seconds(0));
+            let checked = check_claims(text, Service::Table, "acct", DateTime::from_unix_seconds(0));
             assert_eq!(checked, Err(BearerError::Malformed), "{text}");
         }
     }

@@ -1,14 +1,14 @@
-//! What travels on the wire of Azure Table Storage: names, resources, EDM values, entities, ETags, filters,
-//! JSON, XML, batches, continuation tokens, signatures, error codes and limits.
+//! What travels on the wires of Azure Table, Queue and Blob Storage: names, resources, EDM values, entities, ETags,
+//! filters, JSON, XML, batches, continuation tokens, signatures, error codes and limits.
 //!
 //! Pure: no I/O, no clock, no storage. Bytes come in and become types that cannot be wrong, once; the layers
 //! above never look at raw input again.
 //!
 //! ```
-//! use tablerock_protocol::{Filter, Resource};
+//! use tablerock_protocol::{Filter, TableResource};
 //!
-//! let resource = Resource::parse("/People(PartitionKey='Sales',RowKey='00001')").unwrap();
-//! assert!(matches!(resource, Resource::Entity { row_key, .. } if row_key == "00001"));
+//! let resource = TableResource::parse("/People(PartitionKey='Sales',RowKey='00001')").unwrap();
+//! assert!(matches!(resource, TableResource::Entity { row_key, .. } if row_key == "00001"));
 //! assert!(Filter::parse("Age gt 30 and not (Name eq 'Ann')").unwrap().is_some());
 //! ```
 
@@ -29,6 +29,8 @@ pub mod ordinal;
 pub mod query_string;
 pub mod resource;
 pub mod select;
+mod service;
+mod service_error;
 pub mod signing;
 pub mod value;
 pub mod version;
@@ -36,15 +38,17 @@ pub mod xml;
 
 pub use datetime::{DateTime, DateTimeSyntax};
 pub use entity::{EntityBody, PARTITION_KEY, Property, ROW_KEY, TIMESTAMP};
-pub use error_code::{ErrorCode, ServiceError};
+pub use error_code::ErrorCode;
 pub use etag::{EtagCondition, etag};
 pub use filter::Filter;
 pub use media::{Accepted, MetadataLevel};
-pub use name::{AccountName, SECONDARY_SUFFIX, TableName};
+pub use name::{AccountName, BlobName, ContainerName, QueueName, SECONDARY_SUFFIX, TableName};
 pub use ordinal::{compare_utf16, utf16_len};
 pub use query_string::QueryString;
-pub use resource::Resource;
+pub use resource::{BlobResource, QueueResource, TableResource};
 pub use select::Select;
+pub use service::Service;
+pub use service_error::ServiceError;
 pub use uuid::Uuid;
 pub use value::{EdmType, Value};
 pub use version::{ServiceVersion, ServiceVersionSyntax};

@@ -35,6 +35,12 @@ pub const URL_BYTES_MAX: usize = 32 * 1024;
 pub const CLIENT_REQUEST_ID_BYTES_MAX: usize = 1024;
 /// The length of a table's name.
 pub const TABLE_NAME_CHARS: std::ops::RangeInclusive<usize> = 3..=63;
+/// The length of a queue's or a container's name.
+pub const LOWER_CASE_NAME_CHARS: std::ops::RangeInclusive<usize> = 3..=63;
+/// The length of a blob's name.
+pub const BLOB_NAME_CHARS: std::ops::RangeInclusive<usize> = 1..=1024;
+/// Segments of a blob's name, parted by slashes.
+pub const BLOB_NAME_SEGMENTS_MAX: usize = 254;
 /// The length of an account's name.
 pub const ACCOUNT_NAME_CHARS: std::ops::RangeInclusive<usize> = 3..=24;
 /// How deep a filter may nest. The service has a bound too; its value is not published.

@@ -27,18 +27,30 @@ impl ServiceVersion {
     pub const UPSERT: Self = Self::dated(2011, 8, 18);
     /// SAS and stored access policies for tables.
     pub const TABLE_SAS: Self = Self::dated(2012, 2, 12);
+    /// SAS and stored access policies for queues and containers.
+    pub const SERVICE_SAS: Self = Self::TABLE_SAS;
     /// JSON (`DataServiceVersion` 3.0) and `Prefer`.
     pub const JSON: Self = Self::dated(2013, 8, 15);
     /// CORS, minute metrics and service stats; Set Service Properties may leave sections out.
     pub const CORS: Self = Self::JSON;
     /// The `api-version` parameter beside a SAS.
     pub const API_VERSION: Self = Self::dated(2014, 2, 14);
+    /// The headers that a blob's SAS puts into answers are part of what it signs.
+    pub const SAS_RESPONSE_HEADERS: Self = Self::JSON;
+    /// Shared Key signs a length of zero as an empty line.
+    pub const ZERO_LENGTH_UNSIGNED: Self = Self::dated(2015, 2, 21);
     /// The resource that a service SAS signs begins with the service's name.
     pub const SAS_SERVICE_PREFIX: Self = Self::dated(2015, 2, 21);
     /// Account SAS; `sip` and `spr` in every SAS.
     pub const ACCOUNT_SAS: Self = Self::dated(2015, 4, 5);
     /// Atom is gone.
     pub const JSON_ONLY: Self = Self::dated(2015, 12, 11);
+    /// Headers with an empty value are signed by Shared Key, where they were left out before.
+    pub const EMPTY_HEADERS_SIGNED: Self = Self::dated(2016, 5, 31);
+    /// Bearer tokens for queues and blobs.
+    pub const STORAGE_TOKEN: Self = Self::dated(2017, 11, 9);
+    /// SAS of a blob's snapshot; the kind of resource is part of what a blob's SAS signs.
+    pub const SAS_SNAPSHOT: Self = Self::dated(2018, 11, 9);
     /// Bearer tokens for tables.
     pub const BEARER_TOKEN: Self = Self::dated(2020, 12, 6);
     /// `ses` is part of what an account SAS signs.
@@ -156,6 +168,8 @@ mod tests {
             ServiceVersion::SAS_SERVICE_PREFIX,
             ServiceVersion::ACCOUNT_SAS,
             ServiceVersion::JSON_ONLY,
+            ServiceVersion::EMPTY_HEADERS_SIGNED,
+            ServiceVersion::SAS_SNAPSHOT,
             ServiceVersion::BEARER_TOKEN,
             ServiceVersion::LATEST,
         ];

@@ -6,7 +6,7 @@ use tablerock_protocol::signing::{
     AccountKey, IpRange, RequestOrigin, TablePermissions, TableServiceSas, check_request_date, parse_authorization,
 };
 use tablerock_protocol::xml::{ServiceProperties, ServicePropertiesUpdate, StoredAccessPolicies};
-use tablerock_protocol::{DateTime, ServiceVersion};
+use tablerock_protocol::{DateTime, Service, ServiceVersion};
 
 const ROUNDS: u64 = 4_000;
 
@@ -67,11 +67,11 @@ fn for_each_seed(check: impl Fn(&mut Numbers) + std::panic::RefUnwindSafe) {
 
 /// Whatever is accepted must survive being written and read again.
 fn read_xml(document: &[u8]) {
-    if let Ok(properties) = ServiceProperties::parse(document) {
-        let rendered = properties.render(ServiceVersion::LATEST);
-        assert_eq!(ServiceProperties::parse(rendered.as_bytes()), Ok(properties));
+    if let Ok(properties) = ServiceProperties::parse(document, Service::Table) {
+        let rendered = properties.render(Service::Table, ServiceVersion::LATEST);
+        assert_eq!(ServiceProperties::parse(rendered.as_bytes(), Service::Table), Ok(properties));
     }
-    let _ = ServicePropertiesUpdate::parse(document, ServiceVersion::TABLE_SAS);
+    let _ = ServicePropertiesUpdate::parse(document, Service::Table, ServiceVersion::TABLE_SAS);
     if let Ok(policies) = StoredAccessPolicies::parse(document, TablePermissions::LETTERS) {
         let rendered = policies.render();
         assert_eq!(StoredAccessPolicies::parse(rendered.as_bytes(), TablePermissions::LETTERS), Ok(policies));

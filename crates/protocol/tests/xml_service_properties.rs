@@ -2,9 +2,9 @@
 
 use tablerock_protocol::cors::{CorsMethod, CorsRule};
 use tablerock_protocol::xml::{
-    AnalyticsVersion, Logging, Metrics, MetricsLevel, ServiceProperties, ServicePropertiesUpdate,
+    AnalyticsVersion, DeleteRetention, Logging, Metrics, MetricsLevel, ServiceProperties, ServicePropertiesUpdate,
 };
-use tablerock_protocol::{ErrorCode, ServiceVersion};
+use tablerock_protocol::{ErrorCode, Service, ServiceVersion};
 
 const FRESH: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?><StorageServiceProperties><Logging>\
     <Version>1.0</Version><Read>false</Read><Write>false</Write><Delete>false</Delete><RetentionPolicy>\
@@ -21,7 +21,7 @@ fn update(sections: &str) -> Result<ServicePropertiesUpdate, ErrorCode> {
 
 fn update_in(sections: &str, version: ServiceVersion) -> Result<ServicePropertiesUpdate, ErrorCode> {
     let document = format!("<StorageServiceProperties>{sections}</StorageServiceProperties>");
-    ServicePropertiesUpdate::parse(document.as_bytes(), version).map_err(|error| error.code)
+    ServicePropertiesUpdate::parse(document.as_bytes(), Service::Table, version).map_err(|error| error.code)
 }
 
 fn refusal(sections: &str) -> ErrorCode {
@@ -67,25 +67,26 @@ fn full() -> ServiceProperties {
                 max_age_seconds: 0,
             },
         ],
+        ..ServiceProperties::default()
     }
 }
 
 #[test]
 fn a_new_account_has_the_services_defaults() {
-    assert_eq!(ServiceProperties::default().render(ServiceVersion::LATEST), FRESH);
-    assert_eq!(ServiceProperties::default().render(ServiceVersion::CORS), FRESH);
+    assert_eq!(ServiceProperties::default().render(Service::Table, ServiceVersion::LATEST), FRESH);
+    assert_eq!(ServiceProperties::default().render(Service::Table, ServiceVersion::CORS), FRESH);
 }
 
 #[test]
 fn before_cors_there_is_one_kind_of_metrics() {
-    let document = ServiceProperties::default().render(BEFORE_CORS);
+    let document = ServiceProperties::default().render(Service::Table, BEFORE_CORS);
     let expected = "<?xml version=\"1.0\" encoding=\"utf-8\"?><StorageServiceProperties><Logging>\
         <Version>1.0</Version><Read>false</Read><Write>false</Write><Delete>false</Delete><RetentionPolicy>\
         <Enabled>false</Enabled></RetentionPolicy></Logging><Metrics><Version>1.0</Version><Enabled>true</Enabled>\
         <IncludeAPIs>true</IncludeAPIs><RetentionPolicy><Enabled>true</Enabled><Days>7</Days></RetentionPolicy>\
         </Metrics></StorageServiceProperties>";
     assert_eq!(document, expected);
-    let update = ServicePropertiesUpdate::parse(document.as_bytes(), BEFORE_CORS).unwrap();
+    let update = ServicePropertiesUpdate::parse(document.as_bytes(), Service::Table, BEFORE_CORS).unwrap();
     assert_eq!(update.hour_metrics, Some(ServiceProperties::default().hour_metrics));
     assert_eq!((update.minute_metrics, update.cors), (None, None));
 }
@@ -93,16 +94,16 @@ fn before_cors_there_is_one_kind_of_metrics() {
 #[test]
 fn what_is_rendered_reads_back() {
     for properties in [ServiceProperties::default(), full()] {
-        let document = properties.render(ServiceVersion::LATEST);
-        assert_eq!(ServiceProperties::parse(document.as_bytes()).unwrap(), properties);
+        let document = properties.render(Service::Table, ServiceVersion::LATEST);
+        assert_eq!(ServiceProperties::parse(document.as_bytes(), Service::Table).unwrap(), properties);
         let with_mark = format!("\u{feff}{document}");
-        assert_eq!(ServiceProperties::parse(with_mark.as_bytes()).unwrap(), properties);
+        assert_eq!(ServiceProperties::parse(with_mark.as_bytes(), Service::Table).unwrap(), properties);
     }
 }
 
 #[test]
 fn rules_are_written_in_the_services_order() {
-    let document = full().render(ServiceVersion::LATEST);
+    let document = full().render(Service::Table, ServiceVersion::LATEST);
     let expected = "<CorsRule><AllowedMethods>GET,PATCH,MERGE</AllowedMethods>\
         <AllowedOrigins>http://a.example,http://b.example?x=&lt;&amp;&gt;</AllowedOrigins>\
         <AllowedHeaders>x-ms-meta-a,x-ms-*</AllowedHeaders><ExposedHeaders>*</ExposedHeaders>\
@@ -148,7 +149,8 @@ fn an_empty_document_is_refused() {
     assert_eq!(refusal(""), ErrorCode::InvalidXmlDocument);
     assert_eq!(refusal("text"), ErrorCode::InvalidXmlDocument);
     for document in ["", "<StorageServiceProperties/>", "<Other><Cors/></Other>", "<StorageServiceProperties><Cors/>"] {
-        let refused = ServicePropertiesUpdate::parse(document.as_bytes(), ServiceVersion::LATEST).unwrap_err();
+        let refused =
+            ServicePropertiesUpdate::parse(document.as_bytes(), Service::Table, ServiceVersion::LATEST).unwrap_err();
         assert_eq!(refused.code, ErrorCode::InvalidXmlDocument, "{document}");
     }
 }
@@ -270,4 +272,30 @@ fn rules_have_limits() {
     ] {
         assert_eq!(cors(&refused), Err(ErrorCode::InvalidXmlDocument), "{refused}");
     }
+}
+
+#[test]
+fn blobs_have_sections_that_the_other_services_refuse() {
+    let document = "<StorageServiceProperties><DeleteRetentionPolicy><Enabled>true</Enabled><Days>7</Days>\
+                    </DeleteRetentionPolicy><StaticWebsite><Enabled>True</Enabled><IndexDocument>index.html</IndexDocument>\
+                    <ErrorDocument404Path /></StaticWebsite><DefaultServiceVersion>2019-02-02</DefaultServiceVersion>\
+                    </StorageServiceProperties>";
+    let properties = ServiceProperties::parse(document.as_bytes(), Service::Blob).unwrap();
+    assert_eq!(properties.delete_retention, DeleteRetention { days: Some(7), allow_permanent_delete: false });
+    assert_eq!(properties.static_website.index_document.as_deref(), Some("index.html"));
+    assert_eq!(properties.static_website.error_document_404_path, None);
+    assert_eq!(properties.default_service_version, "2019-02-02".parse().ok());
+    let rendered = properties.render(Service::Blob, ServiceVersion::LATEST);
+    assert_eq!(ServiceProperties::parse(rendered.as_bytes(), Service::Blob), Ok(properties.clone()));
+    let sections = ["<Logging>", "<HourMetrics>", "<MinuteMetrics>", "<Cors />", "<DeleteRetentionPolicy>"];
+    let sections = sections.into_iter().chain(["<StaticWebsite>", "<DefaultServiceVersion>"]);
+    let places: Vec<_> = sections.map(|section| rendered.find(section).expect(section)).collect();
+    assert!(places.is_sorted(), "{rendered}");
+    for other in [Service::Queue, Service::Table] {
+        assert!(ServiceProperties::parse(document.as_bytes(), other).is_err(), "{other:?}");
+        assert!(!properties.render(other, ServiceVersion::LATEST).contains("DefaultServiceVersion"), "{other:?}");
+    }
+    let days = document.replace("<Days>7<", "<Days>366<");
+    let refused = ServiceProperties::parse(days.as_bytes(), Service::Blob).unwrap_err();
+    assert_eq!(refused.code, ErrorCode::InvalidXmlDocument);
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
-use http_body_util::Full;
 use hyper::body::Incoming;
 use tablerock_kv::{Health, Store};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use crate::content::Content;
 use crate::listener::{Listening, serve};
 use crate::road::Road;
 
@@ -29,7 +29,7 @@ pub async fn serve_admin(road: Arc<Road>, store: Store, listener: TcpListener, s
     serve(listener, listening, stop, || (), handle).await;
 }
 
-fn answer(road: &Road, store: &Store, method: &Method, path: &str) -> Response<Full<Bytes>> {
+fn answer(road: &Road, store: &Store, method: &Method, path: &str) -> Response<Content> {
     const TEXT: &str = "text/plain; charset=utf-8";
     let (status, content_type, body) = match (method, path) {
         (&Method::GET | &Method::HEAD, "/health") => match store.health() {
@@ -41,7 +41,7 @@ fn answer(road: &Road, store: &Store, method: &Method, path: &str) -> Response<F
         (_, "/health" | "/metrics") => (StatusCode::METHOD_NOT_ALLOWED, TEXT, "only GET\n".to_owned()),
         _ => (StatusCode::NOT_FOUND, TEXT, "here are /health and /metrics\n".to_owned()),
     };
-    let mut response = Response::new(Full::new(Bytes::from(body)));
+    let mut response = Response::new(Content::whole(Bytes::from(body)));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(content_type));
     response

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use bytes::Bytes;
 use tablerock_protocol::MetadataLevel;
 use tablerock_protocol::batch::PartResponse;
 
+use crate::content::{Content, Stream};
 use crate::headers::AnswerHeader;
 use crate::room::Place;
 
@@ -16,14 +18,70 @@ const HEADERS_EXPECTED: usize = 6;
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(AnswerHeader, Cow<'static, str>)>,
-    pub(crate) body: Vec<u8>,
+    /// `x-ms-meta-` headers: name behind the prefix, and value.
+    pub(crate) metadata: Vec<(String, String)>,
+    pub(crate) body: AnswerBody,
     /// What the body takes up until it is written.
     pub(crate) place: Place,
 }
 
+/// What an answer carries.
+#[derive(Debug)]
+pub(crate) enum AnswerBody {
+    /// Written for this answer.
+    Written(Vec<u8>),
+    /// Shared with whoever else holds it, such as the store.
+    Shared(Bytes),
+    Stream(Stream),
+}
+
+impl Default for AnswerBody {
+    fn default() -> Self {
+        Self::Written(Vec::new())
+    }
+}
+
+impl AnswerBody {
+    /// What it takes up in memory at any one time.
+    pub(crate) fn bytes_held(&self) -> usize {
+        match self {
+            Self::Written(bytes) => bytes.len(),
+            Self::Shared(bytes) => bytes.len(),
+            Self::Stream(stream) => stream.piece_bytes,
+        }
+    }
+
+    /// As hyper takes it; the room is free when all of it is sent.
+    pub(crate) fn into_content(self, place: Place) -> Content {
+        match self {
+            Self::Written(bytes) => Content::whole(place.hold(Bytes::from(bytes))),
+            Self::Shared(bytes) => Content::whole(place.hold(bytes)),
+            Self::Stream(mut stream) => {
+                stream.place = place;
+                Content::Stream(stream)
+            }
+        }
+    }
+
+    /// The bytes, for a batch that holds the answer as a part.
+    fn into_written(self) -> Vec<u8> {
+        match self {
+            Self::Written(bytes) => bytes,
+            Self::Shared(bytes) => bytes.into(),
+            Self::Stream(_) => unreachable!("no operation that a batch may hold streams its answer"),
+        }
+    }
+}
+
 impl Answer {
     pub(crate) fn new(status: u16, body: Vec<u8>) -> Self {
-        Self { status, headers: Vec::with_capacity(HEADERS_EXPECTED), body, place: Place::default() }
+        Self {
+            status,
+            headers: Vec::with_capacity(HEADERS_EXPECTED),
+            metadata: Vec::new(),
+            body: AnswerBody::Written(body),
+            place: Place::default(),
+        }
     }
 
     pub(crate) fn empty(status: u16) -> Self {
@@ -36,6 +94,11 @@ impl Answer {
 
     pub(crate) fn xml(status: u16, body: Vec<u8>) -> Self {
         Self::new(status, body).with(AnswerHeader::ContentType, "application/xml")
+    }
+
+    /// An answer whose body is somebody's already, or is read while it is sent.
+    pub(crate) fn carrying(status: u16, body: AnswerBody) -> Self {
+        Self { body, ..Self::new(status, vec![]) }
     }
 
     pub(crate) fn with(mut self, header: AnswerHeader, value: impl Into<Cow<'static, str>>) -> Self {
@@ -52,6 +115,6 @@ impl Answer {
     pub(crate) fn into_part(self) -> PartResponse {
         let reason = http::StatusCode::from_u16(self.status).ok().and_then(|status| status.canonical_reason());
         let headers = self.headers.into_iter().map(|(header, value)| (header.spelling(), value)).collect();
-        PartResponse { status: self.status, reason: reason.unwrap_or(""), headers, body: self.body }
+        PartResponse { status: self.status, reason: reason.unwrap_or(""), headers, body: self.body.into_written() }
     }
 }

@@ -11,7 +11,7 @@ use crate::room::{Room, SMALL_BYTES};
 
 /// How much of a refused body is read and thrown away. A client that is still sending when the connection
 /// closes may never see the answer, so a body that is only somewhat too large is taken in to its end.
-const DISCARD_BYTES_MAX: usize = 32 * 1024 * 1024;
+pub(crate) const DISCARD_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Reads a whole body of at most `bytes_max`, which keeps its room as long as anything of it is used.
 pub(crate) async fn read(
@@ -25,7 +25,7 @@ pub(crate) async fn read(
     }
     let announced = body.size_hint().lower();
     if announced > bytes_max as u64 {
-        discard(body, time).await;
+        discard(body, DISCARD_BYTES_MAX, time).await;
         return Err(ErrorCode::RequestBodyTooLarge.into());
     }
     let mut place = room.for_body(announced as usize, time).await?;
@@ -48,7 +48,7 @@ pub(crate) async fn read(
     match tokio::time::timeout(time, reading).await {
         Ok(Ok(Some(whole))) => Ok(whole),
         Ok(Ok(None)) => {
-            discard(body, time).await;
+            discard(body, DISCARD_BYTES_MAX, time).await;
             Err(ErrorCode::RequestBodyTooLarge.into())
         }
         Ok(Err(error)) => Err(error),
@@ -57,12 +57,12 @@ pub(crate) async fn read(
 }
 
 /// Reads a body that nobody wants, so that its sender gets to see the answer.
-pub(crate) async fn discard(mut body: Incoming, time: Duration) {
+pub(crate) async fn discard(mut body: Incoming, bytes_max: usize, time: Duration) {
     let discarding = async {
         let mut discarded = 0;
         while let Some(Ok(frame)) = body.frame().await {
             discarded += frame.data_ref().map_or(0, Bytes::len);
-            if discarded > DISCARD_BYTES_MAX {
+            if discarded > bytes_max {
                 break;
             }
         }

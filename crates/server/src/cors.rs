@@ -1,8 +1,8 @@
 //! CORS: preflight requests, and headers on the answers to actual ones.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use tablerock_protocol::ServiceError;
 use tablerock_protocol::cors::{Preflight, answer_preflight, answer_request};
+use tablerock_protocol::{Service, ServiceError};
 use tablerock_services::AccountService;
 
 use crate::answer::Answer;
@@ -11,6 +11,7 @@ use crate::headers::AnswerHeader;
 /// Answers a preflight by the account's rules.
 pub(crate) async fn preflight(
     settings: &AccountService,
+    service: Service,
     account: &str,
     headers: &HeaderMap,
 ) -> Result<Answer, ServiceError> {
@@ -20,7 +21,7 @@ pub(crate) async fn preflight(
         method: text(header::ACCESS_CONTROL_REQUEST_METHOD),
         headers: text(header::ACCESS_CONTROL_REQUEST_HEADERS),
     };
-    let properties = settings.table_service_properties(account).await.map_err(|error| error.into_service_error())?;
+    let properties = settings.service_properties(account, service).await.map_err(|error| error.into_service_error())?;
     let allowed = answer_preflight(&properties.cors, &request)?;
     let mut answer = Answer::empty(200)
         .with(AnswerHeader::AllowOrigin, allowed.allow_origin.to_owned())
@@ -38,6 +39,7 @@ pub(crate) async fn preflight(
 /// Adds to an answer what its origin may see. A request that no rule matches runs all the same.
 pub(crate) async fn decorate(
     settings: &AccountService,
+    service: Service,
     account: &str,
     origin: &HeaderValue,
     method: &Method,
@@ -48,7 +50,7 @@ pub(crate) async fn decorate(
         return;
     }
     // The request itself has been answered; if its rules cannot be read now, it goes without them.
-    let Ok(properties) = settings.table_service_properties(account).await else { return };
+    let Ok(properties) = settings.service_properties(account, service).await else { return };
     let answer = answer_request(&properties.cors, Some(origin), method.as_str());
     let mut add = |name: HeaderName, value: &str| {
         // What the rules and the client hold is text; what cannot be a header's value is left out.

@@ -3,12 +3,17 @@
 
 use http::{HeaderName, header};
 
+pub(crate) const BLOB_TYPE: HeaderName = HeaderName::from_static("x-ms-blob-type");
 pub(crate) const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
 pub(crate) const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
+pub(crate) const COPY_SOURCE: HeaderName = HeaderName::from_static("x-ms-copy-source");
+pub(crate) const LEASE_ACTION: HeaderName = HeaderName::from_static("x-ms-lease-action");
 pub(crate) const METHOD_TUNNELLED: HeaderName = HeaderName::from_static("x-http-method");
+pub(crate) const PAGE_WRITE: HeaderName = HeaderName::from_static("x-ms-page-write");
 pub(crate) const PREFER: HeaderName = HeaderName::from_static("prefer");
 pub(crate) const REQUEST_DATE: HeaderName = HeaderName::from_static("x-ms-date");
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
+pub(crate) const REQUIRES_SYNC: HeaderName = HeaderName::from_static("x-ms-requires-sync");
 pub(crate) const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 
 macro_rules! answer_headers {
@@ -35,6 +40,7 @@ macro_rules! answer_headers {
 }
 
 answer_headers! {
+    AccountKind "x-ms-account-kind" HeaderName::from_static("x-ms-account-kind"),
     AllowCredentials "Access-Control-Allow-Credentials" header::ACCESS_CONTROL_ALLOW_CREDENTIALS,
     AllowHeaders "Access-Control-Allow-Headers" header::ACCESS_CONTROL_ALLOW_HEADERS,
     AllowMethods "Access-Control-Allow-Methods" header::ACCESS_CONTROL_ALLOW_METHODS,
@@ -47,12 +53,14 @@ answer_headers! {
     DataServiceVersion "DataServiceVersion" HeaderName::from_static("dataserviceversion"),
     ErrorCode "x-ms-error-code" HeaderName::from_static("x-ms-error-code"),
     Etag "ETag" header::ETAG,
+    IsHnsEnabled "x-ms-is-hns-enabled" HeaderName::from_static("x-ms-is-hns-enabled"),
     Location "Location" header::LOCATION,
     MaxAge "Access-Control-Max-Age" header::ACCESS_CONTROL_MAX_AGE,
     NextPartitionKey "x-ms-continuation-NextPartitionKey" HeaderName::from_static("x-ms-continuation-nextpartitionkey"),
     NextRowKey "x-ms-continuation-NextRowKey" HeaderName::from_static("x-ms-continuation-nextrowkey"),
     NextTableName "x-ms-continuation-NextTableName" HeaderName::from_static("x-ms-continuation-nexttablename"),
     PreferenceApplied "Preference-Applied" HeaderName::from_static("preference-applied"),
+    SkuName "x-ms-sku-name" HeaderName::from_static("x-ms-sku-name"),
     WwwAuthenticate "WWW-Authenticate" header::WWW_AUTHENTICATE,
 }
 

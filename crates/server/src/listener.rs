@@ -6,17 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Request, Response};
-use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tablerock_protocol::Service;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
+use crate::content::Content;
 use crate::road::{Peer, Road};
 use crate::sending::Sending;
 
@@ -32,7 +33,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// What a handler gives. Every request gets an answer; hyper wants to be told so, and the future that tells it is the
 /// handler's own, because each future around another moves all of it once more.
-pub(crate) type Handled = Result<Response<Full<Bytes>>, Infallible>;
+pub(crate) type Handled = Result<Response<Content>, Infallible>;
 
 /// How a port is served.
 #[derive(Clone)]
@@ -53,13 +54,19 @@ impl std::fmt::Debug for Listening {
     }
 }
 
-/// Serves the Table service on a port until `stop` turns true, then lets requests under way finish.
-pub async fn serve_tables(road: Arc<Road>, listener: TcpListener, listening: Listening, stop: watch::Receiver<bool>) {
+/// Serves one of the services on a port until `stop` turns true, then lets requests under way finish.
+pub async fn serve_service(
+    service: Service,
+    road: Arc<Road>,
+    listener: TcpListener,
+    listening: Listening,
+    stop: watch::Receiver<bool>,
+) {
     let is_https = listening.tls.is_some();
     let counted = road.clone();
     let handle = move |request: Request<Incoming>, address: SocketAddr| {
         let peer = Peer { address: address.ip().to_canonical(), is_https };
-        road.clone().handle(request, peer)
+        road.clone().handle(service, request, peer)
     };
     serve(listener, listening, stop, move || counted.metrics.count_connection(), handle).await;
 }
@@ -149,9 +156,7 @@ where
 async fn serve_http1<I, S>(stream: I, idle_time: Duration, watcher: Watcher, service: S) -> ConnectionResult
 where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    S: hyper::service::Service<Request<Incoming>, Response = Response<Full<Bytes>>, Error = Infallible>
-        + Send
-        + 'static,
+    S: hyper::service::Service<Request<Incoming>, Response = Response<Content>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
 {
     let mut http = http1::Builder::new();

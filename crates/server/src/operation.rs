@@ -1,43 +1,128 @@
 //! Every operation that the server knows. Logs, metrics, permissions and the compatibility table use these names.
 
-use tablerock_protocol::signing::{AccountPermissions, SignedResourceTypes, TablePermissions};
+mod permissions;
+
+use tablerock_protocol::Service;
 
 macro_rules! operations {
-    ($($variant:ident)*) => {
-        /// An operation of the Table service, by the name that Storage Analytics gives it.
+    ($($service:ident: $($variant:ident)*;)*) => {
+        /// An operation of one of the services, by the name that Storage Analytics gives it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Operation { $($variant),* }
+        pub enum Operation { $($($variant),*),* }
 
         impl Operation {
-            pub const ALL: &[Operation] = &[$(Operation::$variant),*];
+            pub const ALL: &[Operation] = &[$($(Operation::$variant),*),*];
 
             pub const fn name(self) -> &'static str {
-                match self { $(Operation::$variant => stringify!($variant)),* }
+                match self { $($(Operation::$variant => stringify!($variant)),*),* }
+            }
+
+            /// The service that has the operation.
+            pub const fn service(self) -> Service {
+                match self { $($(Operation::$variant)|* => Service::$service),* }
             }
         }
     };
 }
 
 operations! {
-    QueryTables
-    QueryTable
-    CreateTable
-    DeleteTable
-    GetTableAcl
-    SetTableAcl
-    QueryEntities
-    QueryEntity
-    InsertEntity
-    UpdateEntity
-    MergeEntity
-    InsertOrReplaceEntity
-    InsertOrMergeEntity
-    DeleteEntity
-    EntityGroupTransaction
-    GetTableServiceProperties
-    SetTableServiceProperties
-    GetTableServiceStats
-    TablePreflightRequest
+    Table:
+        QueryTables
+        QueryTable
+        CreateTable
+        DeleteTable
+        GetTableAcl
+        SetTableAcl
+        QueryEntities
+        QueryEntity
+        InsertEntity
+        UpdateEntity
+        MergeEntity
+        InsertOrReplaceEntity
+        InsertOrMergeEntity
+        DeleteEntity
+        EntityGroupTransaction
+        GetTableServiceProperties
+        SetTableServiceProperties
+        GetTableServiceStats
+        TablePreflightRequest;
+    Queue:
+        ListQueues
+        CreateQueue
+        DeleteQueue
+        GetQueueMetadata
+        SetQueueMetadata
+        GetQueueACL
+        SetQueueACL
+        PutMessage
+        GetMessages
+        PeekMessages
+        UpdateMessage
+        DeleteMessage
+        ClearMessages
+        GetQueueServiceProperties
+        SetQueueServiceProperties
+        GetQueueServiceStats
+        QueuePreflightRequest;
+    Blob:
+        ListContainers
+        CreateContainer
+        DeleteContainer
+        GetContainerProperties
+        GetContainerMetadata
+        SetContainerMetadata
+        GetContainerACL
+        SetContainerACL
+        AcquireContainerLease
+        RenewContainerLease
+        ChangeContainerLease
+        ReleaseContainerLease
+        BreakContainerLease
+        UndeleteContainer
+        ListBlobs
+        FindBlobsByTags
+        PutBlob
+        PutBlobFromURL
+        GetBlob
+        GetBlobProperties
+        SetBlobProperties
+        GetBlobMetadata
+        SetBlobMetadata
+        DeleteBlob
+        UndeleteBlob
+        PutBlock
+        PutBlockFromURL
+        PutBlockList
+        GetBlockList
+        AppendBlock
+        AppendBlockFromURL
+        SealBlob
+        PutPage
+        PutPageFromURL
+        ClearPage
+        GetPageRanges
+        AcquireBlobLease
+        RenewBlobLease
+        ChangeBlobLease
+        ReleaseBlobLease
+        BreakBlobLease
+        SnapshotBlob
+        CopyBlob
+        CopyBlobFromURL
+        AbortCopyBlob
+        IncrementalCopyBlob
+        SetBlobTier
+        GetBlobTags
+        SetBlobTags
+        SetBlobExpiry
+        QueryBlobContents
+        BlobBatch
+        GetAccountInformation
+        GetUserDelegationKey
+        GetBlobServiceProperties
+        SetBlobServiceProperties
+        GetBlobServiceStats
+        BlobPreflightRequest;
 }
 
 impl Operation {
@@ -54,52 +139,51 @@ impl Operation {
                 | GetTableServiceProperties
                 | GetTableServiceStats
                 | TablePreflightRequest
+                | ListQueues
+                | GetQueueMetadata
+                | GetQueueACL
+                | PeekMessages
+                | GetQueueServiceProperties
+                | GetQueueServiceStats
+                | QueuePreflightRequest
+                | ListContainers
+                | GetContainerProperties
+                | GetContainerMetadata
+                | GetContainerACL
+                | ListBlobs
+                | FindBlobsByTags
+                | GetBlob
+                | GetBlobProperties
+                | GetBlobMetadata
+                | GetBlockList
+                | GetPageRanges
+                | GetBlobTags
+                | QueryBlobContents
+                | GetAccountInformation
+                | GetUserDelegationKey
+                | GetBlobServiceProperties
+                | GetBlobServiceStats
+                | BlobPreflightRequest
         )
     }
 
-    /// Whether its bodies are XML, which the service's front end answers, errors included.
+    /// Whether a request without a body's length is refused. Tables want one for every write but deletions, the other
+    /// services where the body is the point.
+    pub const fn needs_length(self) -> bool {
+        use Operation::*;
+        match self.service() {
+            Service::Table => self.is_write() && !matches!(self, DeleteEntity | DeleteTable),
+            Service::Queue => matches!(self, PutMessage),
+            Service::Blob => matches!(self, PutBlob | PutBlock | PutBlockList | AppendBlock | PutPage),
+        }
+    }
+
+    /// Whether its bodies are XML although it belongs to tables: the service's front end answers it, errors included.
     pub const fn is_xml(self) -> bool {
         use Operation::*;
         matches!(
             self,
             GetTableAcl | SetTableAcl | GetTableServiceProperties | SetTableServiceProperties | GetTableServiceStats
         )
-    }
-
-    /// What a table's SAS must allow; `None` if no such SAS is enough. The operations of a group are looked at
-    /// one by one, so the group itself needs nothing.
-    pub fn table_permissions(self) -> Option<TablePermissions> {
-        use Operation::*;
-        Some(match self {
-            QueryEntities | QueryEntity => TablePermissions::READ,
-            InsertEntity => TablePermissions::ADD,
-            UpdateEntity | MergeEntity => TablePermissions::UPDATE,
-            InsertOrReplaceEntity | InsertOrMergeEntity => TablePermissions::ADD | TablePermissions::UPDATE,
-            DeleteEntity => TablePermissions::DELETE,
-            EntityGroupTransaction => TablePermissions::default(),
-            _ => return None,
-        })
-    }
-
-    /// What an account SAS must cover: a level of resources, and one of several permissions; `None` if no such
-    /// SAS is enough.
-    pub fn account_permissions(self) -> Option<(SignedResourceTypes, Vec<AccountPermissions>)> {
-        use Operation::*;
-        type P = AccountPermissions;
-        let (level, alternatives) = match self {
-            GetTableServiceProperties | GetTableServiceStats => (SignedResourceTypes::SERVICE, vec![P::READ]),
-            SetTableServiceProperties => (SignedResourceTypes::SERVICE, vec![P::WRITE]),
-            QueryTables | QueryTable => (SignedResourceTypes::CONTAINER, vec![P::LIST]),
-            CreateTable => (SignedResourceTypes::CONTAINER, vec![P::CREATE, P::WRITE]),
-            DeleteTable => (SignedResourceTypes::CONTAINER, vec![P::DELETE]),
-            QueryEntities | QueryEntity => (SignedResourceTypes::OBJECT, vec![P::READ]),
-            InsertEntity => (SignedResourceTypes::OBJECT, vec![P::ADD]),
-            UpdateEntity | MergeEntity => (SignedResourceTypes::OBJECT, vec![P::UPDATE]),
-            InsertOrReplaceEntity | InsertOrMergeEntity => (SignedResourceTypes::OBJECT, vec![P::ADD | P::UPDATE]),
-            DeleteEntity => (SignedResourceTypes::OBJECT, vec![P::DELETE]),
-            EntityGroupTransaction => (SignedResourceTypes::OBJECT, vec![P::default()]),
-            GetTableAcl | SetTableAcl | TablePreflightRequest => return None,
-        };
-        Some((level, alternatives))
     }
 }

@@ -3,17 +3,20 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
-use http_body_util::Full;
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use tablerock_protocol::json::append_json_string;
+use tablerock_protocol::xml::BOM;
 use tablerock_protocol::{Accepted, DateTime, ErrorCode, ServiceError, ServiceVersion, Uuid, limits};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, AnswerBody};
+use crate::content::Content;
 use crate::headers::{AnswerHeader, CLIENT_REQUEST_ID, REQUEST_ID, VERSION};
 
-pub(crate) type HttpResponse = Response<Full<Bytes>>;
+pub(crate) type HttpResponse = Response<Content>;
 
 const SERVER_TABLE: HeaderValue = HeaderValue::from_static("Windows-Azure-Table/1.0 Microsoft-HTTPAPI/2.0");
+const SERVER_QUEUE: HeaderValue = HeaderValue::from_static("Windows-Azure-Queue/1.0 Microsoft-HTTPAPI/2.0");
+const SERVER_BLOB: HeaderValue = HeaderValue::from_static("Windows-Azure-Blob/1.0 Microsoft-HTTPAPI/2.0");
 const SERVER_FRONT_END: HeaderValue = HeaderValue::from_static("Microsoft-HTTPAPI/2.0");
 const CHALLENGE: &str = "Bearer authorization_uri=https://login.microsoftonline.com/common/oauth2/authorize \
                          resource_id=https://storage.azure.com";
@@ -27,6 +30,21 @@ pub(crate) enum Voice {
     Xml,
     /// Everything about tables and entities.
     OData,
+    /// The Queue service, whatever it says.
+    Queue,
+    /// The Blob service, whatever it says.
+    Blob,
+}
+
+impl Voice {
+    const fn server(self) -> HeaderValue {
+        match self {
+            Self::FrontEnd => SERVER_FRONT_END,
+            Self::Xml | Self::OData => SERVER_TABLE,
+            Self::Queue => SERVER_QUEUE,
+            Self::Blob => SERVER_BLOB,
+        }
+    }
 }
 
 /// What every response of a request needs.
@@ -62,14 +80,17 @@ impl Envelope {
             answer = answer.with(AnswerHeader::WwwAuthenticate, CHALLENGE);
         }
         if error.status == 304 {
-            answer.body.clear();
-            answer.headers.clear();
+            answer.body = AnswerBody::default();
+            answer.headers.retain(|(header, _)| voice == Voice::Blob && *header == AnswerHeader::ErrorCode);
         }
         self.finish(voice, answer, !error.early)
     }
 
     /// An error as body and content type, in the format that the client reads.
     pub(crate) fn error_answer(&self, voice: Voice, error: &ServiceError) -> Answer {
+        if matches!(voice, Voice::Queue | Voice::Blob) {
+            return self.plain_error_answer(error);
+        }
         let prefix = error.index.map_or(String::new(), |index| format!("{index}:"));
         let time = self.now.to_seven_digits();
         let message = format!("{prefix}{}\nRequestId:{}\nTime:{time}", error.message, self.request_id);
@@ -102,16 +123,40 @@ impl Envelope {
         Answer::xml(error.status, body.into_bytes())
     }
 
+    /// An error of queues and blobs, which have one format.
+    fn plain_error_answer(&self, error: &ServiceError) -> Answer {
+        let (code, time) = (error.code.name(), self.now.to_seven_digits());
+        let message = escape_xml(&error.message);
+        let mut body = format!(
+            "{BOM}<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>{code}</Code><Message>{message}\n\
+             RequestId:{}\nTime:{time}</Message>",
+            self.request_id
+        );
+        for (element, text) in &error.details {
+            let text = escape_xml(text);
+            for piece in ["<", element, ">", &text, "</", element, ">"] {
+                body.push_str(piece);
+            }
+        }
+        body.push_str("</Error>");
+        Answer::xml(error.status, body.into_bytes())
+    }
+
     fn finish(&self, voice: Voice, answer: Answer, cacheable_header: bool) -> HttpResponse {
-        let mut response = Response::new(Full::new(answer.place.hold(Bytes::from(answer.body))));
+        let mut response = Response::new(answer.body.into_content(answer.place));
         *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();
         headers.reserve(answer.headers.len() + 8);
         for (header, value) in answer.headers {
             headers.append(header.name(), header_value(value));
         }
-        let server = if voice == Voice::FrontEnd { SERVER_FRONT_END } else { SERVER_TABLE };
-        headers.insert(header::SERVER, server);
+        for (name, value) in answer.metadata {
+            // A stored name came in as a header's; one that could not go out as such is left out.
+            if let Ok(name) = HeaderName::try_from(["x-ms-meta-", &name].concat()) {
+                headers.append(name, header_value(Cow::Owned(value)));
+            }
+        }
+        headers.insert(header::SERVER, voice.server());
         if voice == Voice::OData {
             headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
             if cacheable_header {
@@ -150,8 +195,10 @@ fn header_value(text: Cow<'static, str>) -> HeaderValue {
     value.unwrap_or_else(|_| HeaderValue::from_static(""))
 }
 
+/// Text as XML has it. What a client sent may hold characters that XML has no form for.
 fn escape_xml(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace(|letter: char| letter.is_control() && !matches!(letter, '\n' | '\t'), "\u{fffd}")
 }
 
 /// A refusal of a token needs the status that makes clients fetch a new one.

@@ -37,6 +37,10 @@ pub struct Room {
     queries: Semaphore,
 }
 
+/// The room for bodies, to be taken along by one that comes in piece by piece.
+#[derive(Debug, Clone)]
+pub(crate) struct BodyRoom(Arc<Semaphore>);
+
 /// The room of one body or answer; none if it is small.
 #[derive(Debug, Default)]
 pub(crate) struct Place(Option<OwnedSemaphorePermit>);
@@ -56,6 +60,10 @@ impl Room {
         take(&self.bodies, bytes, time).await
     }
 
+    pub(crate) fn bodies(&self) -> BodyRoom {
+        BodyRoom(self.bodies.clone())
+    }
+
     /// Room for an answer, until all of it is written.
     pub(crate) async fn for_answer(&self, bytes: usize) -> Result<Place, ServiceError> {
         take(&self.answers, bytes, ANSWER_TIME).await
@@ -64,6 +72,12 @@ impl Room {
     /// The turn of a query, which lasts until its answer has room. The request's own time limits the wait.
     pub(crate) async fn turn(&self) -> SemaphorePermit<'_> {
         self.queries.acquire().await.expect("the semaphore is never closed")
+    }
+}
+
+impl BodyRoom {
+    pub(crate) async fn take(&self, bytes: usize, time: Duration) -> Result<Place, ServiceError> {
+        take(&self.0, bytes, time).await
     }
 }
 

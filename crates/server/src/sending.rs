@@ -11,18 +11,22 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// From the moment when the peer is behind until it is not: for a page of 4 MiB, some 35 KB in a second.
+/// How long a peer that is behind may take to catch up, or to take as much as the largest page of a query has: some
+/// 35 KB in a second. Whoever takes a blob of many gigabytes is behind all the time, and may be.
 const SENDING_TIME: Duration = Duration::from_secs(120);
+const SENDING_BYTES: usize = 4 << 20;
 
 pub(crate) struct Sending<S> {
     stream: S,
     /// When the peer must have caught up, while it is behind.
     behind: Option<Pin<Box<Sleep>>>,
+    /// What it took since that was set.
+    taken_bytes: usize,
 }
 
 impl<S> Sending<S> {
     pub(crate) fn new(stream: S) -> Self {
-        Self { stream, behind: None }
+        Self { stream, behind: None, taken_bytes: 0 }
     }
 
     /// Looks at what came of writing `length` bytes. A peer is behind while not all of them could be written.
@@ -34,6 +38,10 @@ impl<S> Sending<S> {
     ) -> Poll<io::Result<usize>> {
         match &written {
             Poll::Ready(Ok(count)) if *count < length => {
+                self.taken_bytes += count;
+                if self.taken_bytes >= SENDING_BYTES {
+                    self.behind = None;
+                }
                 self.limit();
             }
             Poll::Ready(_) => self.behind = None,
@@ -46,6 +54,9 @@ impl<S> Sending<S> {
     }
 
     fn limit(&mut self) -> &mut Pin<Box<Sleep>> {
+        if self.behind.is_none() {
+            self.taken_bytes = 0;
+        }
         self.behind.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + SENDING_TIME)))
     }
 }
@@ -124,6 +135,21 @@ mod tests {
         for _ in 0..10 {
             sending.write_all(&[0; 3000]).await.unwrap();
         }
+        reader.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_is_always_behind_may_be_so_while_it_takes_enough() {
+        let (ours, mut theirs) = tokio::io::duplex(64 << 10);
+        let mut sending = Sending::new(ours);
+        let reader = tokio::spawn(async move {
+            let mut bytes = vec![0; 1 << 20];
+            for _ in 0..32 {
+                tokio::time::sleep(Duration::from_secs(20)).await;
+                theirs.read_exact(&mut bytes).await.unwrap();
+            }
+        });
+        sending.write_all(&vec![0; 32 << 20]).await.unwrap();
         reader.await.unwrap();
     }
 }

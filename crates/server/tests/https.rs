@@ -10,9 +10,9 @@ use hyper::body::{Bytes, Incoming};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::{CertificateDer, ServerName};
 use tablerock_kv::{Clock, Dice, Store, SystemClock};
-use tablerock_protocol::AccountName;
 use tablerock_protocol::signing::AccountKey;
-use tablerock_server::{Account, Accounts, Listening, Metrics, Road, Room, serve_tables, tls};
+use tablerock_protocol::{AccountName, Service};
+use tablerock_server::{Account, Accounts, Listening, Metrics, Road, Room, serve_service, tls};
 use tablerock_services::{AccountService, TableService, ThrottleTargets};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -52,7 +52,7 @@ async fn start(accept_tokens: bool) -> Server {
     let port = listener.local_addr().expect("it listens").port();
     let (stop, stopped) = watch::channel(false);
     let listening = Listening { tls: Some(acceptor), connections_max: 8, idle_time: Duration::from_secs(10) };
-    let serving = tokio::spawn(serve_tables(road, listener, listening, stopped));
+    let serving = tokio::spawn(serve_service(Service::Table, road, listener, listening, stopped));
     Server { port, certificate: signed.cert.der().clone(), stop, serving }
 }
 

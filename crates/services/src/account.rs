@@ -1,8 +1,8 @@
-//! An account's settings for the Table service: logging, metrics and CORS.
+//! An account's settings for each of its services: logging, metrics, CORS, and what blobs have beside these.
 
 use tablerock_kv::{Bytes, Store};
-use tablerock_protocol::ServiceVersion;
 use tablerock_protocol::xml::{ServiceProperties, ServicePropertiesUpdate};
+use tablerock_protocol::{Service, ServiceVersion};
 
 use crate::{Result, keys};
 
@@ -17,27 +17,33 @@ impl AccountService {
         Self { store }
     }
 
-    pub async fn table_service_properties(&self, account: &str) -> Result<ServiceProperties> {
-        let stored = self.store.get(&keys::account_partition(account), keys::TABLE_SERVICE_PROPERTIES).await?;
-        decode(stored.as_ref())
+    pub async fn service_properties(&self, account: &str, service: Service) -> Result<ServiceProperties> {
+        let key = keys::service_properties_key(service);
+        let stored = self.store.get(&keys::account_partition(account), key).await?;
+        decode(stored.as_ref(), service)
     }
 
     /// Sections that the update leaves out keep their value.
-    pub async fn set_table_service_properties(&self, account: &str, update: &ServicePropertiesUpdate) -> Result<()> {
-        let key = Bytes::from_static(keys::TABLE_SERVICE_PROPERTIES);
+    pub async fn set_service_properties(
+        &self,
+        account: &str,
+        service: Service,
+        update: &ServicePropertiesUpdate,
+    ) -> Result<()> {
+        let key = Bytes::from_static(keys::service_properties_key(service));
         self.store
             .transact(&keys::account_partition(account), vec![key.clone()], |tx| {
-                let mut properties = decode(tx.get(&key))?;
+                let mut properties = decode(tx.get(&key), service)?;
                 update.clone().apply(&mut properties);
-                tx.put(key.clone(), properties.render(ServiceVersion::LATEST));
+                tx.put(key.clone(), properties.render(service, ServiceVersion::LATEST));
                 Ok(())
             })
             .await
     }
 }
 
-fn decode(stored: Option<&Bytes>) -> Result<ServiceProperties> {
+fn decode(stored: Option<&Bytes>, service: Service) -> Result<ServiceProperties> {
     let Some(xml) = stored else { return Ok(ServiceProperties::default()) };
     let unreadable = |_| tablerock_kv::Error::corrupt("stored service properties cannot be read");
-    Ok(ServiceProperties::parse(xml).map_err(unreadable)?)
+    Ok(ServiceProperties::parse(xml, service).map_err(unreadable)?)
 }

@@ -2,6 +2,7 @@
 
 use tablerock_kv::key::{KeyBuilder, KeyReader, text_to_key_bytes};
 use tablerock_kv::{Bytes, Position, Range};
+use tablerock_protocol::Service;
 
 /// The server's own records.
 const SYSTEM: u8 = b's';
@@ -14,7 +15,15 @@ const ENTITIES: u8 = b'e';
 
 pub const TIMESTAMP_CEILING: &[u8] = b"timestamp-ceiling";
 pub const NEXT_TABLE_ID: &[u8] = b"next-table-id";
-pub const TABLE_SERVICE_PROPERTIES: &[u8] = b"table-service-properties";
+
+/// The key of an account's properties of a service.
+pub const fn service_properties_key(service: Service) -> &'static [u8] {
+    match service {
+        Service::Blob => b"blob-service-properties",
+        Service::Queue => b"queue-service-properties",
+        Service::Table => b"table-service-properties",
+    }
+}
 
 pub fn system_partition() -> Bytes {
     KeyBuilder::new().tag(SYSTEM).finish()

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tablerock_kv::key::{KeyBuilder, KeyReader, physical};
 use tablerock_kv::{Bytes, ManualClock, Position, Range, ScanLimits, Store};
 use tablerock_protocol::xml::ServicePropertiesUpdate;
-use tablerock_protocol::{DateTime, Property, TableName, Uuid, Value};
+use tablerock_protocol::{DateTime, Property, Service, TableName, Uuid, Value};
 use tablerock_services::table::{Change, EntityGroup, EntityOperation, Properties};
 use tablerock_services::{AccountService, TableService, ThrottleTargets, keys};
 
@@ -36,6 +36,8 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
         "range_of_table",
         "table",
         "table_service_properties",
+        "queue_service_properties",
+        "blob_service_properties",
         "text",
         "timestamp_ceiling",
     ];
@@ -79,7 +81,7 @@ async fn a_small_store() -> BTreeMap<Vec<u8>, Vec<u8>> {
     };
     tables.apply(ACCOUNT, &EntityGroup::single(insert)).await.unwrap();
     let update = ServicePropertiesUpdate { cors: Some(vec![]), ..ServicePropertiesUpdate::default() };
-    AccountService::new(store.clone()).set_table_service_properties(ACCOUNT, &update).await.unwrap();
+    AccountService::new(store.clone()).set_service_properties(ACCOUNT, Service::Table, &update).await.unwrap();
 
     let everything = Range { start: Position::start_of(Bytes::new()), end: None };
     let limits = ScanLimits { records_max: 1000, bytes_max: 1 << 20, deadline: None };
@@ -129,7 +131,13 @@ impl Example {
             ("timestamp_ceiling", []) => record(&keys::system_partition(), keys::TIMESTAMP_CEILING),
             ("next_table_id", []) => record(&keys::system_partition(), keys::NEXT_TABLE_ID),
             ("table_service_properties", [Text(account)]) => {
-                record(&keys::account_partition(account), keys::TABLE_SERVICE_PROPERTIES)
+                record(&keys::account_partition(account), keys::service_properties_key(Service::Table))
+            }
+            ("queue_service_properties", [Text(account)]) => {
+                record(&keys::account_partition(account), keys::service_properties_key(Service::Queue))
+            }
+            ("blob_service_properties", [Text(account)]) => {
+                record(&keys::account_partition(account), keys::service_properties_key(Service::Blob))
             }
             ("table", [Text(account), Text(name)]) => {
                 let folded = TableName::parse(name).unwrap().folded();

@@ -1,19 +1,19 @@
 //! Paths and query strings read a second time, in another way: bytes are decoded by hand, and the key predicate is
 //! cut into tokens first and recognised afterwards.
 
-use tablerock_protocol::Resource;
+use tablerock_protocol::TableResource;
 
 /// What a path names; `None` if it names nothing.
-pub(super) fn resource(path: &str) -> Option<Resource> {
+pub(super) fn resource(path: &str) -> Option<TableResource> {
     let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
     let mut read = segments.iter().map(|segment| segment_of(segment));
     match segments.len() {
-        0 => Some(Resource::Service),
+        0 => Some(TableResource::Service),
         1 => only(read.next()??),
         2 => {
             let (first, second) = (read.next()??, read.next()??);
             let has_keys = |segment: &Segment| !matches!(segment.1, Predicate::None | Predicate::Empty);
-            (!has_keys(&first)).then(|| Resource::Nested { table: first.0, with_keys: has_keys(&second) })
+            (!has_keys(&first)).then(|| TableResource::Nested { table: first.0, with_keys: has_keys(&second) })
         }
         _ => None,
     }
@@ -28,19 +28,19 @@ enum Predicate {
     Named(Vec<(String, String)>),
 }
 
-fn only((name, predicate): Segment) -> Option<Resource> {
+fn only((name, predicate): Segment) -> Option<TableResource> {
     let is_tables = name.eq_ignore_ascii_case("tables");
     match predicate {
-        Predicate::None if name == "$batch" => Some(Resource::Batch),
+        Predicate::None if name == "$batch" => Some(TableResource::Batch),
         Predicate::None | Predicate::Empty => {
-            Some(if is_tables { Resource::Tables } else { Resource::Entities { table: name } })
+            Some(if is_tables { TableResource::Tables } else { TableResource::Entities { table: name } })
         }
-        Predicate::Value(value) => is_tables.then_some(Resource::Table { name: value }),
+        Predicate::Value(value) => is_tables.then_some(TableResource::Table { name: value }),
         Predicate::Named(pairs) => {
             let value = |wanted: &str| pairs.iter().find(|(key, _)| key == wanted).map(|(_, value)| value.clone());
             let (partition_key, row_key) = (value("PartitionKey")?, value("RowKey")?);
             let fits = pairs.len() == 2 && !is_tables;
-            fits.then_some(Resource::Entity { table: name, partition_key, row_key })
+            fits.then_some(TableResource::Entity { table: name, partition_key, row_key })
         }
     }
 }
@@ -160,14 +160,14 @@ mod tests {
 
     #[test]
     fn it_reads_what_the_service_does() {
-        let entity = |partition_key: &str, row_key: &str| Resource::Entity {
+        let entity = |partition_key: &str, row_key: &str| TableResource::Entity {
             table: "T".into(),
             partition_key: partition_key.into(),
             row_key: row_key.into(),
         };
         assert_eq!(resource("/T(PartitionKey='o''b%2B',RowKey=%27%27)"), Some(entity("o'b+", "")));
         assert_eq!(resource("//T( RowKey = 'r', PartitionKey='p' )"), Some(entity("p", "r")));
-        assert_eq!(resource("/tables('x')"), Some(Resource::Table { name: "x".into() }));
+        assert_eq!(resource("/tables('x')"), Some(TableResource::Table { name: "x".into() }));
         for path in ["/T('x')", "/T(PartitionKey='a',RowKey='b'", "/T() ", "/T(%FF)", "/a/b/c"] {
             assert_eq!(resource(path), None, "{path}");
         }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tablerock_kv::{Dice, ManualClock, Store};
-use tablerock_protocol::AccountName;
 use tablerock_protocol::signing::AccountKey;
-use tablerock_server::{Account, Accounts, Listening, Metrics, Road, Room, serve_tables};
+use tablerock_protocol::{AccountName, Service};
+use tablerock_server::{Account, Accounts, Listening, Metrics, Road, Room, serve_service};
 use tablerock_services::{AccountService, TableService, ThrottleTargets};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -40,7 +40,7 @@ impl Server {
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             let address = listener.local_addr().expect("a bound port");
             let listening = Listening { tls: None, connections_max: 16, idle_time: Duration::from_secs(3600) };
-            tokio::spawn(serve_tables(road.clone(), listener, listening, stopped));
+            tokio::spawn(serve_service(Service::Table, road.clone(), listener, listening, stopped));
             let beginning = State::of(&road).await;
             (road, address, beginning)
         });

@@ -1,7 +1,7 @@
 //! What the server under test holds: as it is at the beginning, and as it can be compared.
 
 use tablerock_protocol::xml::{ServiceProperties, ServicePropertiesUpdate, StoredAccessPolicies};
-use tablerock_protocol::{Property, TableName, Value};
+use tablerock_protocol::{Property, Service, TableName, Value};
 use tablerock_server::Road;
 use tablerock_services::table::{Change, EntityGroup, EntityOperation, EntityQuery, Properties, TableQuery};
 
@@ -27,7 +27,7 @@ impl State {
             let records = entities.map(|found| (found.partition_key, found.row_key, found.entity.into_bytes()));
             tables.push((name, policies, records.collect()));
         }
-        let settings = road.settings.table_service_properties(ACCOUNT).await.expect("the account's settings");
+        let settings = road.settings.service_properties(ACCOUNT, Service::Table).await.expect("the account's settings");
         Self { tables, settings }
     }
 }
@@ -56,13 +56,14 @@ pub(super) async fn reset(road: &Road) {
     for name in names(road).await {
         road.tables.delete_table(ACCOUNT, &name).await.expect("a table that was listed");
     }
-    let ServiceProperties { logging, hour_metrics, minute_metrics, cors } = ServiceProperties::default();
+    let ServiceProperties { logging, hour_metrics, minute_metrics, cors, .. } = ServiceProperties::default();
     let all = ServicePropertiesUpdate {
         logging: Some(logging),
         hour_metrics: Some(hour_metrics),
         minute_metrics: Some(minute_metrics),
         cors: Some(cors),
+        ..ServicePropertiesUpdate::default()
     };
-    road.settings.set_table_service_properties(ACCOUNT, &all).await.expect("settings can be set");
+    road.settings.set_service_properties(ACCOUNT, Service::Table, &all).await.expect("settings can be set");
     fill(road).await;
 }

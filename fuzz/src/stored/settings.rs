@@ -1,9 +1,9 @@
 //! Documents that are stored as XML: access policies and service properties.
 
 use bytes::Bytes;
-use tablerock_protocol::ServiceVersion;
 use tablerock_protocol::signing::TablePermissions;
 use tablerock_protocol::xml::{ACCESS_POLICIES_MAX, ServiceProperties, ServicePropertiesUpdate, StoredAccessPolicies};
+use tablerock_protocol::{Service, ServiceVersion};
 use tablerock_services::{AccountService, keys};
 
 use super::{store_with, unless_corrupt};
@@ -24,26 +24,28 @@ pub(super) fn check_policies(stored: &Bytes) {
 
 /// Sections that an update leaves out keep their value, so an empty update changes nothing.
 pub(super) async fn check_service_properties(stored: &Bytes) {
-    let store = store_with(&keys::account_partition(ACCOUNT), keys::TABLE_SERVICE_PROPERTIES, stored).await;
+    let store =
+        store_with(&keys::account_partition(ACCOUNT), keys::service_properties_key(Service::Table), stored).await;
     let accounts = AccountService::new(store);
-    let read = unless_corrupt(accounts.table_service_properties(ACCOUNT).await);
+    let read = unless_corrupt(accounts.service_properties(ACCOUNT, Service::Table).await);
     let nothing = ServicePropertiesUpdate::default();
-    let set = unless_corrupt(accounts.set_table_service_properties(ACCOUNT, &nothing).await);
+    let set = unless_corrupt(accounts.set_service_properties(ACCOUNT, Service::Table, &nothing).await);
     assert_eq!(read.is_some(), set.is_some());
     if let Some(properties) = read {
-        let again = accounts.table_service_properties(ACCOUNT).await.expect("just written");
+        let again = accounts.service_properties(ACCOUNT, Service::Table).await.expect("just written");
         assert_eq!(again, properties);
         check_versions(&properties);
     }
-    if let Err(error) = ServicePropertiesUpdate::parse(stored, ServiceVersion::TABLE_SAS) {
+    if let Err(error) = ServicePropertiesUpdate::parse(stored, Service::Table, ServiceVersion::TABLE_SAS) {
         check_refusal(&error, stored.len());
     }
 }
 
 /// The early form holds what it has room for.
 fn check_versions(properties: &ServiceProperties) {
-    let early = properties.render(ServiceVersion::TABLE_SAS);
-    let update = ServicePropertiesUpdate::parse(early.as_bytes(), ServiceVersion::TABLE_SAS).expect("our own document");
+    let early = properties.render(Service::Table, ServiceVersion::TABLE_SAS);
+    let update = ServicePropertiesUpdate::parse(early.as_bytes(), Service::Table, ServiceVersion::TABLE_SAS)
+        .expect("our own document");
     assert_eq!(update.logging.as_ref(), Some(&properties.logging));
     assert_eq!(update.hour_metrics.as_ref(), Some(&properties.hour_metrics));
 }

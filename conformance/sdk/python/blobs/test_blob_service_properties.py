@@ -110,15 +110,15 @@ def test_setting_blob_properties_is_accepted_with_202(change):
 
 
 @operation("SetBlobServiceProperties")
-def test_retention_of_366_days_is_refused_for_blobs(blobs):
+def test_retention_of_366_days_is_refused_for_blobs(change):
     with refused(400, "InvalidXmlDocument"):
-        blobs.set_service_properties(delete_retention_policy=RetentionPolicy(enabled=True, days=366))
+        change(delete_retention_policy=RetentionPolicy(enabled=True, days=366))
 
 
 @operation("SetBlobServiceProperties")
-def test_six_cors_rules_are_refused_for_blobs(blobs):
+def test_six_cors_rules_are_refused_for_blobs(change):
     with refused(400):
-        blobs.set_service_properties(cors=[ANYONE_MAY_READ] * 6)
+        change(cors=[ANYONE_MAY_READ] * 6)
 
 
 @operation("GetBlobServiceStats")

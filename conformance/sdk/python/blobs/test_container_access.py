@@ -18,13 +18,13 @@ def policies_of(container):
     return {policy.id: policy.access_policy for policy in container.get_container_access_policy()["signed_identifiers"]}
 
 
-@operation("GetContainerAcl")
+@operation("GetContainerACL")
 def test_a_new_container_has_no_policies(container):
     access = container.get_container_access_policy()
     assert (access["public_access"], access["signed_identifiers"]) == (None, [])
 
 
-@operation("SetContainerAcl")
+@operation("SetContainerACL")
 def test_a_policy_of_a_container_is_read_back(container):
     permission = ContainerSasPermissions(read=True, write=True, list=True)
     answer = Answer()
@@ -39,20 +39,20 @@ def test_a_policy_of_a_container_is_read_back(container):
     assert policy.expiry == "2032-01-02T03:04:05.0000000Z"
 
 
-@operation("SetContainerAcl")
+@operation("SetContainerACL")
 def test_five_policies_of_a_container_are_kept_in_order(container):
     letters = {f"policy-{index}": letter for index, letter in enumerate(["r", "a", "c", "w", "racwdl"])}
     container.set_container_access_policy({name: AccessPolicy(value, EXPIRY, START) for name, value in letters.items()})
     assert {name: policy.permission for name, policy in policies_of(container).items()} == letters
 
 
-@operation("SetContainerAcl")
+@operation("SetContainerACL")
 def test_a_policy_of_a_container_may_be_only_a_name(container):
     container.set_container_access_policy({"empty": AccessPolicy()})
     assert list(policies_of(container)) == ["empty"]
 
 
-@operation("SetContainerAcl")
+@operation("SetContainerACL")
 def test_policies_of_a_container_are_replaced_as_a_whole(container):
     container.set_container_access_policy({"old": AccessPolicy("r", EXPIRY, START)})
     container.set_container_access_policy({"new": AccessPolicy("w", EXPIRY, START)})
@@ -61,14 +61,14 @@ def test_policies_of_a_container_are_replaced_as_a_whole(container):
     assert policies_of(container) == {}
 
 
-@operation("SetContainerAcl")
+@operation("SetContainerACL")
 def test_setting_policies_changes_the_etag_of_a_container(container):
     before = container.get_container_properties().etag
     container.set_container_access_policy({})
     assert container.get_container_properties().etag != before
 
 
-@operation("SetContainerAcl")
+@operation("SetContainerACL")
 @pytest.mark.parametrize("access", ["blob", "container"])
 def test_public_access_is_read_back(container, access):
     container.set_container_access_policy({}, public_access=access)
@@ -76,7 +76,7 @@ def test_public_access_is_read_back(container, access):
     assert container.get_container_properties().public_access == access
 
 
-@operation("SetContainerAcl")
+@operation("SetContainerACL")
 def test_public_access_left_out_is_taken_away(container):
     container.set_container_access_policy({}, public_access="blob")
     container.set_container_access_policy({})
@@ -135,7 +135,7 @@ def test_public_access_does_not_let_anyone_write(account, container, blob, call)
     assert [found.name for found in container.list_blobs()] == ["blob"]
 
 
-@operation("SetContainerAcl")
+@operation("SetContainerACL")
 def test_a_policy_with_a_letter_that_containers_do_not_know_is_refused(container):
     with refused(400, "InvalidXmlDocument"):
         container.set_container_access_policy({"policy": AccessPolicy("q", EXPIRY, START)})

@@ -217,7 +217,7 @@ def test_a_copy_onto_a_leased_blob_needs_the_lease(blob, copy):
     assert content_of(copy) == b"0123456789"
 
 
-@operation("CopyBlob")
+@operation("CopyBlobFromURL")
 def test_a_synchronous_copy_needs_no_poll(account, blob, copy):
     source = f"{blob.url}?{blob_sas_token(account, blob, permission='r')}"
     answer = Answer()

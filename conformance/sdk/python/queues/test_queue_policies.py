@@ -14,12 +14,12 @@ START = datetime(2031, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 EXPIRY = datetime(2032, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 
 
-@operation("GetQueueAcl")
+@operation("GetQueueACL")
 def test_a_new_queue_has_no_policies(queue):
     assert queue.get_queue_access_policy() == {}
 
 
-@operation("SetQueueAcl")
+@operation("SetQueueACL")
 def test_a_policy_of_a_queue_is_read_back(queue):
     policy = AccessPolicy(permission=QueueSasPermissions(read=True, process=True), start=START, expiry=EXPIRY)
     answer = Answer()
@@ -31,7 +31,7 @@ def test_a_policy_of_a_queue_is_read_back(queue):
     assert found.expiry == "2032-01-02T03:04:05.0000000Z"
 
 
-@operation("SetQueueAcl")
+@operation("SetQueueACL")
 def test_five_policies_of_a_queue_are_kept(queue):
     letters = {f"policy-{index}": letter for index, letter in enumerate(["r", "a", "u", "p", "raup"])}
     queue.set_queue_access_policy({name: AccessPolicy(letter, EXPIRY, START) for name, letter in letters.items()})
@@ -39,40 +39,40 @@ def test_five_policies_of_a_queue_are_kept(queue):
     assert {name: policy.permission for name, policy in found.items()} == letters
 
 
-@operation("SetQueueAcl")
+@operation("SetQueueACL")
 def test_six_policies_of_a_queue_are_refused(queue):
     with refused(400, "InvalidXmlDocument"):
         queue.set_queue_access_policy({str(index): AccessPolicy("r", EXPIRY, START) for index in range(6)})
 
 
-@operation("SetQueueAcl")
+@operation("SetQueueACL")
 def test_a_policy_of_a_queue_may_be_only_a_name(queue):
     queue.set_queue_access_policy({"empty": None})
     assert list(queue.get_queue_access_policy()) == ["empty"]
 
 
-@operation("SetQueueAcl")
+@operation("SetQueueACL")
 def test_no_policies_clear_those_of_a_queue(queue):
     queue.set_queue_access_policy({"policy": AccessPolicy("r", EXPIRY, START)})
     queue.set_queue_access_policy({})
     assert queue.get_queue_access_policy() == {}
 
 
-@operation("SetQueueAcl")
+@operation("SetQueueACL")
 def test_policies_of_a_queue_are_replaced_as_a_whole(queue):
     queue.set_queue_access_policy({"old": AccessPolicy("r", EXPIRY, START), "kept": AccessPolicy("r", EXPIRY, START)})
     queue.set_queue_access_policy({"kept": AccessPolicy("a", EXPIRY, START)})
     assert {name: policy.permission for name, policy in queue.get_queue_access_policy().items()} == {"kept": "a"}
 
 
-@operation("SetQueueAcl")
+@operation("SetQueueACL")
 @pytest.mark.parametrize("letters", ["d", "w", "rx"])
 def test_a_policy_with_a_letter_that_queues_do_not_know_is_refused(queue, letters):
     with refused(400, "InvalidXmlDocument"):
         queue.set_queue_access_policy({"policy": AccessPolicy(letters, EXPIRY, START)})
 
 
-@operation("SetQueueAcl")
+@operation("SetQueueACL")
 def test_a_policy_name_of_64_characters_is_the_longest_for_a_queue(queue):
     queue.set_queue_access_policy({"p" * 64: AccessPolicy("r", EXPIRY, START)})
     assert list(queue.get_queue_access_policy()) == ["p" * 64]

@@ -100,18 +100,16 @@ def test_setting_queue_properties_is_accepted_with_202(queues, change):
 
 
 @operation("SetQueueServiceProperties")
-def test_retention_of_366_days_is_refused_for_queues(queues):
+def test_retention_of_366_days_is_refused_for_queues(change):
     too_long = RetentionPolicy(enabled=True, days=366)
     with refused(400, "InvalidXmlDocument"):
-        queues.set_service_properties(
-            minute_metrics=Metrics(enabled=True, include_apis=True, retention_policy=too_long)
-        )
+        change(minute_metrics=Metrics(enabled=True, include_apis=True, retention_policy=too_long))
 
 
 @operation("SetQueueServiceProperties")
-def test_six_cors_rules_are_refused_for_queues(queues):
+def test_six_cors_rules_are_refused_for_queues(change):
     with refused(400):
-        queues.set_service_properties(cors=[ANYONE_MAY_READ] * 6)
+        change(cors=[ANYONE_MAY_READ] * 6)
 
 
 @operation("GetQueueServiceStats")

@@ -74,7 +74,7 @@ async def test_async_queue_metadata_is_read_back(async_queue):
     assert (await async_queue.get_queue_properties()).metadata == {"a": "1", "b": "two words"}
 
 
-@operation("SetQueueAcl")
+@operation("SetQueueACL")
 async def test_an_async_policy_of_a_queue_is_read_back(async_queue):
     await async_queue.set_queue_access_policy({"reader": AccessPolicy("r", from_now(hours=1))})
     assert (await async_queue.get_queue_access_policy())["reader"].permission == "r"

@@ -40,21 +40,15 @@ impl AccountSasTerms {
 
     fn parameters(&self) -> SasParameters<'static> {
         use SasParameter as P;
-        let mut parameters = SasParameters::default();
-        parameters.set(P::Version, self.version.to_string());
-        parameters.set(P::Services, self.services.to_string());
-        parameters.set(P::ResourceTypes, self.resource_types.to_string());
-        parameters.set(P::Permissions, self.permissions.to_string());
-        parameters.set(P::Expiry, write_time(self.expiry));
-        if let Some(start) = self.start {
-            parameters.set(P::Start, write_time(start));
-        }
-        if let Some(source) = self.source {
-            parameters.set(P::Ip, source.to_string());
-        }
-        if let Some(protocol) = self.protocol {
-            parameters.set(P::Protocol, protocol.as_str());
-        }
-        parameters
+        SasParameters::from_values([
+            (P::Version, Some(self.version.to_string())),
+            (P::Services, Some(self.services.to_string())),
+            (P::ResourceTypes, Some(self.resource_types.to_string())),
+            (P::Permissions, Some(self.permissions.to_string())),
+            (P::Expiry, Some(write_time(self.expiry))),
+            (P::Start, self.start.map(write_time)),
+            (P::Ip, self.source.map(|source| source.to_string())),
+            (P::Protocol, self.protocol.map(|protocol| protocol.as_str().to_owned())),
+        ])
     }
 }

@@ -13,6 +13,39 @@ letter_set! {
 }
 
 letter_set! {
+    /// What the SAS of a queue allows.
+    QueuePermissions {
+        /// Peek, and the queue's metadata.
+        READ = 'r',
+        ADD = 'a',
+        UPDATE = 'u',
+        /// Get and delete messages.
+        PROCESS = 'p',
+    }
+}
+
+letter_set! {
+    /// What the SAS of a container or a blob allows.
+    BlobPermissions {
+        READ = 'r',
+        ADD = 'a',
+        CREATE = 'c',
+        WRITE = 'w',
+        DELETE = 'd',
+        DELETE_VERSION = 'x',
+        PERMANENT_DELETE = 'y',
+        LIST = 'l',
+        TAGS = 't',
+        FILTER_BY_TAGS = 'f',
+        MOVE = 'm',
+        EXECUTE = 'e',
+        OWNERSHIP = 'o',
+        PERMISSIONS = 'p',
+        IMMUTABILITY = 'i',
+    }
+}
+
+letter_set! {
     /// What an account SAS allows; which letters an operation needs depends on its service.
     AccountPermissions {
         READ = 'r',
@@ -62,6 +95,8 @@ mod tests {
         assert_eq!(AccountPermissions::parse("rwdlacup").unwrap().to_string(), "rwdlacup");
         assert_eq!(format!("{:?}", TablePermissions::READ), "TablePermissions(r)");
         assert_eq!(AccountPermissions::LETTERS, "rwdxylacuptfi");
+        assert_eq!(BlobPermissions::LETTERS, "racwdxyltfmeopi");
+        assert_eq!(QueuePermissions::parse("paur").unwrap().to_string(), "raup");
     }
 
     #[test]

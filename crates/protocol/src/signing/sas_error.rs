@@ -19,6 +19,8 @@ pub enum SasError {
     Ambiguous,
     /// `sv` is older than this kind of SAS.
     VersionTooOld,
+    /// The SAS is said to be signed by a user delegation key, which this server never issues.
+    UserDelegation,
     /// No key of the account made the signature.
     SignatureMismatch,
     NotYetValid,
@@ -34,6 +36,8 @@ pub enum SasError {
     PermissionMismatch,
     /// The SAS is for another table.
     TableMismatch,
+    /// The SAS is for a blob and not for its container.
+    ContainerMismatch,
     /// The keys of a write are not in the range of the SAS.
     OutsideKeyRange,
 }
@@ -46,6 +50,7 @@ impl SasError {
             | Self::Malformed(_)
             | Self::Ambiguous
             | Self::VersionTooOld
+            | Self::UserDelegation
             | Self::SignatureMismatch
             | Self::NotYetValid
             | Self::Expired
@@ -56,7 +61,7 @@ impl SasError {
             Self::ServiceMismatch => ErrorCode::AuthorizationServiceMismatch,
             Self::ResourceTypeMismatch => ErrorCode::AuthorizationResourceTypeMismatch,
             Self::PermissionMismatch => ErrorCode::AuthorizationPermissionMismatch,
-            Self::TableMismatch | Self::OutsideKeyRange => ErrorCode::AuthorizationFailure,
+            Self::TableMismatch | Self::ContainerMismatch | Self::OutsideKeyRange => ErrorCode::AuthorizationFailure,
         }
     }
 }
@@ -81,6 +86,7 @@ impl fmt::Display for SasError {
             Self::Malformed(parameter) => write!(f, "{} cannot be read", parameter.name()),
             Self::Ambiguous => f.write_str("parameters of an account SAS and of a service SAS are mixed"),
             Self::VersionTooOld => f.write_str("sv is older than this kind of SAS"),
+            Self::UserDelegation => f.write_str("a user delegation SAS is not supported by this server"),
             Self::SignatureMismatch => f.write_str("the signature does not match"),
             Self::NotYetValid => f.write_str("the start is in the future"),
             Self::Expired => f.write_str("the expiry has passed"),
@@ -94,6 +100,7 @@ impl fmt::Display for SasError {
             Self::ResourceTypeMismatch => f.write_str("the resource type is not allowed"),
             Self::PermissionMismatch => f.write_str("the permission is not granted"),
             Self::TableMismatch => f.write_str("the SAS is for another table"),
+            Self::ContainerMismatch => f.write_str("the SAS is for one blob"),
             Self::OutsideKeyRange => f.write_str("the keys are outside the range of the SAS"),
         }
     }

@@ -55,6 +55,16 @@ sas_parameters! {
     Ip "sip",
     Protocol "spr",
     EncryptionScope "ses",
+    /// The kind of resource that a blob's SAS is for.
+    Resource "sr",
+    DirectoryDepth "sdd",
+    CacheControl "rscc",
+    ContentDisposition "rscd",
+    ContentEncoding "rsce",
+    ContentLanguage "rscl",
+    ContentType "rsct",
+    /// Whose key signed a user delegation SAS.
+    KeyObjectId "skoid",
     Signature "sig",
 }
 
@@ -80,6 +90,11 @@ impl<'a> SasParameters<'a> {
     /// Whether the parameters are those of an account SAS rather than of a service SAS.
     pub fn is_account_sas(&self) -> bool {
         self.value(SasParameter::Services).is_some() || self.value(SasParameter::ResourceTypes).is_some()
+    }
+
+    /// Whether a user delegation key is said to have signed, rather than one of the account's.
+    pub fn is_user_delegation_sas(&self) -> bool {
+        self.value(SasParameter::KeyObjectId).is_some()
     }
 
     /// The value as given, which may be empty.
@@ -121,6 +136,25 @@ impl<'a> SasParameters<'a> {
 
     pub(super) fn set(&mut self, parameter: SasParameter, value: impl Into<Cow<'a, str>>) {
         self.values[parameter as usize] = Some(value.into());
+    }
+
+    /// Parameters of a SAS to be made, those that it has.
+    pub(super) fn from_values<const N: usize>(values: [(SasParameter, Option<String>); N]) -> Self {
+        let mut parameters = Self::default();
+        for (parameter, value) in values {
+            if let Some(value) = value {
+                parameters.set(parameter, value);
+            }
+        }
+        parameters
+    }
+
+    /// Appends the texts of parameters to a string-to-sign, a line for each.
+    pub(super) fn append_lines(&self, parameters: &[SasParameter], signed: &mut String) {
+        for &parameter in parameters {
+            signed.push_str(self.text(parameter));
+            signed.push('\n');
+        }
     }
 
     /// Whether one of the keys has signed the string. A `+` that a client forgot to encode has become a space,

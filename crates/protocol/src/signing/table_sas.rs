@@ -48,20 +48,15 @@ impl<'a> TableSas<'a> {
     pub fn string_to_sign(&self, account: &str) -> String {
         use SasParameter as P;
         let mut signed = String::with_capacity(192);
-        let append_lines = |signed: &mut String, parameters: &[SasParameter]| {
-            for &parameter in parameters {
-                signed.push_str(self.parameters.text(parameter));
-                signed.push('\n');
-            }
-        };
-        append_lines(&mut signed, &[P::Permissions, P::Start, P::Expiry]);
+        self.parameters.append_lines(&[P::Permissions, P::Start, P::Expiry], &mut signed);
         self.append_canonicalized_resource(account, &mut signed);
         signed.push('\n');
-        append_lines(&mut signed, &[P::Identifier]);
+        self.parameters.append_lines(&[P::Identifier], &mut signed);
         if self.version >= ServiceVersion::ACCOUNT_SAS {
-            append_lines(&mut signed, &[P::Ip, P::Protocol]);
+            self.parameters.append_lines(&[P::Ip, P::Protocol], &mut signed);
         }
-        append_lines(&mut signed, &[P::Version, P::StartPartitionKey, P::StartRowKey, P::EndPartitionKey]);
+        self.parameters
+            .append_lines(&[P::Version, P::StartPartitionKey, P::StartRowKey, P::EndPartitionKey], &mut signed);
         signed.push_str(self.parameters.text(P::EndRowKey));
         signed
     }

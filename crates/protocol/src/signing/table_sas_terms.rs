@@ -69,7 +69,7 @@ impl TableSasTerms {
         use SasParameter as P;
         let start = self.keys.start.as_ref();
         let end = self.keys.end.as_ref();
-        let values = [
+        SasParameters::from_values([
             (P::Version, Some(self.version.to_string())),
             (P::TableName, Some(self.table.clone())),
             (P::Permissions, self.permissions.map(|permissions| permissions.to_string())),
@@ -82,13 +82,6 @@ impl TableSasTerms {
             (P::Identifier, self.identifier.clone()),
             (P::Ip, self.source.map(|source| source.to_string())),
             (P::Protocol, self.protocol.map(|protocol| protocol.as_str().to_owned())),
-        ];
-        let mut parameters = SasParameters::default();
-        for (parameter, value) in values {
-            if let Some(value) = value {
-                parameters.set(parameter, value);
-            }
-        }
-        parameters
+        ])
     }
 }

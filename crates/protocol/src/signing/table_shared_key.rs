@@ -1,8 +1,8 @@
 //! Shared Key and Shared Key Lite as the Table service signs them. The other services sign headers as well and
 //! have strings of their own.
 
+use super::secondary_path::paths_on_primary;
 use super::{AccountKey, SharedKeyScheme};
-use crate::SECONDARY_SUFFIX;
 
 /// The parts of a request that are signed, exactly as they stood on the wire.
 #[derive(Debug, Clone, Copy)]
@@ -68,22 +68,9 @@ impl TableRequestParts<'_> {
             parts.append_string_to_sign(scheme, scratch);
             keys.iter().any(|key| key.verify(scratch, signature))
         };
-        matches(self) || self.paths_on_primary().iter().any(|path| matches(&TableRequestParts { path, ..*self }))
-    }
-
-    /// On the path-style secondary (`/acct-secondary/…`) some clients sign the path as they send it and some
-    /// sign the primary's: these are the primary's. Python's asks for the statistics at `/acct-secondary/acct`
-    /// and signs only the second part of that.
-    fn paths_on_primary(&self) -> Vec<String> {
-        let below = self.path.strip_prefix('/').and_then(|path| path.strip_prefix(self.account));
-        match below.and_then(|path| path.strip_prefix(SECONDARY_SUFFIX)) {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-                let again = rest.strip_prefix('/').is_some_and(|rest| rest.starts_with(self.account));
-                let mut paths = vec![format!("/{}{rest}", self.account)];
-                paths.extend(again.then(|| rest.to_owned()));
-                paths
-            }
-            _ => vec![],
-        }
+        matches(self)
+            || paths_on_primary(self.account, self.path)
+                .iter()
+                .any(|path| matches(&TableRequestParts { path, ..*self }))
     }
 }

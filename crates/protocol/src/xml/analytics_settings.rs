@@ -1,7 +1,7 @@
 //! The sections of service properties that steer Storage Analytics: `Logging`, `HourMetrics`, `MinuteMetrics`.
 
 use super::reading::Element;
-use super::writing::{push_element, push_text};
+use super::writing::{push_boolean, push_element, push_text};
 use crate::{ErrorCode, ServiceError};
 
 /// The longest that analytics data can be kept.
@@ -143,8 +143,4 @@ fn push_retention(out: &mut String, days: Option<u16>) {
             push_text(out, "Days", &days.to_string());
         }
     });
-}
-
-fn push_boolean(out: &mut String, name: &str, value: bool) {
-    push_text(out, name, if value { "true" } else { "false" });
 }

@@ -5,6 +5,7 @@
 
 mod access_policies;
 mod analytics_settings;
+mod blob_settings;
 mod cors_rules;
 pub(crate) mod reading;
 mod service_properties;
@@ -13,6 +14,7 @@ pub(crate) mod writing;
 
 pub use access_policies::{ACCESS_POLICIES_MAX, ACCESS_POLICY_ID_UNITS_MAX, StoredAccessPolicies, StoredAccessPolicy};
 pub use analytics_settings::{AnalyticsVersion, Logging, Metrics, MetricsLevel, RETENTION_DAYS_MAX};
+pub use blob_settings::{DeleteRetention, StaticWebsite};
 pub use cors_rules::{
     CORS_BYTES_MAX, CORS_LITERAL_HEADERS_MAX, CORS_ORIGINS_MAX, CORS_PREFIXED_HEADERS_MAX, CORS_RULES_MAX,
     CORS_VALUE_CHARS_MAX,

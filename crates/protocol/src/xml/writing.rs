@@ -43,6 +43,11 @@ fn push_escaped(out: &mut String, text: &str) {
     }
 }
 
+/// An element that says yes or no.
+pub(crate) fn push_boolean(out: &mut String, name: &str, value: bool) {
+    push_text(out, name, if value { "true" } else { "false" });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,8 +7,8 @@ use tablerock_protocol::entity::{check_body_key, check_url_key};
 use tablerock_protocol::json::{EntityShape, Location, append_address, append_entity, parse_entity};
 use tablerock_protocol::media::check_json_content_type;
 use tablerock_protocol::{
-    Accepted, DateTime, ErrorCode, EtagCondition, MetadataLevel, PARTITION_KEY, ROW_KEY, Resource, Select,
-    ServiceError, etag,
+    Accepted, DateTime, ErrorCode, EtagCondition, MetadataLevel, PARTITION_KEY, ROW_KEY, Select, ServiceError,
+    TableResource, etag,
 };
 use tablerock_services::table::{Change, EntityGroup, EntityOperation, Outcome, Properties};
 
@@ -22,7 +22,7 @@ use crate::operation::Operation;
 /// The parts of a write that matter, wherever it came from.
 pub(super) struct WriteRequest<'a> {
     pub(super) operation: Operation,
-    pub(super) resource: Cow<'a, Resource>,
+    pub(super) resource: Cow<'a, TableResource>,
     pub(super) if_match: Option<&'a str>,
     pub(super) has_if_none_match: bool,
     pub(super) content_type: Option<&'a str>,
@@ -60,8 +60,10 @@ impl WriteRequest<'_> {
             return Err(ErrorCode::InvalidInput.into());
         }
         let operation = match self.resource.as_ref() {
-            Resource::Entities { table } => self.decode_insert(table)?,
-            Resource::Entity { table, partition_key, row_key } => self.decode_change(table, partition_key, row_key)?,
+            TableResource::Entities { table } => self.decode_insert(table)?,
+            TableResource::Entity { table, partition_key, row_key } => {
+                self.decode_change(table, partition_key, row_key)?
+            }
             _ => return Err(ErrorCode::InvalidInput.into()),
         };
         caller.check_write(&operation.partition_key, &operation.row_key)?;

@@ -7,7 +7,7 @@ use http::{Method, header};
 use tablerock_protocol::batch::{
     BatchPart, BatchRequest, append_changeset_response, append_query_response, parse_batch,
 };
-use tablerock_protocol::{Accepted, ErrorCode, MetadataLevel, QueryString, Resource, ServiceError, limits};
+use tablerock_protocol::{Accepted, ErrorCode, MetadataLevel, QueryString, ServiceError, TableResource, limits};
 use tablerock_services::table::{EntityGroup, EntityOperation};
 
 use super::entity_write::WriteRequest;
@@ -74,7 +74,7 @@ async fn run_changeset(call: &Call<'_>, parts: &[BatchPart<'_>]) -> Result<Vec<A
 fn decode_part<'p>(call: &Call<'_>, part: &BatchPart<'p>) -> Result<(WriteRequest<'p>, EntityOperation), ServiceError> {
     let request = read_part(call, part)?;
     let table = match request.resource.as_ref() {
-        Resource::Entities { table } | Resource::Entity { table, .. } => table,
+        TableResource::Entities { table } | TableResource::Entity { table, .. } => table,
         _ => return Err(ErrorCode::InvalidInput.into()),
     };
     call.caller.check(request.operation, Some(table))?;
@@ -86,7 +86,7 @@ fn decode_part<'p>(call: &Call<'_>, part: &BatchPart<'p>) -> Result<(WriteReques
 fn read_part<'p>(call: &Call<'_>, part: &BatchPart<'p>) -> Result<WriteRequest<'p>, ServiceError> {
     let (path, query) = split_target(part.target);
     let query = QueryString::parse(query)?;
-    let resource = Resource::parse(call.endpoint.below_root(path))?;
+    let resource = TableResource::parse(call.endpoint.below_root(path))?;
     let if_match = part.header("If-Match");
     let operation = resolve(verb(part)?, &resource, &query, if_match.is_some(), call.envelope.version, call.account())?;
     let level = accepted(call, part, &query).level.unwrap_or(MetadataLevel::Minimal);
@@ -106,7 +106,7 @@ fn read_part<'p>(call: &Call<'_>, part: &BatchPart<'p>) -> Result<WriteRequest<'
 async fn run_query(call: &Call<'_>, part: &BatchPart<'_>, seen: &mut Seen<'_>) -> Result<Answer, ServiceError> {
     let (path, query) = split_target(part.target);
     let query = QueryString::parse(query)?;
-    let resource = Resource::parse(call.endpoint.below_root(path))?;
+    let resource = TableResource::parse(call.endpoint.below_root(path))?;
     let operation = resolve(Verb::Get, &resource, &query, false, call.envelope.version, call.account())?;
     let inner = Call {
         operation,
@@ -117,11 +117,11 @@ async fn run_query(call: &Call<'_>, part: &BatchPart<'_>, seen: &mut Seen<'_>) -
         ..*call
     };
     let answer = match (operation, &resource) {
-        (Operation::QueryEntity, Resource::Entity { table, partition_key, row_key }) => {
+        (Operation::QueryEntity, TableResource::Entity { table, partition_key, row_key }) => {
             call.caller.check(operation, Some(table))?;
             point::query_entity(&inner, table, partition_key, row_key, seen).await?
         }
-        (Operation::QueryEntities, Resource::Entities { table }) => {
+        (Operation::QueryEntities, TableResource::Entities { table }) => {
             call.caller.check(operation, Some(table))?;
             query::query_entities(&inner, table, seen).await?
         }

@@ -5,30 +5,29 @@ mod entity_write;
 mod group;
 mod point;
 mod query;
-mod service;
 mod tables;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName};
 use tablerock_protocol::json::Location;
-use tablerock_protocol::{Accepted, QueryString, Resource, ServiceError};
+use tablerock_protocol::{Accepted, QueryString, Service, ServiceError, TableResource};
 
 use crate::answer::Answer;
 use crate::auth::Caller;
-use crate::cors;
 use crate::endpoint::Endpoint;
 use crate::headers::PREFER;
 use crate::observe::Seen;
 use crate::operation::Operation;
 use crate::respond::Envelope;
 use crate::road::Road;
+use crate::service_api::ServiceCall;
 
 /// A request that has been admitted, with its body.
 pub(crate) struct Call<'a> {
     pub(crate) road: &'a Road,
     pub(crate) endpoint: &'a Endpoint<'a>,
     pub(crate) operation: Operation,
-    pub(crate) resource: &'a Resource,
+    pub(crate) resource: &'a TableResource,
     pub(crate) query: &'a QueryString<'a>,
     pub(crate) headers: &'a HeaderMap,
     pub(crate) caller: &'a Caller,
@@ -46,6 +45,11 @@ impl<'a> Call<'a> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
+    fn about_service(&self) -> ServiceCall<'a> {
+        let Self { road, endpoint, envelope, headers, .. } = *self;
+        ServiceCall { service: Service::Table, road, endpoint, envelope, headers }
+    }
+
     fn location(&self, table: &'a str) -> Location<'a> {
         Location { base: &self.endpoint.base, account: self.account(), table }
     }
@@ -59,23 +63,21 @@ pub(crate) async fn dispatch(call: Call<'_>, seen: &mut Seen<'_>) -> Result<Answ
     match (call.operation, call.resource) {
         (Operation::QueryTables, _) => tables::query_tables(&call).await,
         (Operation::CreateTable, _) => tables::create_table(&call).await,
-        (Operation::QueryTable, Resource::Table { name }) => tables::query_table(&call, name).await,
-        (Operation::DeleteTable, Resource::Table { name }) => tables::delete_table(&call, name).await,
-        (Operation::GetTableAcl, Resource::Entities { table }) => acl::table_acl(&call, table).await,
-        (Operation::SetTableAcl, Resource::Entities { table }) => acl::set_table_acl(&call, table).await,
-        (Operation::QueryEntities, Resource::Entities { table }) => {
+        (Operation::QueryTable, TableResource::Table { name }) => tables::query_table(&call, name).await,
+        (Operation::DeleteTable, TableResource::Table { name }) => tables::delete_table(&call, name).await,
+        (Operation::GetTableAcl, TableResource::Entities { table }) => acl::table_acl(&call, table).await,
+        (Operation::SetTableAcl, TableResource::Entities { table }) => acl::set_table_acl(&call, table).await,
+        (Operation::QueryEntities, TableResource::Entities { table }) => {
             Box::pin(query::query_entities(&call, table, seen)).await
         }
-        (Operation::QueryEntity, Resource::Entity { table, partition_key, row_key }) => {
+        (Operation::QueryEntity, TableResource::Entity { table, partition_key, row_key }) => {
             point::query_entity(&call, table, partition_key, row_key, seen).await
         }
         (Operation::EntityGroupTransaction, _) => Box::pin(group::entity_group_transaction(&call, seen)).await,
-        (Operation::GetTableServiceProperties, _) => service::properties(&call).await,
-        (Operation::SetTableServiceProperties, _) => service::set_properties(&call).await,
-        (Operation::GetTableServiceStats, _) => service::stats(&call),
-        (Operation::TablePreflightRequest, _) => {
-            cors::preflight(&call.road.settings, call.account(), call.headers).await
-        }
+        (Operation::GetTableServiceProperties, _) => call.about_service().properties().await,
+        (Operation::SetTableServiceProperties, _) => call.about_service().set_properties(&call.body).await,
+        (Operation::GetTableServiceStats, _) => call.about_service().stats(),
+        (Operation::TablePreflightRequest, _) => call.about_service().preflight().await,
         _ => entity_write::write_entity(&call).await,
     }
 }

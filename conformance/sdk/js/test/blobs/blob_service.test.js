@@ -60,9 +60,10 @@ conform("SetBlobServiceProperties", "website_is_read_back", async (t) => {
   assert.deepEqual([staticWebsite.indexDocument, staticWebsite.errorDocument404Path], ["index.html", "404.html"]);
 });
 
-conform("SetBlobServiceProperties", "blob_retention_of_366_days_is_refused", async () => {
+conform("SetBlobServiceProperties", "blob_retention_of_366_days_is_refused", async (t) => {
+  const service = await restored(t);
   const hourMetrics = { version: "1.0", enabled: true, includeAPIs: true, retentionPolicy: { enabled: true, days: 366 } };
-  await refused(blobService().setProperties({ hourMetrics }), 400, "InvalidXmlDocument");
+  await refused(service.setProperties({ hourMetrics }), 400, "InvalidXmlDocument");
 });
 
 conform("BlobPreflightRequest", "blob_preflight_of_an_allowed_origin_is_answered", async (t) => {

@@ -61,7 +61,7 @@ conform("SetContainerMetadata", "container_metadata_is_replaced_as_a_whole", asy
   assert.deepEqual((await container.getProperties()).metadata, { b: "3" });
 });
 
-conform("SetContainerAcl", "container_policies_are_read_back", async (t) => {
+conform("SetContainerACL", "container_policies_are_read_back", async (t) => {
   const container = await freshContainer(t);
   const accessPolicy = {
     startsOn: new Date("2031-01-02T03:04:05Z"), expiresOn: new Date("2032-01-02T03:04:05Z"), permissions: "racwdl",
@@ -124,8 +124,8 @@ for (const [operation, verb, call] of [
   ["DeleteContainer", "delete", (container) => container.delete()],
   ["GetContainerProperties", "get_properties", (container) => container.getProperties()],
   ["SetContainerMetadata", "set_metadata", (container) => container.setMetadata({ a: "b" })],
-  ["GetContainerAcl", "get_access_policy", (container) => container.getAccessPolicy()],
-  ["SetContainerAcl", "set_access_policy", (container) => container.setAccessPolicy()],
+  ["GetContainerACL", "get_access_policy", (container) => container.getAccessPolicy()],
+  ["SetContainerACL", "set_access_policy", (container) => container.setAccessPolicy()],
   ["ListBlobs", "list_blobs", (container) => drain(container.listBlobsFlat())],
   ["PutBlob", "upload", (container) => container.getBlockBlobClient("b").upload("x", 1)],
   ["GetBlob", "download", (container) => container.getBlobClient("b").download()],

@@ -106,7 +106,7 @@ conform("CopyBlob", "copy_only_if_missing_is_refused", async (t) => {
   await refused(blob.beginCopyFromURL(blob.url, { conditions: { ifNoneMatch: "*" } }), 409, "BlobAlreadyExists");
 });
 
-conform("CopyBlob", "synchronous_copy_is_done_when_it_is_answered", async (t) => {
+conform("CopyBlobFromURL", "synchronous_copy_is_done_when_it_is_answered", async (t) => {
   const { container, blob } = await freshBlob(t);
   const copy = container.getBlobClient("copy");
   const answer = await copy.syncCopyFromURL(`${blob.url}?${blobSas(blob, "r")}`);

@@ -91,7 +91,7 @@ conform("Authentication", "queue_sas_made_by_the_client_itself_works", async (t)
   assert.deepEqual(texts(await client.peekMessages()), ["text"]);
 });
 
-conform("SetQueueAcl", "queue_policies_are_read_back", async (t) => {
+conform("SetQueueACL", "queue_policies_are_read_back", async (t) => {
   const queue = await freshQueue(t);
   const accessPolicy = {
     startsOn: new Date("2031-01-02T03:04:05Z"), expiresOn: new Date("2032-01-02T03:04:05Z"), permissions: "raup",

@@ -51,9 +51,10 @@ conform("SetQueueServiceProperties", "section_of_queue_properties_left_out_keeps
   assert.deepEqual((await service.getProperties()).cors, [rule]);
 });
 
-conform("SetQueueServiceProperties", "queue_retention_of_366_days_is_refused", async () => {
+conform("SetQueueServiceProperties", "queue_retention_of_366_days_is_refused", async (t) => {
+  const service = await restored(t);
   const hourMetrics = { version: "1.0", enabled: true, includeAPIs: true, retentionPolicy: { enabled: true, days: 366 } };
-  await refused(queueService().setProperties({ hourMetrics }), 400, "InvalidXmlDocument");
+  await refused(service.setProperties({ hourMetrics }), 400, "InvalidXmlDocument");
 });
 
 conform("QueuePreflightRequest", "queue_preflight_of_an_allowed_origin_is_answered", async (t) => {

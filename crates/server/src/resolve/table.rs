@@ -1,55 +1,10 @@
-//! From method, resource and query to the operation that is meant.
+//! The operations of the Table service.
 
-use http::{HeaderMap, Method};
 use tablerock_protocol::resource::key_count_error;
-use tablerock_protocol::{ErrorCode, QueryString, Resource, ServiceError, ServiceVersion};
+use tablerock_protocol::{ErrorCode, QueryString, ServiceError, ServiceVersion, TableResource};
 
-use crate::headers::METHOD_TUNNELLED;
+use super::Verb;
 use crate::operation::Operation;
-
-/// A method as the service understands it: PATCH and MERGE are one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verb {
-    Get,
-    Head,
-    Post,
-    Put,
-    Merge,
-    Delete,
-    Options,
-}
-
-impl Verb {
-    pub(crate) fn parse(method: &str) -> Option<Self> {
-        Some(match method {
-            "GET" => Self::Get,
-            "HEAD" => Self::Head,
-            "POST" => Self::Post,
-            "PUT" => Self::Put,
-            "PATCH" | "MERGE" => Self::Merge,
-            "DELETE" => Self::Delete,
-            "OPTIONS" => Self::Options,
-            _ => return None,
-        })
-    }
-
-    /// The verb of a request, with `X-HTTP-Method` taken into account: old clients tunnel through POST.
-    pub(crate) fn of(method: &Method, headers: &HeaderMap) -> Result<Self, ServiceError> {
-        let verb = Self::parse(method.as_str()).ok_or(ErrorCode::InvalidHttpVerb)?;
-        let mut tunnelled = headers.get_all(METHOD_TUNNELLED).iter();
-        let Some(value) = tunnelled.next() else { return Ok(verb) };
-        if tunnelled.next().is_some() {
-            return Err(ErrorCode::XMethodIncorrectCount.into());
-        }
-        if verb != Self::Post {
-            return Err(ErrorCode::XMethodNotUsingPost.into());
-        }
-        match value.to_str().ok().and_then(Self::parse) {
-            Some(verb @ (Self::Put | Self::Merge | Self::Delete)) => Ok(verb),
-            _ => Err(ErrorCode::XMethodIncorrectValue.into()),
-        }
-    }
-}
 
 /// OData options that the service has never had.
 const UNSUPPORTED_OPTIONS: &[&str] = &["$orderby", "$skip", "$expand", "$inlinecount", "$count", "$value", "$apply"];
@@ -57,7 +12,7 @@ const UNSUPPORTED_OPTIONS: &[&str] = &["$orderby", "$skip", "$expand", "$inlinec
 /// Finds the operation. `account` is only for the wording of an error.
 pub(crate) fn resolve(
     verb: Verb,
-    resource: &Resource,
+    resource: &TableResource,
     query: &QueryString<'_>,
     has_if_match: bool,
     version: ServiceVersion,
@@ -71,24 +26,24 @@ pub(crate) fn resolve(
         return Err(ErrorCode::NotImplemented.into());
     }
     match resource {
-        Resource::Service => resolve_service(verb, query),
-        Resource::Tables => match verb {
+        TableResource::Service => resolve_service(verb, query),
+        TableResource::Tables => match verb {
             Verb::Get => Ok(Operation::QueryTables),
             Verb::Post => Ok(Operation::CreateTable),
             _ => Err(ErrorCode::MethodNotAllowed.into()),
         },
-        Resource::Table { .. } => match verb {
+        TableResource::Table { .. } => match verb {
             Verb::Get => Ok(Operation::QueryTable),
             Verb::Delete => Ok(Operation::DeleteTable),
             _ => Err(ErrorCode::MethodNotAllowed.into()),
         },
-        Resource::Entities { .. } => resolve_entities(verb, query),
-        Resource::Entity { .. } => resolve_entity(verb, has_if_match, version),
-        Resource::Batch => match verb {
+        TableResource::Entities { .. } => resolve_entities(verb, query),
+        TableResource::Entity { .. } => resolve_entity(verb, has_if_match, version),
+        TableResource::Batch => match verb {
             Verb::Post => Ok(Operation::EntityGroupTransaction),
             _ => Err(ErrorCode::MethodNotAllowed.into()),
         },
-        Resource::Nested { table, with_keys } => Err(match (verb, with_keys) {
+        TableResource::Nested { table, with_keys } => Err(match (verb, with_keys) {
             (Verb::Delete, true) => key_count_error(&format!("{account}.{table}")),
             (Verb::Post, false) => ErrorCode::PropertiesNeedValue.into(),
             _ => ErrorCode::NotImplemented.into(),

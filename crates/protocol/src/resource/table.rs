@@ -1,4 +1,4 @@
-//! What a request's path points at.
+//! What a path of the Table service points at.
 //!
 //! Keys may contain any of `(),='` and percent escapes, and clients differ in what they encode, so the key
 //! predicate is read as a stream of tokens after decoding, never split.
@@ -12,7 +12,7 @@ use crate::{ErrorCode, ServiceError};
 
 /// A resource of the Table service. Names and keys are as sent: not checked beyond their syntax.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Resource {
+pub enum TableResource {
     /// The service root: properties and stats.
     Service,
     /// `/Tables`: the set of all tables.
@@ -29,7 +29,7 @@ pub enum Resource {
     Nested { table: String, with_keys: bool },
 }
 
-impl Resource {
+impl TableResource {
     /// Reads the path below the account's root, still percent-encoded. Repeated slashes are tolerated: clients
     /// whose endpoint ends in a slash produce them.
     pub fn parse(raw_path: &str) -> Result<Self, ServiceError> {
@@ -78,16 +78,16 @@ impl Segment {
         Ok(Self { name: name.to_owned(), keys })
     }
 
-    fn into_resource(self) -> Result<Resource, ServiceError> {
+    fn into_resource(self) -> Result<TableResource, ServiceError> {
         let table = self.name;
         let is_tables = table.eq_ignore_ascii_case("Tables");
         match self.keys {
-            Keys::Absent | Keys::Empty if is_tables => Ok(Resource::Tables),
-            Keys::Absent if table == "$batch" => Ok(Resource::Batch),
-            Keys::Absent | Keys::Empty => Ok(Resource::Entities { table }),
-            Keys::Single(name) if is_tables => Ok(Resource::Table { name }),
+            Keys::Absent | Keys::Empty if is_tables => Ok(TableResource::Tables),
+            Keys::Absent if table == "$batch" => Ok(TableResource::Batch),
+            Keys::Absent | Keys::Empty => Ok(TableResource::Entities { table }),
+            Keys::Single(name) if is_tables => Ok(TableResource::Table { name }),
             Keys::Both { partition_key, row_key } if !is_tables => {
-                Ok(Resource::Entity { table, partition_key, row_key })
+                Ok(TableResource::Entity { table, partition_key, row_key })
             }
             _ => Err(key_count_error(&table)),
         }
@@ -201,8 +201,8 @@ mod tests {
     use super::*;
 
     fn entity(path: &str) -> (String, String) {
-        match Resource::parse(path) {
-            Ok(Resource::Entity { partition_key, row_key, .. }) => (partition_key, row_key),
+        match TableResource::parse(path) {
+            Ok(TableResource::Entity { partition_key, row_key, .. }) => (partition_key, row_key),
             other => panic!("{path}: {other:?}"),
         }
     }
@@ -224,13 +224,19 @@ mod tests {
 
     #[test]
     fn the_other_resources_are_told_apart() {
-        assert_eq!(Resource::parse("/"), Ok(Resource::Service));
-        assert_eq!(Resource::parse("/Tables()"), Ok(Resource::Tables));
-        assert_eq!(Resource::parse("/Tables(%27People%27)"), Ok(Resource::Table { name: "People".into() }));
-        assert_eq!(Resource::parse("/%24batch"), Ok(Resource::Batch));
-        assert_eq!(Resource::parse("/T()"), Ok(Resource::Entities { table: "T".into() }));
-        assert_eq!(Resource::parse("/T/Tables"), Ok(Resource::Nested { table: "T".into(), with_keys: false }));
-        assert_eq!(Resource::parse("/T/Tables('T')"), Ok(Resource::Nested { table: "T".into(), with_keys: true }));
+        assert_eq!(TableResource::parse("/"), Ok(TableResource::Service));
+        assert_eq!(TableResource::parse("/Tables()"), Ok(TableResource::Tables));
+        assert_eq!(TableResource::parse("/Tables(%27People%27)"), Ok(TableResource::Table { name: "People".into() }));
+        assert_eq!(TableResource::parse("/%24batch"), Ok(TableResource::Batch));
+        assert_eq!(TableResource::parse("/T()"), Ok(TableResource::Entities { table: "T".into() }));
+        assert_eq!(
+            TableResource::parse("/T/Tables"),
+            Ok(TableResource::Nested { table: "T".into(), with_keys: false })
+        );
+        assert_eq!(
+            TableResource::parse("/T/Tables('T')"),
+            Ok(TableResource::Nested { table: "T".into(), with_keys: true })
+        );
     }
 
     #[test]
@@ -248,8 +254,8 @@ mod tests {
             "/T(%FF)",
             "/T()x",
         ] {
-            assert_eq!(Resource::parse(path).unwrap_err().code, ErrorCode::InvalidInput, "{path}");
+            assert_eq!(TableResource::parse(path).unwrap_err().code, ErrorCode::InvalidInput, "{path}");
         }
-        assert_eq!(Resource::parse("/a/b/c").unwrap_err().code, ErrorCode::InvalidUri);
+        assert_eq!(TableResource::parse("/a/b/c").unwrap_err().code, ErrorCode::InvalidUri);
     }
 }

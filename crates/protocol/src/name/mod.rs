@@ -1,0 +1,12 @@
+//! Names of accounts, tables, queues, containers and blobs.
+
+mod account;
+mod blob;
+mod lower_case;
+mod queue;
+mod table;
+
+pub use account::{AccountName, SECONDARY_SUFFIX};
+pub use blob::{BlobName, ContainerName};
+pub use queue::QueueName;
+pub use table::TableName;
