@@ -74,8 +74,8 @@ impl Suite {
     pub(crate) const fn cases_min(self) -> usize {
         match self {
             Suite::Raw => 550,
-            Suite::Python => 500,
-            Suite::Js => 420,
+            Suite::Python => 1600,
+            Suite::Js => 900,
             Suite::LegacyNode => 20,
             Suite::Go => 960,
             Suite::Java => 660,

@@ -25,9 +25,10 @@ function parseAccount(connectionString) {
   }
   const protocol = settings.defaultendpointsprotocol ?? "https";
   const suffix = settings.endpointsuffix ?? "core.windows.net";
-  return withEndpoints(settings.accountname, settings.accountkey, (service) =>
-    (settings[`${service}endpoint`] ?? `${protocol}://${settings.accountname}.${service}.${suffix}`).replace(/\/+$/, ""),
-  );
+  return withEndpoints(settings.accountname, settings.accountkey, (service) => {
+    const endpoint = settings[`${service}endpoint`] ?? `${protocol}://${settings.accountname}.${service}.${suffix}`;
+    return endpoint.replace(/\/+$/, "");
+  });
 }
 
 function withEndpoints(name, key, endpointOf) {

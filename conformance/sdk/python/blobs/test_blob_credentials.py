@@ -50,7 +50,7 @@ def test_a_bare_key_for_blobs(account, container_names):
     assert_works(blob_service(account, credential=account.key), container_names())
 
 
-@pytest.mark.parametrize("version", ["2019-02-02", "2019-12-12", "2020-10-02", "2021-12-02", "2024-08-04", "2025-05-05"])
+@pytest.mark.parametrize("version", ["2019-02-02", "2019-12-12", "2020-10-02", "2021-12-02", "2025-05-05"])
 def test_versions_of_the_blob_service(account, container_names, version):
     assert_works(blob_service(account, api_version=version), container_names())
 

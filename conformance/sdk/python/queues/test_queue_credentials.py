@@ -52,7 +52,7 @@ def test_a_named_key_for_queues(account, queue_names):
     assert_works(queue_service(account, credential=AzureNamedKeyCredential(account.name, account.key)), queue_names())
 
 
-@pytest.mark.parametrize("version", ["2019-02-02", "2019-12-12", "2020-10-02", "2021-12-02", "2024-08-04", "2025-05-05"])
+@pytest.mark.parametrize("version", ["2019-02-02", "2019-12-12", "2020-10-02", "2021-12-02", "2025-05-05"])
 def test_versions_of_the_queue_service(account, queue_names, version):
     assert_works(queue_service(account, api_version=version), queue_names())
 

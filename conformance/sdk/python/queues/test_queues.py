@@ -146,9 +146,11 @@ def test_a_missing_queue_answers_queue_not_found(missing_queue, call):
 @pytest.mark.parametrize(
     "call",
     [
-        pytest.param(lambda q, id, receipt: q.delete_message(id, receipt), id="delete", marks=operation("DeleteMessage")),
         pytest.param(
-            lambda q, id, receipt: q.update_message(id, receipt, visibility_timeout=1),
+            lambda queue, id, receipt: queue.delete_message(id, receipt), id="delete", marks=operation("DeleteMessage")
+        ),
+        pytest.param(
+            lambda queue, id, receipt: queue.update_message(id, receipt, visibility_timeout=1),
             id="update",
             marks=operation("UpdateMessage"),
         ),

@@ -122,18 +122,21 @@ conform("Authentication", "container_policy_gives_a_sas_its_terms", async (t) =>
   const { container, blob } = await freshBlob(t);
   const accessPolicy = { startsOn: hoursFromNow(-1), expiresOn: hoursFromNow(1), permissions: "r" };
   await container.setAccessPolicy(undefined, [{ id: "reader", accessPolicy }]);
-  const client = blobWithSas(blob, blobSas(blob, "r", { identifier: "reader", permissions: undefined, expiresOn: undefined }));
+  const terms = { identifier: "reader", permissions: undefined, expiresOn: undefined };
+  const client = blobWithSas(blob, blobSas(blob, "r", terms));
   assert.equal(await contentOf(client), "0123456789");
   await refused(client.delete(), 403, "AuthorizationPermissionMismatch");
   await container.setAccessPolicy();
   await refused(contentOf(client), 403, "AuthenticationFailed");
 });
 
+const list = (service) => drain(service.listContainers({ prefix: "none" }));
+
 for (const [label, letters, types, call, code] of [
-  ["lists_containers", "l", "s", (service) => drain(service.listContainers({ prefix: "none" }))],
+  ["lists_containers", "l", "s", list],
   ["reads_properties", "r", "s", (service) => service.getProperties()],
-  ["without_l_lists_none", "rwdac", "s", (service) => drain(service.listContainers()), "AuthorizationPermissionMismatch"],
-  ["for_objects_lists_none", "l", "o", (service) => drain(service.listContainers()), "AuthorizationResourceTypeMismatch"],
+  ["without_l_lists_none", "rwdac", "s", list, "AuthorizationPermissionMismatch"],
+  ["for_objects_lists_none", "l", "o", list, "AuthorizationResourceTypeMismatch"],
 ]) {
   conform("Authentication", `account_sas_at_blobs_${label}`, async () => {
     const outcome = call(serviceWithSas(accountSas(letters, types)));
@@ -163,7 +166,8 @@ conform("Authentication", "wrong_key_is_refused_at_blobs", async () => {
 conform("Authentication", "connection_string_for_blobs_works", async (t) => {
   const { container } = await freshBlob(t);
   const service = BlobServiceClient.fromConnectionString(connectionString, { ...clientOptions });
-  assert.equal(await contentOf(service.getContainerClient(container.containerName).getBlobClient("blob")), "0123456789");
+  const blob = service.getContainerClient(container.containerName).getBlobClient("blob");
+  assert.equal(await contentOf(blob), "0123456789");
 });
 
 conform("Authentication", "use_development_storage_stands_for_blobs", async () => {

@@ -6,7 +6,10 @@ import { account, blobService, conform, refused, secondaryOf } from "../../harne
 
 const retention = { enabled: true, days: 5 };
 const rule = {
-  allowedOrigins: "https://a.example", allowedMethods: "GET,PUT", allowedHeaders: "x-ms-meta-*", exposedHeaders: "x-ms-*",
+  allowedOrigins: "https://a.example",
+  allowedMethods: "GET,PUT",
+  allowedHeaders: "x-ms-meta-*",
+  exposedHeaders: "x-ms-*",
   maxAgeInSeconds: 60,
 };
 
@@ -28,7 +31,9 @@ conform("GetBlobServiceProperties", "blob_properties_have_every_section", async 
 conform("SetBlobServiceProperties", "blob_properties_are_read_back", async (t) => {
   const service = await restored(t);
   const answer = await service.setProperties({
-    blobAnalyticsLogging: { version: "1.0", deleteProperty: true, read: false, write: true, retentionPolicy: retention },
+    blobAnalyticsLogging: {
+      version: "1.0", deleteProperty: true, read: false, write: true, retentionPolicy: retention,
+    },
     hourMetrics: { version: "1.0", enabled: true, includeAPIs: true, retentionPolicy: retention },
     minuteMetrics: { version: "1.0", enabled: true, includeAPIs: false, retentionPolicy: retention },
     cors: [rule],
@@ -62,7 +67,8 @@ conform("SetBlobServiceProperties", "website_is_read_back", async (t) => {
 
 conform("SetBlobServiceProperties", "blob_retention_of_366_days_is_refused", async (t) => {
   const service = await restored(t);
-  const hourMetrics = { version: "1.0", enabled: true, includeAPIs: true, retentionPolicy: { enabled: true, days: 366 } };
+  const retentionPolicy = { enabled: true, days: 366 };
+  const hourMetrics = { version: "1.0", enabled: true, includeAPIs: true, retentionPolicy };
   await refused(service.setProperties({ hourMetrics }), 400, "InvalidXmlDocument");
 });
 

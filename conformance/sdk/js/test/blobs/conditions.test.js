@@ -26,11 +26,13 @@ const reads = [
   ["GetBlobProperties", "get_properties", (blob, conditions) => blob.getProperties({ conditions })],
 ];
 
+const headers = { blobContentType: "a/b" };
+
 const writes = [
   ["PutBlob", "upload", (blob, conditions) => blob.upload("new", 3, { conditions })],
   ["PutBlockList", "commit", (blob, conditions) => blob.commitBlockList([], { conditions })],
   ["SetBlobMetadata", "set_metadata", (blob, conditions) => blob.setMetadata({ a: "1" }, { conditions })],
-  ["SetBlobProperties", "set_headers", (blob, conditions) => blob.setHTTPHeaders({ blobContentType: "a/b" }, { conditions })],
+  ["SetBlobProperties", "set_headers", (blob, conditions) => blob.setHTTPHeaders(headers, { conditions })],
   ["SnapshotBlob", "snapshot", (blob, conditions) => blob.createSnapshot({ conditions })],
   ["AcquireBlobLease", "lease", (blob, conditions) => blob.getBlobLeaseClient().acquireLease(-1, { conditions })],
   ["DeleteBlob", "delete", (blob, conditions) => blob.delete({ conditions })],

@@ -75,7 +75,11 @@ conform("SetContainerACL", "container_policies_are_read_back", async (t) => {
   assert.deepEqual([cleared.blobPublicAccess, cleared.signedIdentifiers], [undefined, []]);
 });
 
-for (const [access, mayRead, mayList] of [["blob", true, false], ["container", true, true], [undefined, false, false]]) {
+for (const [access, mayRead, mayList] of [
+  ["blob", true, false],
+  ["container", true, true],
+  [undefined, false, false],
+]) {
   conform("Authentication", `anonymous_access_to_a_container_of_${access ?? "nobody"}`, async (t) => {
     const { container } = await freshBlob(t);
     await container.setAccessPolicy(access);

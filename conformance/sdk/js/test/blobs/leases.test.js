@@ -113,12 +113,14 @@ for (const kind of ["Blob", "Container"]) {
   });
 }
 
+const headers = { blobContentType: "a/b" };
+
 const writes = [
   ["PutBlob", "upload", (blob, conditions) => blob.upload("new", 3, { conditions })],
   ["PutBlock", "stage", (blob, conditions) => blob.stageBlock("AAAA", "x", 1, { conditions })],
   ["PutBlockList", "commit", (blob, conditions) => blob.commitBlockList([], { conditions })],
   ["SetBlobMetadata", "set_metadata", (blob, conditions) => blob.setMetadata({ a: "1" }, { conditions })],
-  ["SetBlobProperties", "set_headers", (blob, conditions) => blob.setHTTPHeaders({ blobContentType: "a/b" }, { conditions })],
+  ["SetBlobProperties", "set_headers", (blob, conditions) => blob.setHTTPHeaders(headers, { conditions })],
   ["DeleteBlob", "delete", (blob, conditions) => blob.delete({ conditions })],
 ];
 

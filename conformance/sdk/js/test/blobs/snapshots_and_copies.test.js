@@ -74,7 +74,8 @@ conform("CopyBlob", "copy_has_everything_of_its_source", async (t) => {
   const properties = await copy.getProperties();
   assert.deepEqual(properties.metadata, { colour: "red" });
   assert.equal(properties.contentType, "text/plain");
-  assert.deepEqual([properties.copyId, properties.copyStatus, properties.copyProgress], [result.copyId, "success", "10/10"]);
+  const { copyId, copyStatus, copyProgress } = properties;
+  assert.deepEqual([copyId, copyStatus, copyProgress], [result.copyId, "success", "10/10"]);
 });
 
 conform("CopyBlob", "copy_with_metadata_of_its_own", async (t) => {

@@ -8,7 +8,10 @@ import {
 
 const retention = { enabled: true, days: 5 };
 const rule = {
-  allowedOrigins: "https://a.example", allowedMethods: "GET,PUT", allowedHeaders: "x-ms-meta-*", exposedHeaders: "x-ms-*",
+  allowedOrigins: "https://a.example",
+  allowedMethods: "GET,PUT",
+  allowedHeaders: "x-ms-meta-*",
+  exposedHeaders: "x-ms-*",
   maxAgeInSeconds: 60,
 };
 
@@ -30,7 +33,9 @@ conform("GetQueueServiceProperties", "queue_properties_have_every_section", asyn
 conform("SetQueueServiceProperties", "queue_properties_are_read_back", async (t) => {
   const service = await restored(t);
   const answer = await service.setProperties({
-    queueAnalyticsLogging: { version: "1.0", deleteProperty: true, read: false, write: true, retentionPolicy: retention },
+    queueAnalyticsLogging: {
+      version: "1.0", deleteProperty: true, read: false, write: true, retentionPolicy: retention,
+    },
     hourMetrics: { version: "1.0", enabled: true, includeAPIs: true, retentionPolicy: retention },
     minuteMetrics: { version: "1.0", enabled: true, includeAPIs: false, retentionPolicy: retention },
     cors: [rule],
@@ -53,7 +58,8 @@ conform("SetQueueServiceProperties", "section_of_queue_properties_left_out_keeps
 
 conform("SetQueueServiceProperties", "queue_retention_of_366_days_is_refused", async (t) => {
   const service = await restored(t);
-  const hourMetrics = { version: "1.0", enabled: true, includeAPIs: true, retentionPolicy: { enabled: true, days: 366 } };
+  const retentionPolicy = { enabled: true, days: 366 };
+  const hourMetrics = { version: "1.0", enabled: true, includeAPIs: true, retentionPolicy };
   await refused(service.setProperties({ hourMetrics }), 400, "InvalidXmlDocument");
 });
 
