@@ -144,7 +144,9 @@ func TestLeaseAnswers(t *testing.T) {
 		require.Equal(t, thisLease, *acquired.LeaseID)
 		require.Equal(t, *put.ETag, *acquired.ETag, "a lease changes no etag")
 		require.Equal(t, 200, status(t, func(ctx context.Context) error { return failure(leased.RenewLease(ctx, nil)) }))
-		require.Equal(t, 200, status(t, func(ctx context.Context) error { return failure(leased.ChangeLease(ctx, otherLease, nil)) }))
+		require.Equal(t, 200, status(t, func(ctx context.Context) error {
+			return failure(leased.ChangeLease(ctx, otherLease, nil))
+		}))
 		require.Equal(t, otherLease, *leased.LeaseID())
 		require.Equal(t, 202, status(t, func(ctx context.Context) error { return failure(leased.BreakLease(ctx, nil)) }))
 		require.Equal(t, 200, status(t, func(ctx context.Context) error { return failure(leased.ReleaseLease(ctx, nil)) }))
@@ -298,7 +300,8 @@ func TestLeaseOfAContainerGuardsItsDeletion(t *testing.T) {
 			[]string{orEmpty(found.LeaseState), orEmpty(found.LeaseStatus), orEmpty(found.LeaseDuration)})
 		c.put(t, "b", "a lease of the container does not guard its blobs")
 		requireRefused(t, failure(c.container.Delete(ctx, nil)), 412, "LeaseIdMissing")
-		requireRefused(t, failure(c.container.Delete(ctx, containerLease(otherLease))), 412, "LeaseIdMismatchWithContainerOperation")
+		err = failure(c.container.Delete(ctx, containerLease(otherLease)))
+		requireRefused(t, err, 412, "LeaseIdMismatchWithContainerOperation")
 		require.NoError(t, failure(c.container.Delete(ctx, containerLease(thisLease))))
 	})
 }

@@ -140,7 +140,9 @@ func TestListingRefusesPagesOfNone(t *testing.T) {
 }
 
 // hierarchy reads every page of a listing by a delimiter: the prefixes and the blobs.
-func (c *client) hierarchy(t *T, delimiter string, options *container.ListBlobsHierarchyOptions) (prefixes, names []string) {
+func (c *client) hierarchy(
+	t *T, delimiter string, options *container.ListBlobsHierarchyOptions,
+) (prefixes, names []string) {
 	t.Helper()
 	pager := c.container.NewListBlobsHierarchyPager(delimiter, options)
 	for pager.More() {

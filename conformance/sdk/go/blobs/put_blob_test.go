@@ -89,7 +89,8 @@ func TestBlobKeepsTheContent(t *testing.T) {
 		every = append(every, byte(value))
 	}
 	for name, text := range map[string]string{
-		"of no bytes": "", "of one byte": "x", "of every byte": string(every), "of a mebibyte": strings.Repeat("0123456789abcdef", 65536),
+		"of no bytes": "", "of one byte": "x", "of every byte": string(every),
+		"of a mebibyte": strings.Repeat("0123456789abcdef", 65536),
 	} {
 		t.Run(name, func(t *testing.T) {
 			conform(t, "PutBlob", func(t *T, c *client) {

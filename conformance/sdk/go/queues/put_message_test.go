@@ -151,7 +151,7 @@ func TestReceiptOfAPutIsGoodAtOnce(t *testing.T) {
 			return err
 		},
 		"for update": func(queue *azqueue.QueueClient, id, receipt string) error {
-			_, err := queue.UpdateMessage(ctx, id, receipt, "changed", &azqueue.UpdateMessageOptions{VisibilityTimeout: to.Ptr(int32(10))})
+			_, err := queue.UpdateMessage(ctx, id, receipt, "changed", visibleIn(10))
 			return err
 		},
 	} {

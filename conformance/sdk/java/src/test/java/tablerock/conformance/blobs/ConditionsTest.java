@@ -12,11 +12,8 @@ import com.azure.storage.blob.specialized.BlobLeaseClientBuilder;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import tablerock.conformance.Operation;
 
 /** Each operation on a blob that takes conditions, with each condition. */
@@ -112,15 +109,63 @@ class ConditionsTest extends BlobCase {
         abstract void on(BlobCase test, BlobRequestConditions conditions);
     }
 
-    static Stream<Arguments> everyCondition() {
-        return Stream.of(Attempt.values()).flatMap(attempt -> Stream.of(Kind.values())
-            .map(kind -> Arguments.of(attempt, kind)));
+    @ParameterizedTest(name = "{0}")
+    @Operation("GetBlob")
+    @EnumSource
+    void blobConditionGetIf(Kind kind) {
+        check(Attempt.GET, kind);
     }
 
-    @ParameterizedTest(name = "{0} if {1}")
-    @Operation("GetBlob")
-    @MethodSource("everyCondition")
-    void blobCondition(Attempt attempt, Kind kind) {
+    @ParameterizedTest(name = "{0}")
+    @Operation("GetBlobProperties")
+    @EnumSource
+    void blobConditionPropertiesIf(Kind kind) {
+        check(Attempt.PROPERTIES, kind);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @Operation("PutBlob")
+    @EnumSource
+    void blobConditionPutIf(Kind kind) {
+        check(Attempt.PUT, kind);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @Operation("PutBlockList")
+    @EnumSource
+    void blobConditionPutBlockListIf(Kind kind) {
+        check(Attempt.PUT_BLOCK_LIST, kind);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @Operation("SetBlobMetadata")
+    @EnumSource
+    void blobConditionSetMetadataIf(Kind kind) {
+        check(Attempt.SET_METADATA, kind);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @Operation("SetBlobProperties")
+    @EnumSource
+    void blobConditionSetPropertiesIf(Kind kind) {
+        check(Attempt.SET_PROPERTIES, kind);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @Operation("CopyBlob")
+    @EnumSource
+    void blobConditionCopyIf(Kind kind) {
+        check(Attempt.COPY, kind);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @Operation("DeleteBlob")
+    @EnumSource
+    void blobConditionDeleteIf(Kind kind) {
+        check(Attempt.DELETE, kind);
+    }
+
+    private void check(Attempt attempt, Kind kind) {
         put("source", "source");
         BlobRequestConditions conditions = kind.of(put("b", "text"));
         if (kind.holds) {

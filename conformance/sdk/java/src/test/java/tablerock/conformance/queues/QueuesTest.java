@@ -21,7 +21,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import tablerock.conformance.Operation;
 
@@ -80,57 +79,52 @@ class QueuesTest extends QueueCase {
         assertFalse(queue.deleteIfExists());
     }
 
-    /** What cannot be done with a queue that is not there. */
-    enum Attempt {
-        DELETE {
-            void on(QueueClient queue) {
-                queue.delete();
-            }
-        },
-        GET_METADATA {
-            void on(QueueClient queue) {
-                queue.getProperties();
-            }
-        },
-        SET_METADATA {
-            void on(QueueClient queue) {
-                queue.setMetadata(Map.of("a", "b"));
-            }
-        },
-        SEND {
-            void on(QueueClient queue) {
-                queue.sendMessage("text");
-            }
-        },
-        RECEIVE {
-            void on(QueueClient queue) {
-                queue.receiveMessage();
-            }
-        },
-        PEEK {
-            void on(QueueClient queue) {
-                queue.peekMessage();
-            }
-        },
-        CLEAR {
-            void on(QueueClient queue) {
-                queue.clearMessages();
-            }
-        },
-        GET_POLICIES {
-            void on(QueueClient queue) {
-                queue.getAccessPolicy().stream().toList();
-            }
-        };
-
-        abstract void on(QueueClient queue);
+    @Test
+    @Operation("DeleteQueue")
+    void missingQueueIsNotFoundByDelete() {
+        assertRefused(404, "QueueNotFound", () -> missingQueue().delete());
     }
 
-    @ParameterizedTest(name = "{0}")
+    @Test
     @Operation("GetQueueMetadata")
-    @EnumSource
-    void missingQueueIsNotFoundBy(Attempt attempt) {
-        assertRefused(404, "QueueNotFound", () -> attempt.on(missingQueue()));
+    void missingQueueIsNotFoundByGetMetadata() {
+        assertRefused(404, "QueueNotFound", () -> missingQueue().getProperties());
+    }
+
+    @Test
+    @Operation("SetQueueMetadata")
+    void missingQueueIsNotFoundBySetMetadata() {
+        assertRefused(404, "QueueNotFound", () -> missingQueue().setMetadata(Map.of("a", "b")));
+    }
+
+    @Test
+    @Operation("GetQueueACL")
+    void missingQueueIsNotFoundByGetPolicies() {
+        assertRefused(404, "QueueNotFound", () -> missingQueue().getAccessPolicy().stream().toList());
+    }
+
+    @Test
+    @Operation("PutMessage")
+    void missingQueueIsNotFoundBySend() {
+        assertRefused(404, "QueueNotFound", () -> missingQueue().sendMessage("text"));
+    }
+
+    @Test
+    @Operation("GetMessages")
+    void missingQueueIsNotFoundByReceive() {
+        assertRefused(404, "QueueNotFound", () -> missingQueue().receiveMessage());
+    }
+
+    @Test
+    @Operation("PeekMessages")
+    void missingQueueIsNotFoundByPeek() {
+        assertRefused(404, "QueueNotFound", () -> missingQueue().peekMessage());
+    }
+
+    @Test
+    @Operation("ClearMessages")
+    void missingQueueIsNotFoundByClear() {
+        assertRefused(404, "QueueNotFound", () -> missingQueue().clearMessages());
     }
 
     /** Names without regard to case, because HTTP stacks are free to change it. */
