@@ -34,6 +34,7 @@ pub(crate) enum Part {
     Go,
     Java,
     Az,
+    Rclone,
 }
 
 impl Part {
@@ -46,6 +47,7 @@ impl Part {
             Suite::Go => Part::Go,
             Suite::Java => Part::Java,
             Suite::Az => Part::Az,
+            Suite::Rclone => Part::Rclone,
         }
     }
 }

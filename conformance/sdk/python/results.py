@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parents[2] / "README.md"
+README = Path(__file__).resolve().parents[2] / "README.md"
 
 #: Every name in backticks in the README's list, which is also the list of the documentation's rows.
 OPERATIONS = set(re.findall(r"`(\w+)`", re.search(r"\nOperations:(.*?)\n\n", README.read_text("utf-8"), re.DOTALL)[1]))

