@@ -17,6 +17,11 @@ use clap::Parser;
 use crate::arguments::{Arguments, Command};
 use crate::settings::Settings;
 
+/// A request allocates on one thread what another frees, and groups of them free at once: the system's allocator spends a
+/// tenth of a write on that.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let serve_arguments = match arguments.command {

@@ -1,5 +1,5 @@
 //! The one thread that writes: takes all commits that wait, writes them as one batch, syncs once, publishes, and
-//! answers all of them. While it syncs, the next group gathers; it never waits for a group to grow.
+//! answers all of them. While it syncs, the next group gathers, whose first commit calls it when the time has come.
 
 use std::collections::HashSet;
 use std::io;

@@ -11,15 +11,14 @@ use fjall::PersistMode;
 use parking_lot::Mutex;
 use tablerock_kv::key::physical;
 use tablerock_kv::{Commit, Engine, Error, Health, Page, Range, Result, ScanLimits};
-use tokio::sync::oneshot;
 
 use crate::committer::{Committer, Seam, Shared};
 use crate::database::{self, Handles, KEY_BYTES_MAX};
 use crate::directory::Directory;
 use crate::failure::translate;
 use crate::intents::Intents;
-use crate::overlay::{Overlay, Write};
-use crate::queue::{Queue, Room, Shut, Writes};
+use crate::overlay::{Overlay, Stripe, Write};
+use crate::queue::{Place, Queue, Room, Shut, Writes};
 use crate::statistics::Counters;
 use crate::sweeper::Sweeper;
 use crate::view::{Published, View};
@@ -96,38 +95,63 @@ impl LocalEngine {
     }
 
     /// Checks a commit against the newest values and puts it in the queue, as one step for its partition. Tells
-    /// where the answer will come, or nothing if there is nothing to wait for.
-    fn admit(&self, change: Change, room: Room) -> Result<Option<oneshot::Receiver<Result<()>>>> {
+    /// its place there, or nothing if there is nothing to wait for.
+    fn admit(&self, change: Change, room: Room) -> Result<Option<Place>> {
         let mut stripe = self.shared.overlay.lock(change.stripe);
         // What is not in the overlay by now is in this view.
         let view = self.shared.published.load()?;
-        let mut rests_on_pending = false;
-        for (key, expected) in &change.expected {
-            let holds = match stripe.get(key) {
-                Some(newest) => {
-                    rests_on_pending = true;
-                    newest == expected
-                }
-                None => view.get(key)? == *expected,
-            };
-            if !holds {
-                self.shared.counters.conflicted();
-                return Err(Error::conflict("a record changed since it was read"));
-            }
+        let (rests_on_pending, holds) = match &change.expected[..] {
+            [(key, expected)] => match stripe.get(key) {
+                Some(newest) => (true, newest == expected),
+                None => match stripe.take_read(key) {
+                    Some(newest) => (false, newest == *expected),
+                    None => (false, view.get(key)? == *expected),
+                },
+            },
+            several => hold_all(&stripe, &view, several)?,
+        };
+        if !holds {
+            self.shared.counters.conflicted();
+            return Err(Error::conflict("a record changed since it was read"));
         }
         if change.writes.is_empty() && !rests_on_pending {
             self.shared.counters.committed(1);
             return Ok(None);
         }
         let pending = change.writes.clone();
-        let (sequence, answer) =
-            self.shared.queue.push(Writes::Partition { stripe: change.stripe, writes: change.writes }, room)?;
-        stripe.insert(sequence, &pending);
-        Ok(Some(answer))
+        let place = self.shared.queue.push(Writes::Partition { stripe: change.stripe, writes: change.writes }, room)?;
+        stripe.insert(place.sequence, &pending);
+        Ok(Some(place))
     }
 
-    async fn answered(&self, answer: oneshot::Receiver<Result<()>>) -> Result<()> {
-        answer.await.unwrap_or_else(|_| Err(self.shared.queue.shut_error()))
+    fn read_newest_one(&self, stripe: usize, key: Vec<u8>) -> Result<Option<Bytes>> {
+        let commits = {
+            let stripe = self.shared.overlay.lock(stripe);
+            if let Some(pending) = stripe.get(&key) {
+                return Ok(pending.clone());
+            }
+            stripe.commits()
+        };
+        // Loaded after the overlay was looked at: what had left it by then is here.
+        let value = self.shared.published.load()?.get(&key)?;
+        self.shared.overlay.lock(stripe).note_read(commits, key, &value);
+        Ok(value)
+    }
+
+    /// Waits until a commit in the queue is durable.
+    async fn answered(&self, place: Place) -> Result<()> {
+        if place.begins_group {
+            self.gather().await;
+        }
+        place.answer.await.unwrap_or_else(|_| Err(self.shared.queue.shut_error()))
+    }
+
+    /// Calls the committer once this thread has nothing else to do. Requests that are ready by then join the group: a
+    /// sync for each few of them would take the time that they need to get here. A lone one goes at once.
+    async fn gather(&self) {
+        // Also if the caller goes away meanwhile: others may wait in the group by now.
+        let _call = CallWhenDropped(&self.shared.queue);
+        tokio::task::yield_now().await;
     }
 
     /// Stops the threads, which finish what waits, and lets go of the directory.
@@ -166,21 +190,28 @@ impl Engine for LocalEngine {
     }
 
     async fn read_newest(&self, partition: &[u8], keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
+        let stripe = self.shared.overlay.stripe_of(partition);
+        if let [key] = keys {
+            return Ok(vec![self.read_newest_one(stripe, physical::encode(partition, key))?]);
+        }
         let keys: Vec<_> = keys.iter().map(|key| physical::encode(partition, key)).collect();
         let pending: Vec<_> = {
-            let stripe = self.shared.overlay.lock(self.shared.overlay.stripe_of(partition));
+            let stripe = self.shared.overlay.lock(stripe);
             keys.iter().map(|key| stripe.get(key).cloned()).collect()
         };
         // Loaded after the overlay was looked at: what had left it by then is here.
         let view = self.shared.published.load()?;
-        std::iter::zip(keys, pending).map(|(key, pending)| pending.map_or_else(|| view.get(&key), Ok)).collect()
+        let settled: Vec<_> =
+            std::iter::zip(&keys, &pending).filter(|(_, pending)| pending.is_none()).map(|(key, _)| &key[..]).collect();
+        let mut settled = view.get_all(&settled)?.into_iter();
+        Ok(pending.into_iter().map(|pending| pending.unwrap_or_else(|| settled.next().flatten())).collect())
     }
 
     async fn commit(&self, commit: Commit) -> Result<()> {
         let change = Change::prepare(commit, &self.shared.overlay)?;
         let room = self.shared.queue.reserve(change.bytes).await?;
         match self.admit(change, room)? {
-            Some(answer) => self.answered(answer).await,
+            Some(place) => self.answered(place).await,
             None => Ok(()),
         }
     }
@@ -195,10 +226,10 @@ impl Engine for LocalEngine {
         let intent = self.intents.create(range);
         let note = intent.note();
         let room = self.shared.queue.reserve(note.key.len()).await?;
-        let (_, answer) = self.shared.queue.push(Writes::Background { records: vec![], own: vec![note] }, room)?;
+        let place = self.shared.queue.push(Writes::Background { records: vec![], own: vec![note] }, room)?;
         // Before the answer, so that a caller who goes away does not leave the range behind until a restart.
         self.intents.add(intent, self.sweep_delay);
-        self.answered(answer).await
+        self.answered(place).await
     }
 
     fn is_exclusive(&self) -> bool {
@@ -236,6 +267,23 @@ impl Drop for LocalEngine {
 impl std::fmt::Debug for LocalEngine {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("LocalEngine").field("health", &self.health()).finish_non_exhaustive()
+    }
+}
+
+/// Whether some of the expectations are about records on their way to disk, and whether all of them hold.
+fn hold_all(stripe: &Stripe, view: &View, expected: &[(Vec<u8>, Option<Bytes>)]) -> Result<(bool, bool)> {
+    let (pending, settled): (Vec<_>, Vec<_>) = expected.iter().partition(|(key, _)| stripe.get(key).is_some());
+    let keys: Vec<_> = settled.iter().map(|(key, _)| &key[..]).collect();
+    let holds = pending.iter().all(|(key, value)| stripe.get(key) == Some(value))
+        && std::iter::zip(view.get_all(&keys)?, settled).all(|(newest, (_, value))| newest == *value);
+    Ok((!pending.is_empty(), holds))
+}
+
+struct CallWhenDropped<'a>(&'a Queue);
+
+impl Drop for CallWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.call();
     }
 }
 

@@ -13,6 +13,9 @@ use parking_lot::{Mutex, MutexGuard};
 /// Partitions share this many locks.
 const STRIPES: usize = 64;
 
+/// Greater values are not worth holding on to.
+const NOTED_BYTES_MAX: usize = 4096;
+
 /// A change of one record, by its physical key; `None` deletes it.
 #[derive(Debug, Clone)]
 pub(crate) struct Write {
@@ -29,6 +32,16 @@ pub(crate) struct Overlay {
 #[derive(Default)]
 pub(crate) struct Stripe {
     newest: HashMap<Bytes, Pending>,
+    /// Counts the commits of these partitions.
+    commits: u64,
+    last_read: Option<LastRead>,
+}
+
+/// A record that was just read from a view, and no commit has come since. Most commits rest on one record that their
+/// transaction read a moment before, and need not search for it a second time.
+struct LastRead {
+    key: Vec<u8>,
+    value: Option<Bytes>,
 }
 
 struct Pending {
@@ -57,7 +70,26 @@ impl Stripe {
         self.newest.get(key).map(|pending| &pending.value)
     }
 
+    pub(crate) fn commits(&self) -> u64 {
+        self.commits
+    }
+
+    /// Notes what a view showed, if there was no commit since `commits`. What is pending is not read from views.
+    pub(crate) fn note_read(&mut self, commits: u64, key: Vec<u8>, value: &Option<Bytes>) {
+        let bytes = value.as_ref().map_or(0, Bytes::len);
+        if self.commits == commits && bytes <= NOTED_BYTES_MAX {
+            self.last_read = Some(LastRead { key, value: value.clone() });
+        }
+    }
+
+    /// What was noted about a record, which is what a view would show.
+    pub(crate) fn take_read(&mut self, key: &[u8]) -> Option<Option<Bytes>> {
+        self.last_read.take_if(|read| read.key == key).map(|read| read.value)
+    }
+
     pub(crate) fn insert(&mut self, sequence: u64, writes: &[Write]) {
+        self.commits += 1;
+        self.last_read = None;
         for Write { key, value } in writes {
             self.newest.insert(key.clone(), Pending { sequence, value: value.clone() });
         }

@@ -1,7 +1,7 @@
-//! Where commits wait for the disk: bounded, in order, and taken all at once.
+//! Where commits wait for the disk: bounded, in order, and taken all at once when one of them calls.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use tablerock_kv::{Error, Health, Result};
@@ -11,6 +11,10 @@ use crate::overlay::Write;
 
 /// Room is given out in units of this many bytes, at least one a commit, which bounds their number as well.
 const UNIT_BYTES: usize = 1024;
+
+/// Whoever begins a group calls the committer as soon as its thread has nothing else to do. If that thread is held up,
+/// the next to come after this time calls instead.
+const GATHERING_MAX: Duration = Duration::from_millis(1);
 
 /// A part of the queue's room, given back when dropped.
 pub(crate) type Room = OwnedSemaphorePermit;
@@ -70,8 +74,21 @@ pub(crate) struct Queue {
 #[derive(Default)]
 struct State {
     waiting: Vec<Waiting>,
+    /// When the first of those that wait came.
+    begun: Option<Instant>,
+    /// Whether the committer may take them.
+    called: bool,
     sequence: u64,
     shut: Option<Shut>,
+}
+
+/// The place of a commit in the queue.
+pub(crate) struct Place {
+    pub(crate) sequence: u64,
+    /// Whether it begins a group, and so has to [`call`](Queue::call) the committer.
+    pub(crate) begins_group: bool,
+    /// Where the answer will come.
+    pub(crate) answer: oneshot::Receiver<Result<()>>,
 }
 
 /// What the committer finds.
@@ -107,8 +124,8 @@ impl Queue {
         u32::try_from(bytes.div_ceil(UNIT_BYTES).clamp(1, self.room_units)).unwrap_or(u32::MAX)
     }
 
-    /// Appends a commit and tells its place and where its answer will come.
-    pub(crate) fn push(&self, writes: Writes, room: Room) -> Result<(u64, oneshot::Receiver<Result<()>>)> {
+    /// Appends a commit. The committer comes when it is called.
+    pub(crate) fn push(&self, writes: Writes, room: Room) -> Result<Place> {
         let (answer, answered) = oneshot::channel();
         let mut state = self.state.lock();
         if let Some(shut) = &state.shut {
@@ -116,18 +133,33 @@ impl Queue {
         }
         state.sequence += 1;
         let sequence = state.sequence;
+        let now = Instant::now();
+        let begins_group = state.waiting.is_empty();
+        if begins_group {
+            state.begun = Some(now);
+        }
+        let is_late = state.begun.is_some_and(|begun| now - begun > GATHERING_MAX);
         state.waiting.push(Waiting { sequence, writes, answer, room });
         drop(state);
-        self.arrived.notify_one();
-        Ok((sequence, answered))
+        if is_late {
+            self.call();
+        }
+        Ok(Place { sequence, begins_group, answer: answered })
     }
 
-    /// Everything that waits; if nothing does, waits for it, up to `patience`.
+    /// Lets the committer take what waits.
+    pub(crate) fn call(&self) {
+        self.state.lock().called = true;
+        self.arrived.notify_one();
+    }
+
+    /// Everything that waits, once called; if nothing does, waits for it, up to `patience`.
     pub(crate) fn take(&self, patience: Duration) -> Taken {
         let mut state = self.state.lock();
-        if state.waiting.is_empty() && state.shut.is_none() {
+        if (state.waiting.is_empty() || !state.called) && state.shut.is_none() {
             self.arrived.wait_for(&mut state, patience);
         }
+        state.called = false;
         match (state.waiting.is_empty(), &state.shut) {
             (false, _) => Taken::Group(std::mem::take(&mut state.waiting)),
             (true, Some(_)) => Taken::Over,

@@ -185,7 +185,8 @@ impl Sweeper {
                 None => std::thread::sleep(PAUSE),
             }
         };
-        let (_, answer) = self.shared.queue.push(Writes::Background { records, own }, room)?;
-        answer.blocking_recv().unwrap_or_else(|_| Err(self.shared.queue.shut_error()))
+        let place = self.shared.queue.push(Writes::Background { records, own }, room)?;
+        self.shared.queue.call();
+        place.answer.blocking_recv().unwrap_or_else(|_| Err(self.shared.queue.shut_error()))
     }
 }

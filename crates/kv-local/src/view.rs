@@ -10,6 +10,12 @@ use tablerock_kv::{Error, Result};
 use crate::database::Handles;
 use crate::failure::translate;
 
+/// A walk costs about as much as this many searches.
+const WALK_KEYS_MIN: usize = 8;
+
+/// How many records a walk passes over before it is given up for searches.
+const WALK_STRANGERS_MAX: usize = 16;
+
 /// The records as they were after some sync.
 pub(crate) struct View {
     records: Keyspace,
@@ -26,6 +32,38 @@ impl View {
     pub(crate) fn get(&self, physical: &[u8]) -> Result<Option<Bytes>> {
         let value = self.snapshot.get(&self.records, physical);
         value.map(|value| value.map(Bytes::from)).map_err(|error| translate("cannot read a record", error))
+    }
+
+    /// The values of some records, one search each; of keys that lie together, as those of a group do, in one walk.
+    pub(crate) fn get_all(&self, keys: &[&[u8]]) -> Result<Vec<Option<Bytes>>> {
+        let is_walk = keys.len() >= WALK_KEYS_MIN && keys.is_sorted_by(|one, next| one < next);
+        let mut values = if is_walk { self.walk(keys)? } else { Vec::with_capacity(keys.len()) };
+        for key in &keys[values.len()..] {
+            values.push(self.get(key)?);
+        }
+        Ok(values)
+    }
+
+    /// The values from the first key on, to the last or until too many records came that nobody asked for.
+    fn walk(&self, keys: &[&[u8]]) -> Result<Vec<Option<Bytes>>> {
+        let mut values = Vec::with_capacity(keys.len());
+        let [first, .., last] = keys else { return Ok(values) };
+        let mut strangers = 0;
+        for record in self.snapshot.range::<&[u8], _>(&self.records, *first..=*last) {
+            let (found, value) = record.into_inner().map_err(|error| translate("cannot read a record", error))?;
+            let passed = keys[values.len()..].partition_point(|key| **key < *found);
+            values.resize(values.len() + passed, None);
+            if keys[values.len()] == &found[..] {
+                values.push(Some(Bytes::from(value)));
+            } else {
+                strangers += 1;
+                if strangers == WALK_STRANGERS_MAX {
+                    return Ok(values);
+                }
+            }
+        }
+        values.resize(keys.len(), None);
+        Ok(values)
     }
 
     /// The bytes of all tables.

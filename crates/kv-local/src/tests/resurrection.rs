@@ -36,8 +36,9 @@ async fn sweep_and_die(engine: &LocalEngine, handles: &Handles, range: Range) {
 
     let note = Intent { id: 1, range, swept_at_journal: Some(0) }.note();
     let room = engine.shared.queue.reserve(1).await.unwrap();
-    let (_, answer) = engine.shared.queue.push(Writes::Background { records: vec![], own: vec![note] }, room).unwrap();
-    answer.await.unwrap().unwrap();
+    let place = engine.shared.queue.push(Writes::Background { records: vec![], own: vec![note] }, room).unwrap();
+    engine.shared.queue.call();
+    place.answer.await.unwrap().unwrap();
 }
 
 #[tokio::test]

@@ -37,6 +37,30 @@ pub async fn values_come_in_the_order_asked_for(mut harness: Box<dyn Harness>) {
     assert_eq!(engine.read_newest(b"p", &[]).await.expect("a read succeeds"), []);
 }
 
+/// Engines may read keys that lie together in another way than single ones.
+pub async fn many_keys_are_read_at_once_however_close_they_lie(mut harness: Box<dyn Harness>) {
+    let engine = harness.open().await;
+    let records: Vec<_> = (0..300).map(|number| (format!("{number:03}"), format!("value {number}"))).collect();
+    engine.commit(puts("p", &records)).await.expect("a put succeeds");
+    engine.commit(puts("q", &[("000", "of the next partition")])).await.expect("a put succeeds");
+    for (step, from) in [(1, 0), (1, 290), (2, 0), (40, 0), (3, 295), (1, 400)] {
+        // Every other key is one that does not exist.
+        let key = |number: usize| {
+            format!("{:03}{}", from + number / 2 * step, if number.is_multiple_of(2) { "" } else { "+" })
+        };
+        let keys: Vec<_> = (0..40).map(|number| bytes(key(number))).collect();
+        let expected: Vec<_> = keys
+            .iter()
+            .map(|wanted| records.iter().find(|(key, _)| key.as_bytes() == wanted).map(|(_, value)| bytes(value)))
+            .collect();
+        let newest = engine.read_newest(b"p", &keys).await.expect("a read succeeds");
+        assert_eq!(newest, expected, "from {from} in steps of {step}");
+        let expected = std::iter::zip(keys, expected).collect();
+        let settled = engine.commit(Commit { partition: bytes("p"), expected, writes: vec![] }).await;
+        settled.expect("what was read is what is expected");
+    }
+}
+
 /// What a layer may rely on that remembers what it has read; see [`Engine::is_exclusive`](crate::Engine::is_exclusive).
 pub async fn a_commit_that_was_let_go_shows_from_then_on_or_never(mut harness: Box<dyn Harness>) {
     let engine = harness.open().await;

@@ -4,8 +4,9 @@ use tablerock_kv::{Bytes, ScanLimits};
 use tablerock_protocol::{ErrorCode, TableName, limits};
 
 use super::TableService;
+use super::known_tables::Lookup;
 use super::record::TableRecord;
-use crate::{Result, keys};
+use crate::{Error, Result, keys};
 
 /// A table that exists, found for one request.
 #[derive(Debug, Clone)]
@@ -42,7 +43,13 @@ impl TableService {
             tx.put(keys::drop_note_key(id), Bytes::new());
             Ok(id)
         };
-        let id = self.store.transact(&keys::directory_partition(account), vec![key.clone()], decide).await?;
+        let deletion = self.known.as_ref().map(|known| known.deletion_begins(account, name));
+        let deleted = self.store.transact(&keys::directory_partition(account), vec![key.clone()], decide).await;
+        // A store that failed has not told what became of the commit.
+        if let (Some(deletion), Ok(_) | Err(Error::Refused(_))) = (deletion, &deleted) {
+            deletion.ended();
+        }
+        let id = deleted?;
         // From here on nobody can reach the entities. If the server dies before they are dropped, the note is
         // found at the next start.
         self.drop_entities(account, id).await
@@ -82,6 +89,18 @@ impl TableService {
     /// The id of the table that an operation on entities names. Every such operation asks, so nothing else of the
     /// record is read.
     pub(super) async fn table_id(&self, account: &str, name: &str) -> Result<u64> {
+        let Some(known) = &self.known else { return self.stored_id(account, name).await };
+        match known.look_up(account, name) {
+            Lookup::Found(id) => Ok(id),
+            Lookup::Unknown(search) => {
+                let id = self.stored_id(account, name).await?;
+                known.remember(search, id);
+                Ok(id)
+            }
+        }
+    }
+
+    async fn stored_id(&self, account: &str, name: &str) -> Result<u64> {
         let record = self.stored_record(account, name).await?.ok_or(ErrorCode::TableNotFound)?;
         Ok(TableRecord::decode_id(&record)?)
     }

@@ -4,6 +4,7 @@ mod acl;
 mod directory;
 mod entities;
 mod group;
+mod known_tables;
 mod plan;
 mod query;
 mod record;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use tablerock_kv::{Clock, Store};
 
+use known_tables::KnownTables;
 use sketch::Sketches;
 
 use crate::ids::Ids;
@@ -41,6 +43,7 @@ pub struct TableService {
     timestamps: Timestamps,
     table_ids: Ids,
     throttle: Throttle,
+    known: Option<KnownTables>,
     sketches: Option<Sketches>,
 }
 
@@ -49,8 +52,9 @@ impl TableService {
         let timestamps = Timestamps::open(store.clone(), clock.clone()).await?;
         let table_ids = Ids::new(store.clone(), keys::NEXT_TABLE_ID, TABLE_IDS_BLOCK);
         let throttle = Throttle::new(clock.clone(), targets);
+        let known = KnownTables::of(&store);
         let sketches = Sketches::of(&store, &clock);
-        Ok(Self { store, clock, timestamps, table_ids, throttle, sketches })
+        Ok(Self { store, clock, timestamps, table_ids, throttle, known, sketches })
     }
 
     /// Leaves the store as a clean stop should. Requests must have ended.
