@@ -72,7 +72,9 @@ impl Crew {
         violations.extend(wrong);
         if let Some(log) = log {
             let settled = self.everyone().zip(settlements);
-            settled.for_each(|(worker, settlement)| worker.history.settle(settlement.and_then(Settlement::into_verdict), log()));
+            settled.for_each(|(worker, settlement)| {
+                worker.history.settle(settlement.and_then(Settlement::into_verdict), log())
+            });
         }
         let everything: Vec<&Address> = observed.entities.keys().collect();
         let some = rng.choose_multiple(everything.iter().copied(), POINTS_CHECKED);

@@ -68,7 +68,9 @@ async fn rolled_back(run: &Run) -> Result<usize, String> {
     for ((service, signs), violations) in MISSED.iter().zip(&missed) {
         for sign in signs {
             let Some(found) = violations.iter().find(|violation| violation.contains(sign)) else {
-                return Err(format!("{service} were set back by a whole load, and \"{sign}\" was not among {violations:?}"));
+                return Err(format!(
+                    "{service} were set back by a whole load, and \"{sign}\" was not among {violations:?}"
+                ));
             };
             run.tell(&format!("{service} that were set back were found out: {found}"));
         }

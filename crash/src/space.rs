@@ -40,7 +40,10 @@ pub async fn check_returned(run: &Run, place: &Place, blobs: &mut BlobCrew) -> R
         tokio::time::sleep(POLL).await;
     }
     let left = table_bytes(&place.location)?;
-    run.tell(&format!("{held} bytes of blobs deleted: tables from {before} to {left} bytes in {:?}", started.elapsed()));
+    run.tell(&format!(
+        "{held} bytes of blobs deleted: tables from {before} to {left} bytes in {:?}",
+        started.elapsed()
+    ));
     server.stop().await
 }
 

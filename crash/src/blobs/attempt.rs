@@ -25,16 +25,35 @@ pub enum Condition {
 #[derive(Clone, PartialEq, Eq)]
 pub enum Act {
     /// Writes a block blob in one request.
-    Put { bytes: Arc<Vec<u8>>, mark: String, condition: Condition },
-    PutBlock { id: String, bytes: Arc<Vec<u8>> },
+    Put {
+        bytes: Arc<Vec<u8>>,
+        mark: String,
+        condition: Condition,
+    },
+    PutBlock {
+        id: String,
+        bytes: Arc<Vec<u8>>,
+    },
     /// Makes the blob of these blocks, new ones or those that it has.
-    PutBlockList { ids: Vec<String>, mark: String },
-    CreateAppend { mark: String },
+    PutBlockList {
+        ids: Vec<String>,
+        mark: String,
+    },
+    CreateAppend {
+        mark: String,
+    },
     /// Appends if the blob is this long.
-    Append { bytes: Arc<Vec<u8>>, position: usize },
-    SetMetadata { mark: String },
+    Append {
+        bytes: Arc<Vec<u8>>,
+        position: usize,
+    },
+    SetMetadata {
+        mark: String,
+    },
     Snapshot,
-    Delete { with_snapshots: bool },
+    Delete {
+        with_snapshots: bool,
+    },
 }
 
 /// One request that writes.
@@ -67,9 +86,7 @@ impl BlobAttempt {
                 let request = condition.put_on(typed(request, Kind::Block)).body(bytes.to_vec());
                 marked(request, mark)
             }
-            Act::PutBlock { id, bytes } => {
-                request.raw_query("comp=block").query("blockid", id).body(bytes.to_vec())
-            }
+            Act::PutBlock { id, bytes } => request.raw_query("comp=block").query("blockid", id).body(bytes.to_vec()),
             Act::PutBlockList { ids, mark } => {
                 let ids: String = ids.iter().map(|id| format!("<Latest>{id}</Latest>")).collect();
                 marked(request.raw_query("comp=blocklist").xml(format!("<BlockList>{ids}</BlockList>")), mark)

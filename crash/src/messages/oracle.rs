@@ -34,7 +34,8 @@ pub fn judge(log: &MessageLog) -> Vec<String> {
     let (stories, mut violations) = stories(log);
     for (mark, story) in &stories {
         let found = [story.given_in_order(), story.given_too_early(), story.returned(), story.stale_receipt()];
-        violations.extend(found.into_iter().chain([story.text_changed()]).flatten().map(|what| format!("{mark}: {what}")));
+        violations
+            .extend(found.into_iter().chain([story.text_changed()]).flatten().map(|what| format!("{mark}: {what}")));
     }
     violations.extend(counts(log, &stories));
     violations
@@ -84,7 +85,10 @@ impl<'l> Story<'l> {
         for (event, given) in ordered {
             if let Some((sent, count)) = latest.filter(|(sent, _)| event.ended < *sent) {
                 let ago = sent.saturating_duration_since(event.ended);
-                return Some(format!("DequeueCount is {count}, and was {} already {ago:?} before", given.dequeue_count));
+                return Some(format!(
+                    "DequeueCount is {count}, and was {} already {ago:?} before",
+                    given.dequeue_count
+                ));
             }
             latest = latest.max(Some((event.sent, given.dequeue_count)));
         }
@@ -132,7 +136,8 @@ impl<'l> Story<'l> {
 
     /// What was deleted is not given out any more.
     fn returned(&self) -> Option<String> {
-        let deleted = self.deletes.iter().filter(|event| event.outcome == Outcome::Done).map(|event| event.ended).min()?;
+        let deleted =
+            self.deletes.iter().filter(|event| event.outcome == Outcome::Done).map(|event| event.ended).min()?;
         let is_back = |(event, _): &&(&Event, &Given)| event.sent >= deleted;
         self.sightings.iter().find(is_back).map(|_| "the message was deleted and is back".to_owned())
     }
@@ -159,7 +164,9 @@ impl<'l> Story<'l> {
     fn text_changed(&self) -> Option<String> {
         self.put?;
         self.sightings.iter().find_map(|(event, given)| {
-            let Some(source) = self.source(&given.text) else { return Some("its text is not what was sent".to_owned()) };
+            let Some(source) = self.source(&given.text) else {
+                return Some("its text is not what was sent".to_owned());
+            };
             let is_newer = |other: &&&Event| {
                 let is_done = other.outcome == Outcome::Done && other.ended <= event.sent && other.sent > source.sent;
                 is_done && matches!(other.deed, Deed::Update { text: Some(_), .. })

@@ -12,8 +12,10 @@ use crate::shift::Work;
 
 /// What a worker keeps in its hands; with more it puts nothing and takes nothing.
 const HELD_MAX: usize = 12;
-/// A held message is made to wait for another turn this often, so that some are kept until somebody else gets them.
-const PATIENCE_IN_TEN: u8 = 3;
+/// Of ten held messages so many are updated; the others are deleted.
+const UPDATES_IN_TEN: u8 = 3;
+/// Once in so many requests a held message is forgotten, so that somebody else gets it after its timeout.
+const FORGETS_ONE_IN: u8 = 12;
 const HIDDEN_SECONDS_MAX: u64 = 3;
 const TEXT_BYTES_MAX: usize = 400;
 const LARGE_TEXT_BYTES: usize = 40_000;
@@ -33,6 +35,9 @@ pub struct MessageWorker {
 
 impl Work for MessageWorker {
     async fn step(&mut self, client: &mut Client, log: Option<&LogLength>) -> bool {
+        if self.rng.u8(0..FORGETS_ONE_IN) == 0 {
+            self.held.pop();
+        }
         let wish = self.choose();
         self.perform(client, wish, log).await
     }
@@ -80,7 +85,7 @@ impl MessageWorker {
         let Given { id, receipt, text, .. } = self.held.swap_remove(index);
         let mark = mark(&text).to_owned();
         let deed = match self.rng.u8(0..10) {
-            0..PATIENCE_IN_TEN => {
+            0..UPDATES_IN_TEN => {
                 let hidden = Duration::from_secs(self.rng.u64(0..=HIDDEN_SECONDS_MAX));
                 let text = self.rng.bool().then(|| self.text(&mark));
                 Deed::Update { mark, receipt, hidden, text, new_receipt: None }

@@ -7,8 +7,8 @@ use fastrand::Rng;
 
 use super::scenes::BACKGROUND_TIME;
 use crate::client::ClockOffset;
-use crate::content::{Address, Content};
 use crate::company::Company;
+use crate::content::{Address, Content};
 use crate::history::LogLength;
 use crate::layer::Layer;
 use crate::operation::{Attempt, Change, Match, Operation};
