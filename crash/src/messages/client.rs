@@ -114,7 +114,6 @@ fn understand(deed: Deed, summary: String, answer: Answer) -> Result<Fulfilment,
 }
 
 fn fill_in(mut deed: Deed, response: &Response) -> Result<Fulfilment, tablerock_conformance::Failure> {
-    let header = |name: &str| response.header(name).map(str::to_owned);
     let mut own = None;
     match &mut deed {
         Deed::Put { receipt, .. } => {
@@ -125,9 +124,11 @@ fn fill_in(mut deed: Deed, response: &Response) -> Result<Fulfilment, tablerock_
         Deed::Get { given, .. } => *given = messages(response.expect(200)?)?.into_iter().map(as_given).collect(),
         Deed::Update { new_receipt, .. } => {
             response.expect(204)?;
-            *new_receipt = header("x-ms-popreceipt");
+            *new_receipt = response.header("x-ms-popreceipt").map(str::to_owned);
         }
-        Deed::Delete { .. } => drop(response.expect(204)?),
+        Deed::Delete { .. } => {
+            response.expect(204)?;
+        }
         Deed::Count { messages } => {
             let count = response.expect(200)?.header("x-ms-approximate-messages-count");
             *messages = count.and_then(|count| count.parse().ok()).unwrap_or(0);

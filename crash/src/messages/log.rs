@@ -109,12 +109,12 @@ impl MessageLog {
     /// What was known when the layer's record was this long.
     #[must_use]
     pub fn at(&self, position: u64) -> Self {
-        let sent = self.events.iter().filter(|event| event.positions.0 < position);
-        let known = |event: &Event| match event.positions.1 <= position {
-            true => event.clone(),
-            false => event.without_answer(),
+        let known = |event: &Event| match event.positions {
+            (_, ended_at) if ended_at <= position => Some(event.clone()),
+            (sent_at, _) if sent_at < position => Some(event.without_answer()),
+            _ => None,
         };
-        Self { events: sent.map(known).collect(), gone: self.gone.clone() }
+        Self { events: self.events.iter().filter_map(known).collect(), gone: self.gone.clone() }
     }
 
     /// The same, before a record that begins now.

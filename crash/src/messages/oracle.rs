@@ -63,7 +63,7 @@ fn stories(log: &MessageLog) -> (BTreeMap<&str, Story<'_>>, Vec<String>) {
             Deed::Count { .. } => {}
         }
     }
-    let unknown = stories.iter().filter(|(_, story)| story.put.is_none());
+    let unknown = stories.iter().filter(|(_, story)| story.put.is_none() && !story.sightings.is_empty());
     let describe = |mark: &&str| match log.gone.contains(*mark) {
         true => format!("{mark}: the message was gone and is back"),
         false => format!("{mark}: nobody has put such a message"),
