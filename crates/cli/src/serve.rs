@@ -10,7 +10,7 @@ use tablerock_kv::{Clock, Dice, Engine, MemoryEngine, Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
 use tablerock_protocol::Service;
 use tablerock_server::{Accounts, Listening, Metrics, Road, Room, serve_admin, serve_service, tls};
-use tablerock_services::{AccountService, Error as ServiceFailure, QueueService, TableService};
+use tablerock_services::{AccountService, BlobService, Error as ServiceFailure, QueueService, TableService};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -55,10 +55,12 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let tables = open_tables(&settings, &store, &clock).await;
     let queues = open_queues(&settings, &store, &clock).await;
+    let blobs = open_blobs(&settings, &store, &clock).await;
     let road = Arc::new(Road {
         accounts: Accounts::new(std::mem::take(&mut settings.accounts)),
         tables: tables.map_err(|error| format!("cannot read the data: {error}"))?,
         queues: queues.map_err(|error| format!("cannot read the data: {error}"))?,
+        blobs: blobs.map_err(|error| format!("cannot read the data: {error}"))?,
         settings: AccountService::new(store.clone()),
         clock,
         dice: Dice::from_os(),
@@ -83,7 +85,7 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     });
     let sweeping = tokio::spawn({
         let road = road.clone();
-        async move { road.queues.keep_sweeping().await }
+        async move { tokio::join!(road.queues.keep_sweeping(), road.blobs.keep_sweeping()) }
     });
     let administering = match admin_listener {
         Some(listener) => Some(administer(road.clone(), store.clone(), listener, stopped)?),
@@ -102,6 +104,7 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     }
     sweeping.abort();
     let closed = async {
+        road.blobs.close().await.map_err(|error| error.to_string())?;
         road.queues.close().await.map_err(|error| error.to_string())?;
         road.tables.close().await.map_err(|error| error.to_string())?;
         store.close().await.map_err(|error| error.to_string())
@@ -152,6 +155,18 @@ async fn open_queues(
         queues.finish_drops(account.name.as_str()).await?;
     }
     Ok(queues)
+}
+
+async fn open_blobs(
+    settings: &Settings,
+    store: &Store,
+    clock: &Arc<dyn Clock>,
+) -> Result<BlobService, ServiceFailure> {
+    let blobs = BlobService::open(store.clone(), clock.clone(), Dice::from_os()).await?;
+    for account in &settings.accounts {
+        blobs.finish_drops(account.name.as_str()).await?;
+    }
+    Ok(blobs)
 }
 
 fn open_engine(settings: &Settings) -> Result<Arc<dyn Engine>, String> {

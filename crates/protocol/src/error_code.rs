@@ -143,6 +143,7 @@ error_codes! {
     Crc64Mismatch 400 "The CRC64 value specified in the request did not match with the CRC64 value calculated by the server.";
     DuplicateTagNames 400 "The tags specified contain duplicate names.";
     EmptyTagName 400 "The name of one of the tag key-value pairs is empty.";
+    ExceedsMaxBatchRequestCount 400 "The batch operation exceeds maximum number of allowed subrequests.";
     FeatureVersionMismatch 409 "The operation requires a newer version of the service.";
     InfiniteLeaseDurationRequired 412 "The lease ID matched, but the specified lease must be an infinite-duration lease.";
     InvalidBlobOrBlock 400 "The specified blob or block content is invalid.";
@@ -153,6 +154,7 @@ error_codes! {
     InvalidOperation 400 "Invalid operation against a blob snapshot.";
     InvalidPageRange 416 "The page range specified is invalid.";
     InvalidSourceBlobType 409 "The copy source blob type is invalid for this operation.";
+    InvalidTag 400 "The tags specified are invalid. They have characters that are not permitted.";
     LeaseAlreadyBroken 409 "The lease has already been broken and cannot be broken again.";
     LeaseAlreadyPresent 409 "There is already a lease present.";
     LeaseIdMismatchWithBlobOperation 412 "The lease ID specified did not match the lease ID for the blob.";

@@ -14,6 +14,7 @@
 
 pub mod batch;
 pub mod bearer;
+pub mod blob;
 pub mod continuation;
 pub mod cors;
 pub mod datetime;

@@ -55,10 +55,14 @@ impl ServiceVersion {
     pub const STORAGE_TOKEN: Self = Self::dated(2017, 11, 9);
     /// SAS of a blob's snapshot; the kind of resource is part of what a blob's SAS signs.
     pub const SAS_SNAPSHOT: Self = Self::dated(2018, 11, 9);
+    /// Blocks of up to 4000 MiB, and blobs of up to 5000 MiB in one request.
+    pub const LARGE_BLOCKS: Self = Self::dated(2019, 12, 12);
     /// Bearer tokens for tables.
     pub const BEARER_TOKEN: Self = Self::dated(2020, 12, 6);
     /// `ses` is part of what an account SAS signs.
     pub const SAS_ENCRYPTION_SCOPE: Self = Self::BEARER_TOKEN;
+    /// Appended blocks of up to 100 MiB.
+    pub const LARGE_APPENDS: Self = Self::dated(2022, 11, 2);
     /// The newest version whose behaviour we know.
     pub const LATEST: Self = Self::dated(2026, 6, 6);
 

@@ -13,7 +13,7 @@ use tablerock_kv::{Clock, Dice, Store, SystemClock};
 use tablerock_protocol::signing::AccountKey;
 use tablerock_protocol::{AccountName, Service};
 use tablerock_server::{Account, Accounts, Listening, Metrics, Road, Room, serve_service, tls};
-use tablerock_services::{AccountService, QueueService, TableService, ThrottleTargets};
+use tablerock_services::{AccountService, BlobService, QueueService, TableService, ThrottleTargets};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_rustls::TlsConnector;
@@ -37,11 +37,13 @@ async fn start(accept_tokens: bool) -> Server {
     let (store, clock): (Store, Arc<dyn Clock>) = (Store::in_memory(), Arc::new(SystemClock));
     let tables = TableService::open(store.clone(), clock.clone(), ThrottleTargets::default()).await;
     let queues = QueueService::open(store.clone(), clock.clone(), Dice::seeded(2)).await;
+    let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(3)).await;
     let name = AccountName::parse("acct").expect("an account name");
     let road = Arc::new(Road {
         accounts: Accounts::new([Account { name, keys: vec![AccountKey::from_bytes(b"key")] }]),
         tables: tables.expect("a fresh store opens"),
         queues: queues.expect("an empty store opens"),
+        blobs: blobs.expect("an empty store opens"),
         settings: AccountService::new(store),
         clock,
         dice: Dice::seeded(1),

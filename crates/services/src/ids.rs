@@ -1,5 +1,5 @@
-//! Ids that are never given twice: of tables and queues, which are stored under them, and of messages. Because names
-//! only lead to ids, dropping a table or queue and creating it again are both instant.
+//! Ids that are never given twice: of tables, queues and containers, which are stored under them, and of messages and
+//! contents. Because names only lead to ids, dropping something and creating it again are both instant.
 
 use std::ops::Range;
 

@@ -12,6 +12,7 @@
 //! | a table's life | `table/directory.rs`, `table/acl.rs`, `table/table_query.rs` |
 
 mod account;
+pub mod blob;
 mod error;
 mod ids;
 pub mod keys;
@@ -21,6 +22,7 @@ mod throttle;
 mod timestamps;
 
 pub use account::AccountService;
+pub use blob::BlobService;
 pub use error::{Error, Result};
 pub use queue::QueueService;
 pub use table::TableService;

@@ -20,11 +20,13 @@ const RESERVE_TICKS: u64 = 10 * TICKS_PER_SECOND;
 /// How much must be left for a transaction to start. It bounds how long its retries may take.
 const MARGIN_TICKS: u64 = 2 * TICKS_PER_SECOND;
 
-/// The source of all Timestamps of a server.
+/// The source of all Timestamps of a service.
 #[derive(Debug)]
 pub(crate) struct Timestamps {
     store: Store,
     clock: Arc<dyn Clock>,
+    /// Where the ceiling is kept: each service has its own.
+    key: &'static [u8],
     last: AtomicU64,
     ceiling: AtomicU64,
     raising: Mutex<()>,
@@ -32,12 +34,13 @@ pub(crate) struct Timestamps {
 
 impl Timestamps {
     /// Goes on where the last process stopped.
-    pub(crate) async fn open(store: Store, clock: Arc<dyn Clock>) -> Result<Self> {
-        let stored = store.get(&keys::system_partition(), keys::TIMESTAMP_CEILING).await?;
+    pub(crate) async fn open(store: Store, clock: Arc<dyn Clock>, key: &'static [u8]) -> Result<Self> {
+        let stored = store.get(&keys::system_partition(), key).await?;
         let ceiling = stored.map_or(Ok(0), |bytes| decode(&bytes))?;
         Ok(Self {
             store,
             clock,
+            key,
             last: AtomicU64::new(ceiling),
             ceiling: AtomicU64::new(ceiling),
             raising: Mutex::new(()),
@@ -85,7 +88,7 @@ impl Timestamps {
     }
 
     async fn write_ceiling(&self, ceiling: u64) -> Result<()> {
-        let key = Bytes::from_static(keys::TIMESTAMP_CEILING);
+        let key = Bytes::from_static(self.key);
         self.store
             .transact(&keys::system_partition(), vec![], |tx| {
                 tx.put(key.clone(), ceiling.to_be_bytes().to_vec());
@@ -114,7 +117,7 @@ mod tests {
     const NOON: u64 = 638_000_000_000_000_000;
 
     async fn open(store: &Store, clock: &Arc<ManualClock>) -> Timestamps {
-        Timestamps::open(store.clone(), clock.clone()).await.unwrap()
+        Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await.unwrap()
     }
 
     async fn take(timestamps: &Timestamps) -> u64 {

@@ -8,7 +8,7 @@ use tablerock_kv::{Dice, ManualClock, Store};
 use tablerock_protocol::signing::AccountKey;
 use tablerock_protocol::{AccountName, Service};
 use tablerock_server::{Account, Accounts, Listening, Metrics, Road, Room, serve_service};
-use tablerock_services::{AccountService, QueueService, TableService, ThrottleTargets};
+use tablerock_services::{AccountService, BlobService, QueueService, TableService, ThrottleTargets};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
@@ -87,10 +87,12 @@ async fn road(key: AccountKey) -> Road {
     let store = Store::in_memory();
     let tables = TableService::open(store.clone(), clock.clone(), ThrottleTargets::default()).await;
     let queues = QueueService::open(store.clone(), clock.clone(), Dice::seeded(2)).await;
+    let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(3)).await;
     Road {
         accounts: Accounts::new([Account { name: AccountName::parse(ACCOUNT).expect("a name"), keys: vec![key] }]),
         tables: tables.expect("an empty store opens"),
         queues: queues.expect("an empty store opens"),
+        blobs: blobs.expect("an empty store opens"),
         settings: AccountService::new(store),
         clock,
         dice: Dice::seeded(1),

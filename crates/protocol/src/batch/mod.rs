@@ -1,8 +1,10 @@
-//! `$batch`: multipart in, multipart out.
+//! `$batch` of tables and the batches of blobs: multipart in, multipart out.
 
+mod blob;
 mod multipart;
 mod request;
 mod response;
 
+pub use blob::{BLOB_BATCH_PARTS_MAX, append_blob_batch_response, parse_blob_batch};
 pub use request::{BatchPart, BatchRequest, parse_batch};
 pub use response::{PartResponse, append_changeset_response, append_query_response};

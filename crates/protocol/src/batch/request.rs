@@ -58,7 +58,7 @@ pub fn parse_batch<'a>(content_type: &str, body: &'a [u8]) -> Result<BatchReques
 
 /// A request line, headers, and the rest as body. The body ends where the part does; a Content-Length is not
 /// needed for that, and blank lines around the body mean nothing to JSON.
-fn parse_part(content: &[u8]) -> Option<BatchPart<'_>> {
+pub(super) fn parse_part(content: &[u8]) -> Option<BatchPart<'_>> {
     let (lines, rest) = head(content)?;
     let (request_line, headers) = lines.split_first()?;
     let mut words = request_line.split(' ').filter(|word| !word.is_empty());

@@ -41,13 +41,18 @@ pub fn append_query_response(out: &mut Vec<u8>, batch: Uuid, part: &PartResponse
 
 fn append_part(out: &mut Vec<u8>, part: &PartResponse) {
     out.extend_from_slice(b"Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n");
+    append_head(out, part);
+    out.extend_from_slice(&part.body);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// The status line and headers of an answer, up to and with the blank line.
+pub(super) fn append_head(out: &mut Vec<u8>, part: &PartResponse) {
     write!(out, "HTTP/1.1 {} {}\r\n", part.status, part.reason).expect("a vector takes whatever is written to it");
     for (name, value) in &part.headers {
         for piece in [name.as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
             out.extend_from_slice(piece);
         }
     }
-    out.extend_from_slice(b"\r\n");
-    out.extend_from_slice(&part.body);
     out.extend_from_slice(b"\r\n");
 }

@@ -1,11 +1,15 @@
-//! The XML documents of the services: service properties, service stats, stored access policies, queues and messages.
+//! The XML documents of the services: service properties, service stats, stored access policies, queues and
+//! messages, containers, blobs, blocks and tags.
 //!
 //! Documents are small, so they are read whole into a tree of elements, within bounds, then checked and turned
 //! into plain structures. What is rendered here reads back to the same structure.
 
 mod access_policies;
 mod analytics_settings;
+mod blob_lists;
 mod blob_settings;
+mod blob_tags;
+mod block_list;
 mod cors_rules;
 mod queue_listing;
 mod queue_messages;
@@ -16,7 +20,10 @@ pub(crate) mod writing;
 
 pub use access_policies::{ACCESS_POLICIES_MAX, ACCESS_POLICY_ID_UNITS_MAX, StoredAccessPolicies, StoredAccessPolicy};
 pub use analytics_settings::{AnalyticsVersion, Logging, Metrics, MetricsLevel, RETENTION_DAYS_MAX};
+pub use blob_lists::{ListEcho, ListedBlob, ListedContainer, render_blobs, render_containers};
 pub use blob_settings::{DeleteRetention, StaticWebsite};
+pub use blob_tags::{parse_tags, render_tags};
+pub use block_list::{BLOCK_LIST_BYTES_MAX, BLOCKS_MAX, BlockListRequest, BlockSource, render_block_list};
 pub use cors_rules::{
     CORS_BYTES_MAX, CORS_LITERAL_HEADERS_MAX, CORS_ORIGINS_MAX, CORS_PREFIXED_HEADERS_MAX, CORS_RULES_MAX,
     CORS_VALUE_CHARS_MAX,

@@ -129,7 +129,7 @@ fn document_text(document: &[u8], bytes_max: usize) -> Option<&str> {
 }
 
 /// The characters that XML 1.0 allows, written or by reference.
-fn is_xml_char(c: char) -> bool {
+pub(crate) fn is_xml_char(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
 }
 

@@ -25,6 +25,7 @@ struct Admitted<'a> {
     resource: BlobResource,
     query: QueryString<'a>,
     caller: Caller,
+    peer: Peer,
 }
 
 impl Road {
@@ -82,7 +83,7 @@ impl Road {
         check_endpoint(&arrival.endpoint, operation)?;
         caller.check(operation, None)?;
         let Arrival { query, endpoint, .. } = arrival;
-        Ok(Admitted { endpoint, operation, resource, query, caller })
+        Ok(Admitted { endpoint, operation, resource, query, caller, peer })
     }
 
     /// Decode, call, encode.
@@ -95,7 +96,7 @@ impl Road {
         envelope: &Envelope,
         seen: &mut Seen<'_>,
     ) -> Result<Answer, ServiceError> {
-        let Admitted { endpoint, operation, resource, query, caller } = admitted;
+        let Admitted { endpoint, operation, resource, query, caller, peer } = admitted;
         let call = Call {
             road: self,
             endpoint: &endpoint,
@@ -105,6 +106,7 @@ impl Road {
             headers: &head.headers,
             caller: &caller,
             envelope,
+            peer,
             body,
             progress,
         };

@@ -18,7 +18,7 @@ use tablerock_protocol::signing::SasParameter;
 use tablerock_protocol::{
     Accepted, DateTime, ErrorCode, QueryString, Service, ServiceError, ServiceVersion, Uuid, limits,
 };
-use tablerock_services::{AccountService, QueueService, TableService};
+use tablerock_services::{AccountService, BlobService, QueueService, TableService};
 
 use crate::accounts::Accounts;
 use crate::auth::Credentials;
@@ -43,6 +43,7 @@ pub struct Road {
     pub accounts: Accounts,
     pub tables: TableService,
     pub queues: QueueService,
+    pub blobs: BlobService,
     pub settings: AccountService,
     pub clock: Arc<dyn Clock>,
     pub dice: Dice,

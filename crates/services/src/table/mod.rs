@@ -49,7 +49,7 @@ pub struct TableService {
 
 impl TableService {
     pub async fn open(store: Store, clock: Arc<dyn Clock>, targets: ThrottleTargets) -> Result<Self> {
-        let timestamps = Timestamps::open(store.clone(), clock.clone()).await?;
+        let timestamps = Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await?;
         let table_ids = Ids::new(store.clone(), keys::NEXT_TABLE_ID, TABLE_IDS_BLOCK);
         let throttle = Throttle::new(clock.clone(), targets);
         let known = KnownTables::of(&store);

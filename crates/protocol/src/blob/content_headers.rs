@@ -1,0 +1,18 @@
+//! The six headers that describe a blob's content, which are set and replaced together.
+
+use super::Md5;
+
+/// What a blob has whose writer did not say.
+pub const CONTENT_TYPE_DEFAULT: &str = "application/octet-stream";
+
+/// How the content of a blob is described to those who read it. A header that is empty is not set.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContentHeaders {
+    pub content_type: String,
+    pub encoding: String,
+    pub language: String,
+    pub disposition: String,
+    pub cache_control: String,
+    /// The MD5 that belongs to the content, as its writer gave it or as it was computed; never checked again.
+    pub md5: Option<Md5>,
+}

@@ -1,0 +1,88 @@
+//! What the headers of a lease operation say.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use crate::{ErrorCode, ServiceError, Uuid};
+
+const DURATION_SECONDS: RangeInclusive<u32> = 15..=60;
+const BREAK_SECONDS: RangeInclusive<u32> = 0..=60;
+
+/// The id of a lease. Two spellings of a GUID are the same id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeaseId(pub Uuid);
+
+impl LeaseId {
+    pub fn parse(header: &str) -> Result<Self, ServiceError> {
+        Uuid::try_parse(header.trim()).map(Self).map_err(|_| ErrorCode::InvalidHeaderValue.into())
+    }
+}
+
+impl fmt::Display for LeaseId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.hyphenated().fmt(f)
+    }
+}
+
+/// How long a lease holds unless it is renewed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaseDuration {
+    Seconds(u32),
+    Infinite,
+}
+
+impl LeaseDuration {
+    pub fn parse(header: &str) -> Result<Self, ServiceError> {
+        match header.trim() {
+            "-1" => Ok(Self::Infinite),
+            digits => match digits.parse() {
+                Ok(seconds) if DURATION_SECONDS.contains(&seconds) => Ok(Self::Seconds(seconds)),
+                _ => Err(ErrorCode::InvalidHeaderValue.into()),
+            },
+        }
+    }
+}
+
+/// What is to be done with a lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaseAction {
+    Acquire { duration: LeaseDuration, proposed: Option<LeaseId> },
+    Renew { id: LeaseId },
+    Change { id: LeaseId, proposed: LeaseId },
+    Release { id: LeaseId },
+    Break { period_seconds: Option<u32> },
+}
+
+impl LeaseAction {
+    /// The period of a break, if one is given.
+    pub fn parse_break_period(header: &str) -> Result<u32, ServiceError> {
+        match header.trim().parse() {
+            Ok(seconds) if BREAK_SECONDS.contains(&seconds) => Ok(seconds),
+            _ => Err(ErrorCode::InvalidHeaderValue.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_and_periods_have_bounds() {
+        assert_eq!(LeaseDuration::parse("-1"), Ok(LeaseDuration::Infinite));
+        assert_eq!(LeaseDuration::parse("15"), Ok(LeaseDuration::Seconds(15)));
+        for wrong in ["14", "61", "0", "-2", "x", ""] {
+            assert_eq!(LeaseDuration::parse(wrong).unwrap_err().code, ErrorCode::InvalidHeaderValue, "{wrong}");
+        }
+        assert_eq!(LeaseAction::parse_break_period("0"), Ok(0));
+        assert!(LeaseAction::parse_break_period("61").is_err());
+    }
+
+    #[test]
+    fn ids_are_compared_without_regard_to_case_and_form() {
+        let id = LeaseId::parse("1F812371-A41D-49E6-B123-F4B542E851C5").unwrap();
+        assert_eq!(id, LeaseId::parse("1f812371a41d49e6b123f4b542e851c5").unwrap());
+        assert_eq!(id.to_string(), "1f812371-a41d-49e6-b123-f4b542e851c5");
+        assert!(LeaseId::parse("my lease").is_err());
+    }
+}

@@ -1,0 +1,32 @@
+//! What the headers and parameters of the Blob service mean, as types that cannot be wrong.
+//!
+//! | module | owns |
+//! | --- | --- |
+//! | `conditions` | `If-Match` and its siblings: what they ask for, and what they answer |
+//! | `range` | `Range` and `x-ms-range` |
+//! | `checksum` | MD5 and CRC-64/NVME: given, computed and compared |
+//! | `content_headers` | the six headers that describe a blob's content |
+//! | `lease` | ids, durations and actions of leases |
+//! | `block_id` | ids of blocks |
+//! | `tags` | index tags, and conditions on them |
+//! | `etag` | ETags and dates of containers and blobs |
+
+mod block_id;
+mod checksum;
+mod conditions;
+mod content_headers;
+mod etag;
+mod lease;
+mod range;
+mod tag_condition;
+mod tags;
+
+pub use block_id::{BLOCK_ID_BYTES_MAX, BlockId};
+pub use checksum::{Checksums, Crc64, Digests, Md5};
+pub use conditions::{Conditions, EtagList};
+pub use content_headers::{CONTENT_TYPE_DEFAULT, ContentHeaders};
+pub use etag::{parse_http_date, strong_etag, unquoted_etag};
+pub use lease::{LeaseAction, LeaseDuration, LeaseId};
+pub use range::{ByteRange, RangeAsked};
+pub use tag_condition::TagCondition;
+pub use tags::Tags;

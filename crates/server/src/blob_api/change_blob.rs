@@ -1,0 +1,109 @@
+//! Changes to a blob that leave its content alone, snapshots, and Delete Blob.
+
+use tablerock_protocol::xml::{BOM, parse_tags, render_tags};
+use tablerock_protocol::{ErrorCode, ServiceError, limits};
+use tablerock_services::blob::DeleteSnapshots;
+
+use super::Call;
+use super::encode::{changed, encrypted, refused};
+use super::names::{
+    ACCESS_TIER, APPEND_POSITION, BLOB_CACHE_CONTROL, BLOB_CONTENT_DISPOSITION, BLOB_CONTENT_ENCODING,
+    BLOB_CONTENT_LANGUAGE, BLOB_CONTENT_MD5, BLOB_CONTENT_TYPE, DELETE_SNAPSHOTS,
+};
+use crate::answer::Answer;
+use crate::headers::AnswerHeader;
+
+pub(super) async fn set_blob_properties(call: Call<'_>) -> Result<Answer, ServiceError> {
+    call.check_no_snapshot()?;
+    let (address, terms) = (call.address()?, call.write_terms()?);
+    let names = [
+        BLOB_CACHE_CONTROL,
+        BLOB_CONTENT_DISPOSITION,
+        BLOB_CONTENT_ENCODING,
+        BLOB_CONTENT_LANGUAGE,
+        BLOB_CONTENT_MD5,
+        BLOB_CONTENT_TYPE,
+    ];
+    let headers = call.content_headers(false)?;
+    let headers = names.iter().any(|name| call.headers.contains_key(name)).then_some(&headers);
+    let blob = call.road.blobs.set_blob_properties(address, &terms, headers).await.map_err(refused)?;
+    Ok(changed(Answer::empty(200), blob.changed))
+}
+
+pub(super) async fn set_blob_metadata(call: Call<'_>) -> Result<Answer, ServiceError> {
+    call.check_no_snapshot()?;
+    let (address, terms, metadata) = (call.address()?, call.write_terms()?, call.metadata()?);
+    let blob = call.road.blobs.set_blob_metadata(address, &terms, &metadata).await.map_err(refused)?;
+    Ok(encrypted(changed(Answer::empty(200), blob.changed)))
+}
+
+pub(super) async fn seal_blob(call: Call<'_>) -> Result<Answer, ServiceError> {
+    call.check_no_snapshot()?;
+    let (address, terms) = (call.address()?, call.write_terms()?);
+    let sealed = call.road.blobs.seal_blob(address, &terms, call.number(APPEND_POSITION)?).await;
+    let blob = sealed.map_err(refused)?;
+    Ok(changed(Answer::empty(200), blob.changed).with(AnswerHeader::BlobSealed, "true"))
+}
+
+pub(super) async fn set_blob_tier(call: Call<'_>) -> Result<Answer, ServiceError> {
+    call.check_no_snapshot()?;
+    let tier = call.tier()?.ok_or_else(|| ServiceError::missing_header(ACCESS_TIER.as_str()))?;
+    call.road.blobs.set_blob_tier(call.address()?, call.lease_id()?, &tier).await.map_err(refused)?;
+    Ok(Answer::empty(200))
+}
+
+pub(super) async fn blob_tags(call: Call<'_>) -> Result<Answer, ServiceError> {
+    let (address, snapshot, terms) = (call.address()?, call.snapshot()?, call.read_terms()?);
+    let blob = call.road.blobs.blob(address, snapshot, &terms).await.map_err(refused)?;
+    Ok(Answer::xml(200, format!("{BOM}{}", render_tags(&blob.tags)).into_bytes()))
+}
+
+pub(super) async fn set_blob_tags(call: Call<'_>) -> Result<Answer, ServiceError> {
+    call.check_no_snapshot()?;
+    let (address, terms) = (call.address()?, call.write_terms()?);
+    let tags = parse_tags(&call.body.whole(limits::XML_BODY_BYTES_MAX).await?)?;
+    call.road.blobs.set_blob_tags(address, &terms, &tags).await.map_err(refused)?;
+    Ok(Answer::empty(204))
+}
+
+pub(super) async fn snapshot_blob(call: Call<'_>) -> Result<Answer, ServiceError> {
+    call.check_no_snapshot()?;
+    let (address, terms, metadata) = (call.address()?, call.write_terms()?, call.metadata()?);
+    let metadata = Some(&metadata).filter(|metadata| !metadata.is_empty());
+    let taken = call.road.blobs.snapshot_blob(address, &terms, metadata).await;
+    let (taken, time) = taken.map_err(refused)?;
+    Ok(encrypted(changed(Answer::empty(201), time)).with(AnswerHeader::Snapshot, taken.to_seven_digits()))
+}
+
+pub(super) async fn delete_blob(call: &Call<'_>) -> Result<Answer, ServiceError> {
+    let address = call.address()?;
+    let snapshots = call.parsed(&DELETE_SNAPSHOTS, |text| match text {
+        "include" => Ok(DeleteSnapshots::Include),
+        "only" => Ok(DeleteSnapshots::Only),
+        _ => Err(ErrorCode::InvalidHeaderValue.into()),
+    })?;
+    match (call.snapshot()?, snapshots) {
+        (Some(_), Some(_)) => return Err(ServiceError::invalid_header(DELETE_SNAPSHOTS.as_str(), "include")),
+        (Some(taken), None) => call.road.blobs.delete_snapshot(address, &call.read_terms()?, taken).await,
+        (None, snapshots) => {
+            let snapshots = snapshots.unwrap_or(DeleteSnapshots::Refuse);
+            call.road.blobs.delete_blob(address, &call.write_terms()?, snapshots).await
+        }
+    }
+    .map_err(refused)?;
+    Ok(Answer::empty(202).with(AnswerHeader::DeleteTypePermanent, "true"))
+}
+
+/// There is never a copy under way, so there is none to abort. What is asked about has to be there all the same.
+pub(super) async fn abort_copy(call: Call<'_>) -> Result<Answer, ServiceError> {
+    let terms = tablerock_services::blob::ReadTerms::default();
+    call.road.blobs.blob(call.address()?, None, &terms).await.map_err(refused)?;
+    Err(ErrorCode::NoPendingCopyOperation.into())
+}
+
+/// Nothing is kept of what was deleted, so there is nothing to bring back; that is a success for a blob that is there.
+pub(super) async fn undelete_blob(call: Call<'_>) -> Result<Answer, ServiceError> {
+    let terms = tablerock_services::blob::ReadTerms::default();
+    call.road.blobs.blob(call.address()?, None, &terms).await.map_err(refused)?;
+    Ok(Answer::empty(200))
+}

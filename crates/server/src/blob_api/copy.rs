@@ -1,0 +1,181 @@
+//! Copies: Copy Blob, Copy Blob From URL, Put Blob From URL, and blocks from a URL. The source is a blob of this server.
+
+use http::{HeaderMap, Uri};
+use tablerock_protocol::blob::{Crc64, Digests, LeaseId, Md5};
+use tablerock_protocol::{BlobResource, DateTime, ErrorCode, QueryString, Service, ServiceError};
+use tablerock_services::blob::{
+    Blob, BlobAddress, BlobReader, CopySource, CopyTarget, PublicAccess, ReadTerms,
+};
+use tablerock_protocol::blob::ByteRange;
+
+use super::decode::parse_snapshot;
+use super::encode::{changed, encrypted, refused};
+use super::names::{SOURCE_CONTENT_CRC64, SOURCE_CONTENT_MD5, SOURCE_LEASE_ID};
+use super::{Call, check_public};
+use crate::answer::Answer;
+use crate::auth::{Caller, Credentials};
+use crate::endpoint::Endpoint;
+use crate::headers::{AnswerHeader, COPY_SOURCE};
+use crate::operation::Operation;
+
+/// What a synchronous copy may have.
+const SYNC_BYTES_MAX: u64 = 256 << 20;
+
+/// The source of a copy, as its URL says.
+struct Source {
+    account: String,
+    container: String,
+    blob: String,
+    snapshot: Option<DateTime>,
+    url: String,
+}
+
+impl Source {
+    fn address(&self) -> BlobAddress<'_> {
+        BlobAddress { account: &self.account, container: &self.container, name: &self.blob }
+    }
+}
+
+pub(super) async fn copy_blob(call: Call<'_>) -> Result<Answer, ServiceError> {
+    call.check_no_snapshot()?;
+    let source = call.source().await?;
+    let metadata = Some(call.metadata()?).filter(|metadata| !metadata.is_empty());
+    let terms = call.write_terms()?;
+    let target = CopyTarget { at: call.address()?, terms, metadata, tags: call.tags()?, tier: call.tier()? };
+    let is_sync = call.operation != Operation::CopyBlob;
+    if is_sync {
+        call.check_sync_source(&source).await?;
+    }
+    let from = CopySource {
+        at: source.address(),
+        snapshot: source.snapshot,
+        conditions: call.source_conditions()?,
+        lease: call.parsed(&SOURCE_LEASE_ID, LeaseId::parse)?,
+        url: source.url.clone(),
+    };
+    let (time, id) = call.road.blobs.copy_blob(&from, &target).await.map_err(refused)?;
+    if call.operation == Operation::PutBlobFromURL {
+        return Ok(encrypted(changed(Answer::empty(201), time)));
+    }
+    Ok(changed(Answer::empty(202), time)
+        .with(AnswerHeader::CopyId, id)
+        .with(AnswerHeader::CopyStatus, "success"))
+}
+
+/// Compares what was copied with what the client says of its source.
+pub(super) fn check_source(call: &Call<'_>, digests: &Digests) -> Result<(), ServiceError> {
+    let (md5, crc64) = call.source_checksums()?;
+    digests.check(md5, crc64)
+}
+
+impl Call<'_> {
+    pub(super) fn source_checksums(&self) -> Result<(Option<Md5>, Option<Crc64>), ServiceError> {
+        Ok((self.parsed(&SOURCE_CONTENT_MD5, Md5::parse)?, self.parsed(&SOURCE_CONTENT_CRC64, Crc64::parse)?))
+    }
+
+    /// The bytes of a source, for a block.
+    pub(super) async fn source_content(&self) -> Result<BlobReader, ServiceError> {
+        let source = self.source().await?;
+        let asked = self.source_range()?;
+        let terms = ReadTerms { conditions: self.source_conditions()?, ..ReadTerms::default() };
+        let choose = |blob: &Blob| match asked {
+            Some(asked) => asked.within(blob.length),
+            None => Ok(ByteRange::whole(blob.length)),
+        };
+        let opened = self.road.blobs.download(source.address(), source.snapshot, &terms, choose).await;
+        let (_, _, reader) = opened.map_err(refused).map_err(|error| match error.code {
+            ErrorCode::ConditionNotMet => ErrorCode::SourceConditionNotMet.into(),
+            _ => error,
+        })?;
+        Ok(reader)
+    }
+
+    /// What a synchronous copy asks of its source before it begins.
+    async fn check_sync_source(&self, source: &Source) -> Result<(), ServiceError> {
+        let found = self.road.blobs.blob(source.address(), source.snapshot, &ReadTerms::default()).await;
+        let blob = found.map_err(refused)?;
+        if self.operation == Operation::CopyBlobFromURL && blob.length > SYNC_BYTES_MAX {
+            return Err(ServiceError::body_too_large(SYNC_BYTES_MAX));
+        }
+        let (md5, crc64) = self.source_checksums()?;
+        if md5.is_none() && crc64.is_none() {
+            return Ok(());
+        }
+        let whole = |blob: &Blob| Ok(ByteRange::whole(blob.length));
+        let opened = self.road.blobs.download(source.address(), source.snapshot, &ReadTerms::default(), whole).await;
+        let (_, _, mut reader) = opened.map_err(refused)?;
+        let mut checksums = tablerock_protocol::blob::Checksums::new(md5.is_some());
+        while let Some(piece) = reader.next().await.map_err(refused)? {
+            checksums.update(&piece);
+            self.progress.note();
+        }
+        checksums.finish().check(md5, crc64)
+    }
+
+    /// Finds the blob that `x-ms-copy-source` names, and whether whoever asks may read it.
+    async fn source(&self) -> Result<Source, ServiceError> {
+        let url = self.header(COPY_SOURCE).ok_or_else(|| ServiceError::missing_header(COPY_SOURCE.as_str()))?;
+        let invalid = || ServiceError::invalid_header(COPY_SOURCE.as_str(), url);
+        let uri: Uri = url.parse().map_err(|_| invalid())?;
+        let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return Err(invalid()) };
+        let elsewhere = || ServiceError::new(ErrorCode::CannotVerifyCopySource);
+        let (accounts, host_style) = (&self.road.accounts, self.road.host_style);
+        let endpoint = Endpoint::identify(accounts, host_style, scheme, Some(authority.as_str()), uri.path());
+        let endpoint = endpoint.map_err(|_| elsewhere())?;
+        let resource = BlobResource::parse(endpoint.below_root(uri.path()), false).map_err(|_| invalid())?;
+        let BlobResource::Blob { container, blob } = &resource else { return Err(invalid()) };
+        let query = QueryString::parse(uri.query().unwrap_or_default())?;
+        self.check_source_access(&endpoint, &uri, &query, &resource).await?;
+        Ok(Source {
+            account: endpoint.account.name.as_str().to_owned(),
+            container: container.as_str().to_owned(),
+            blob: blob.as_str().to_owned(),
+            snapshot: query.value("snapshot").map(parse_snapshot).transpose()?,
+            url: url.to_owned(),
+        })
+    }
+
+    /// A source of the same account is covered by the request's own credentials, if they are the account's; any other
+    /// has to be signed or public.
+    async fn check_source_access(
+        &self,
+        endpoint: &Endpoint<'_>,
+        uri: &Uri,
+        query: &QueryString<'_>,
+        resource: &BlobResource,
+    ) -> Result<(), ServiceError> {
+        let is_same_account = endpoint.account.name == self.endpoint.account.name;
+        let covers = match self.caller {
+            Caller::Owner | Caller::Token => true,
+            Caller::Account(_) => self.caller.check(Operation::GetBlob, None).is_ok(),
+            _ => false,
+        };
+        if is_same_account && covers {
+            return Ok(());
+        }
+        let no_headers = HeaderMap::new();
+        let credentials = Credentials {
+            service: Service::Blob,
+            account: endpoint.account,
+            method: "GET",
+            headers: &no_headers,
+            path: uri.path(),
+            query,
+            version: self.envelope.version,
+            now: self.envelope.now,
+            source: self.peer.address,
+            is_https: uri.scheme_str() == Some("https"),
+            accept_tokens: false,
+        };
+        let unreadable = |_| ServiceError::new(ErrorCode::CannotVerifyCopySource).status(403);
+        let caller = credentials.verify_for_blob(self.road, resource).await.map_err(unreadable)?;
+        caller.check(Operation::GetBlob, None).map_err(unreadable)?;
+        if let (Caller::Anonymous, Some(container)) = (&caller, resource.container()) {
+            let account = endpoint.account.name.as_str();
+            let needed = PublicAccess::Blob;
+            check_public(self.road, account, container.as_str(), needed, unreadable(ErrorCode::ResourceNotFound.into()))
+                .await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! Which blob a request is about, and on what terms.
+
+use tablerock_kv::Bytes;
+use tablerock_protocol::blob::{Conditions, LeaseId, TagCondition, Tags};
+use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
+
+use super::container_record::Container;
+use super::lease::{self, Leased};
+use super::record::Blob;
+use super::{BlobService, keys};
+use crate::Result;
+
+/// A blob by its names.
+#[derive(Debug, Clone, Copy)]
+pub struct BlobAddress<'a> {
+    pub account: &'a str,
+    pub container: &'a str,
+    pub name: &'a str,
+}
+
+/// What a read asks for besides the blob.
+#[derive(Debug, Clone, Default)]
+pub struct ReadTerms {
+    pub conditions: Conditions,
+    pub tags: Option<TagCondition>,
+    pub lease: Option<LeaseId>,
+}
+
+/// What a write asks for besides the change.
+#[derive(Debug, Clone, Default)]
+pub struct WriteTerms {
+    pub conditions: Conditions,
+    pub tags: Option<TagCondition>,
+    pub lease: Option<LeaseId>,
+    /// Whoever asks may create blobs but not replace them.
+    pub may_only_create: bool,
+}
+
+/// A blob by the place where it is stored.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) container_id: u64,
+    pub(super) partition: Bytes,
+    pub(super) name: String,
+}
+
+impl Place {
+    pub(super) fn new(container_id: u64, name: &str) -> Self {
+        Self { container_id, partition: keys::blob_partition(container_id, name), name: name.to_owned() }
+    }
+}
+
+impl BlobService {
+    /// Finds the place of a blob, which need not be there; its container must.
+    pub(super) async fn place(&self, at: BlobAddress<'_>) -> Result<Place> {
+        Ok(Place::new(self.container_id(at.account, at.container).await?, at.name))
+    }
+
+    pub(super) async fn container_id(&self, account: &str, container: &str) -> Result<u64> {
+        let key = keys::directory_key(container);
+        let record = self.store.get(&keys::directory_partition(account), &key).await?;
+        Ok(Container::decode_id(&record.ok_or(ErrorCode::ContainerNotFound)?)?)
+    }
+
+    /// The durable record of a blob or of one of its snapshots.
+    pub(super) async fn stored_blob(&self, place: &Place, snapshot: Option<DateTime>) -> Result<Option<Blob>> {
+        let key = snapshot.map_or(Bytes::from_static(keys::BASE_KEY), |taken| keys::snapshot_key(taken.ticks()));
+        let record = self.store.get(&place.partition, &key).await?;
+        Ok(record.as_ref().map(Blob::decode).transpose()?)
+    }
+}
+
+impl ReadTerms {
+    pub(super) fn check(&self, blob: &Blob, now: u64) -> Result<(), ServiceError> {
+        lease::check_read(blob.lease.as_ref(), self.lease, now, Leased::Blob)?;
+        self.conditions.check_read(blob.changed)?;
+        check_tags(self.tags.as_ref(), Some(blob))
+    }
+}
+
+impl WriteTerms {
+    /// Whether a blob may be changed that is there.
+    pub(super) fn check_change(&self, blob: &Blob, now: u64) -> Result<(), ServiceError> {
+        lease::check_write(blob.lease.as_ref(), self.lease, now, Leased::Blob)?;
+        self.conditions.check_write(Some(blob.changed))?;
+        check_tags(self.tags.as_ref(), Some(blob))
+    }
+
+    /// Whether a blob may be put in the place of what is there, if anything is.
+    pub(super) fn check_replace(&self, current: Option<&Blob>, now: u64) -> Result<(), ServiceError> {
+        self.conditions.check_combination()?;
+        let lease = current.and_then(|blob| blob.lease.as_ref());
+        lease::check_write(lease, self.lease, now, Leased::Blob)?;
+        if self.conditions.wants_absence() && current.is_some() {
+            return Err(ErrorCode::BlobAlreadyExists.into());
+        }
+        self.conditions.check_write(current.map(|blob| blob.changed))?;
+        check_tags(self.tags.as_ref(), current)?;
+        if self.may_only_create && current.is_some() {
+            return Err(ErrorCode::UnauthorizedBlobOverwrite.into());
+        }
+        Ok(())
+    }
+}
+
+fn check_tags(condition: Option<&TagCondition>, blob: Option<&Blob>) -> Result<(), ServiceError> {
+    let Some(condition) = condition else { return Ok(()) };
+    let holds = condition.admits(blob.map_or(&Tags::default(), |blob| &blob.tags));
+    if holds { Ok(()) } else { Err(ErrorCode::ConditionNotMet.into()) }
+}

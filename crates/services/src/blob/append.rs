@@ -1,0 +1,95 @@
+//! Append Block.
+
+use tablerock_kv::{Bytes, Transaction};
+use tablerock_protocol::blob::BlockId;
+use tablerock_protocol::xml::BLOCKS_MAX;
+use tablerock_protocol::{DateTime, ErrorCode};
+
+use super::address::{BlobAddress, WriteTerms};
+use super::content::{Received, ReceivedBody};
+use super::pieces::{Piece, PieceRecord, PieceSource};
+use super::record::{Blob, BlobKind, Body};
+use super::{BlobService, keys, lease};
+use crate::Result;
+
+/// What an append asks for besides its bytes.
+#[derive(Debug, Clone, Default)]
+pub struct AppendTerms {
+    pub write: WriteTerms,
+    /// Where the block has to begin.
+    pub position: Option<u64>,
+    /// How long the blob may be afterwards.
+    pub length_max: Option<u64>,
+}
+
+/// What an append did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Appended {
+    pub changed: DateTime,
+    /// Where the block begins.
+    pub offset: u64,
+    /// Blocks of the blob, this one included.
+    pub blocks: u64,
+}
+
+impl BlobService {
+    /// Appends a block to an append blob. Small ones are one commit, and several writers share a sync.
+    pub async fn append_block(
+        &self,
+        at: BlobAddress<'_>,
+        terms: &AppendTerms,
+        received: Received,
+    ) -> Result<Appended> {
+        let place = self.place(at).await?;
+        self.timestamps.reserve().await?;
+        let length = received.length;
+        let (source, note) = match received.body {
+            ReceivedBody::Inline(bytes) => (PieceSource::Inline(bytes), None),
+            ReceivedBody::Stored { content, note } => (PieceSource::Content(content), Some(note)),
+        };
+        let piece = Piece { id: BlockId::from_bytes(b""), length, source };
+        let key = Bytes::from_static(keys::BASE_KEY);
+        let decide = |tx: &mut Transaction| {
+            let mut blob = Blob::decode(tx.get(&key).ok_or(ErrorCode::BlobNotFound)?)?;
+            self.check_append(&blob, terms, length)?;
+            let Body::Pieces { layout, records } = &mut blob.body else {
+                return Err(tablerock_kv::Error::corrupt("an append blob has no list of pieces").into());
+            };
+            let record = PieceRecord { offset: blob.length, pieces: vec![piece.clone()] };
+            tx.put(keys::pieces_key(*layout, *records), record.encode());
+            *records += 1;
+            let offset = blob.length;
+            blob.length += length;
+            blob.blocks += 1;
+            blob.changed = self.next_change(Some(blob.changed));
+            blob.lease = lease::after_write(blob.lease, self.clock.ticks());
+            tx.put(key.clone(), blob.encode());
+            Ok(Appended { changed: blob.changed, offset, blocks: blob.blocks })
+        };
+        let appended = self.store.transact(&place.partition, vec![key.clone()], decide).await;
+        if let (Ok(_), Some(note)) = (&appended, note) {
+            note.kept();
+        }
+        appended
+    }
+
+    fn check_append(&self, blob: &Blob, terms: &AppendTerms, length: u64) -> Result<()> {
+        if blob.kind != BlobKind::Append {
+            return Err(ErrorCode::InvalidBlobType.into());
+        }
+        terms.write.check_change(blob, self.clock.ticks())?;
+        if blob.is_sealed {
+            return Err(ErrorCode::BlobIsSealed.into());
+        }
+        if terms.position.is_some_and(|position| position != blob.length) {
+            return Err(ErrorCode::AppendPositionConditionNotMet.into());
+        }
+        if terms.length_max.is_some_and(|max| blob.length + length > max) {
+            return Err(ErrorCode::MaxBlobSizeConditionNotMet.into());
+        }
+        if blob.blocks >= BLOCKS_MAX as u64 {
+            return Err(ErrorCode::BlockCountExceedsLimit.into());
+        }
+        Ok(())
+    }
+}

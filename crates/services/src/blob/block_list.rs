@@ -1,0 +1,149 @@
+//! Put Block List and Get Block List.
+
+use std::collections::{HashMap, HashSet};
+
+use tablerock_protocol::blob::BlockId;
+use tablerock_protocol::xml::{BlockListRequest, BlockSource};
+use tablerock_protocol::{DateTime, ErrorCode};
+
+use super::address::{BlobAddress, Place, ReadTerms, WriteTerms};
+use super::blocks::UncommittedBlock;
+use super::change::{Attempts, Change, Seen};
+use super::pieces::{self, Piece, PieceSource};
+use super::put::NewBlob;
+use super::record::{Blob, BlobKind, Body};
+use super::tidying::Holding;
+use super::{BlobService, keys};
+use crate::Result;
+
+/// Which lists somebody wants to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhichBlocks {
+    Committed,
+    Uncommitted,
+    All,
+}
+
+/// The blocks of a blob, each with its length.
+#[derive(Debug, Clone, Default)]
+pub struct BlockLists {
+    /// The blob, if it has been committed.
+    pub blob: Option<Blob>,
+    pub committed: Option<Vec<(BlockId, u64)>>,
+    pub uncommitted: Option<Vec<(BlockId, u64)>>,
+}
+
+impl BlobService {
+    /// Makes a blob of blocks. All blocks that no list took are dropped.
+    pub async fn put_block_list(
+        &self,
+        at: BlobAddress<'_>,
+        terms: &WriteTerms,
+        new: &NewBlob,
+        list: &BlockListRequest,
+    ) -> Result<DateTime> {
+        let place = self.place(at).await?;
+        let layout = self.content_ids.next().await?;
+        let mut attempts = Attempts::default();
+        loop {
+            self.timestamps.reserve().await?;
+            let seen = self.look(&place).await?;
+            let (change, changed) = self.decide_list(&place, &seen, terms, new, list, layout).await?;
+            if self.commit_change(&place, &seen, change).await? {
+                return Ok(changed);
+            }
+            attempts.again(&self.dice).await?;
+        }
+    }
+
+    async fn decide_list(
+        &self,
+        place: &Place,
+        seen: &Seen,
+        terms: &WriteTerms,
+        new: &NewBlob,
+        list: &BlockListRequest,
+        layout: u64,
+    ) -> Result<(Change, DateTime)> {
+        if seen.blob.as_ref().is_some_and(|blob| blob.kind != BlobKind::Block) {
+            return Err(ErrorCode::InvalidBlobType.into());
+        }
+        let committed = match &seen.blob {
+            Some(blob) => self.committed_pieces(place, blob).await?,
+            None => vec![],
+        };
+        let pieces = choose(list, &committed, &seen.blocks)?;
+        let length = pieces.iter().map(|piece| piece.length).sum();
+        let blocks = pieces.len() as u64;
+        let used: HashSet<u64> = pieces.iter().filter_map(Piece::content).collect();
+        let records = pieces::into_records(pieces);
+        let body = Body::Pieces { layout, records: records.len() as u64 };
+        let blob = Blob { blocks, ..self.blob_in_place_of(seen, terms, new, length, body)? };
+        let changed = blob.changed;
+        let mut change = Change::replacing(seen, Some(blob));
+        change.leaves.retain(|holding| !matches!(holding, Holding::Content { id, .. } if used.contains(id)));
+        let record = |(index, record): (usize, &pieces::PieceRecord)| {
+            (keys::pieces_key(layout, index as u64), record.encode())
+        };
+        change.puts = records.iter().enumerate().map(record).collect();
+        Ok((change, changed))
+    }
+
+    /// The committed blocks of a blob; one that was put as a whole has none.
+    async fn committed_pieces(&self, place: &Place, blob: &Blob) -> Result<Vec<Piece>> {
+        match blob.body {
+            Body::Pieces { layout, records } => {
+                Ok(pieces::read_all(&self.store, &place.partition, layout, records).await?)
+            }
+            Body::Inline(_) | Body::Whole { .. } => Ok(vec![]),
+        }
+    }
+
+    pub async fn block_list(
+        &self,
+        at: BlobAddress<'_>,
+        snapshot: Option<DateTime>,
+        terms: &ReadTerms,
+        which: WhichBlocks,
+    ) -> Result<BlockLists> {
+        let place = self.place(at).await?;
+        let blob = self.stored_blob(&place, snapshot).await?;
+        let uncommitted = UncommittedBlock::read_all(&self.store, &place.partition).await?;
+        if blob.is_none() && (uncommitted.is_empty() || snapshot.is_some()) {
+            return Err(ErrorCode::BlobNotFound.into());
+        }
+        let mut committed = vec![];
+        if let Some(blob) = &blob {
+            if blob.kind != BlobKind::Block {
+                return Err(ErrorCode::InvalidBlobType.into());
+            }
+            terms.check(blob, self.clock.ticks())?;
+            committed = self.committed_pieces(&place, blob).await?;
+        }
+        let committed = committed.into_iter().map(|piece| (piece.id, piece.length)).collect();
+        let uncommitted = uncommitted.into_iter().map(|block| (block.id, block.length)).collect();
+        Ok(BlockLists {
+            blob,
+            committed: (which != WhichBlocks::Uncommitted).then_some(committed),
+            uncommitted: (which != WhichBlocks::Committed).then_some(uncommitted),
+        })
+    }
+}
+
+/// Finds each block of a list where the list says that it is.
+fn choose(list: &BlockListRequest, committed: &[Piece], uncommitted: &[UncommittedBlock]) -> Result<Vec<Piece>> {
+    let committed: HashMap<&BlockId, &Piece> = committed.iter().map(|piece| (&piece.id, piece)).collect();
+    let uncommitted: HashMap<&BlockId, &UncommittedBlock> =
+        uncommitted.iter().map(|block| (&block.id, block)).collect();
+    let find_committed = |id: &BlockId| committed.get(id).map(|piece| (*piece).clone());
+    let find_uncommitted = |id: &BlockId| {
+        let block = uncommitted.get(id)?;
+        Some(Piece { id: block.id.clone(), length: block.length, source: PieceSource::Content(block.content) })
+    };
+    let pieces = list.blocks.iter().map(|(source, id)| match source {
+        BlockSource::Committed => find_committed(id),
+        BlockSource::Uncommitted => find_uncommitted(id),
+        BlockSource::Latest => find_uncommitted(id).or_else(|| find_committed(id)),
+    });
+    pieces.collect::<Option<Vec<_>>>().ok_or_else(|| ErrorCode::InvalidBlockList.into())
+}

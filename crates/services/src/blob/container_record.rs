@@ -1,0 +1,107 @@
+//! What the container directory keeps about a container.
+
+use tablerock_kv::{Bytes, Result};
+use tablerock_protocol::{DateTime, Metadata};
+
+use super::fields::{FieldReader, FieldWriter};
+use super::lease::{self, Lease};
+
+const FORMAT: u8 = 1;
+const WHAT: &str = "a record of the container directory";
+
+/// Who may read without signing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PublicAccess {
+    #[default]
+    Private,
+    /// Anybody may read blobs whose names they know.
+    Blob,
+    /// Anybody may read blobs, list them, and read the container's properties.
+    Container,
+}
+
+impl PublicAccess {
+    /// As `x-ms-blob-public-access` has it; nothing for a private container.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Private => None,
+            Self::Blob => Some("blob"),
+            Self::Container => Some("container"),
+        }
+    }
+}
+
+/// A container.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Container {
+    pub(super) id: u64,
+    /// When its properties, metadata or policies were last changed: its ETag and Last-Modified.
+    pub changed: DateTime,
+    pub public_access: PublicAccess,
+    pub metadata: Metadata,
+    pub lease: Option<Lease>,
+    /// The stored access policies as XML; empty if there are none.
+    pub(super) policies: Bytes,
+}
+
+impl Container {
+    pub(super) fn encode(&self) -> Bytes {
+        let mut out = FieldWriter::new(FORMAT);
+        out.ticks(self.id);
+        out.ticks(self.changed.ticks());
+        out.byte(match self.public_access {
+            PublicAccess::Private => 0,
+            PublicAccess::Blob => 1,
+            PublicAccess::Container => 2,
+        });
+        out.pairs(self.metadata.pairs());
+        lease::encode(self.lease.as_ref(), &mut out);
+        out.bytes(&self.policies);
+        out.finish()
+    }
+
+    pub(super) fn decode(record: &Bytes) -> Result<Self> {
+        let mut fields = FieldReader::new(record, FORMAT, WHAT)?;
+        let id = fields.ticks()?;
+        let changed = DateTime::from_ticks(fields.ticks()?);
+        let public_access = match fields.byte()? {
+            0 => PublicAccess::Private,
+            1 => PublicAccess::Blob,
+            2 => PublicAccess::Container,
+            _ => return Err(fields.corrupt()),
+        };
+        let metadata = Metadata::new(fields.pairs()?).map_err(|_| fields.corrupt())?;
+        let lease = lease::decode(&mut fields)?;
+        let policies = fields.bytes()?;
+        fields.finish()?;
+        Ok(Self { id, changed, public_access, metadata, lease, policies })
+    }
+
+    /// The id alone, which every operation on blobs asks for.
+    pub(super) fn decode_id(record: &Bytes) -> Result<u64> {
+        FieldReader::new(record, FORMAT, WHAT)?.ticks()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_comes_back_as_it_was() {
+        let container = Container {
+            id: 300,
+            changed: DateTime::from_unix_seconds(7),
+            public_access: PublicAccess::Blob,
+            metadata: Metadata::new(vec![("k".to_owned(), "v".to_owned())]).unwrap(),
+            lease: None,
+            policies: Bytes::from_static(b"<x/>"),
+        };
+        let record = container.encode();
+        assert_eq!(Container::decode(&record).unwrap(), container);
+        assert_eq!(Container::decode_id(&record).unwrap(), 300);
+        for length in 0..record.len() {
+            assert!(Container::decode(&record.slice(..length)).is_err(), "{length}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Copy Blob, within this server. It is done when it is answered, and nobody ever sees a copy that is pending.
+
+use std::collections::HashMap;
+
+use tablerock_kv::Bytes;
+use tablerock_protocol::blob::{ByteRange, Checksums, Conditions, LeaseId, Tags};
+use tablerock_protocol::{DateTime, ErrorCode, Metadata};
+
+use super::address::{BlobAddress, Place, ReadTerms, WriteTerms};
+use super::change::Change;
+use super::content::{INLINE_BYTES_MAX, ReceivedBody};
+use super::pieces::{self, Piece, PieceRecord, PieceSource};
+use super::put::NewBlob;
+use super::reader::BlobReader;
+use super::record::{Blob, BlobKind, Body, CopyState};
+use super::tidying::{Direction, Holding, OpenNote};
+use super::{BlobService, keys};
+use crate::{Error, Result};
+
+/// What is copied.
+#[derive(Debug, Clone)]
+pub struct CopySource<'a> {
+    pub at: BlobAddress<'a>,
+    pub snapshot: Option<DateTime>,
+    pub conditions: Conditions,
+    pub lease: Option<LeaseId>,
+    /// As the client wrote it, for the properties of the copy.
+    pub url: String,
+}
+
+/// Where it is copied to, and what becomes different there.
+#[derive(Debug, Clone)]
+pub struct CopyTarget<'a> {
+    pub at: BlobAddress<'a>,
+    pub terms: WriteTerms,
+    /// The metadata of the copy, unless it is to have its source's.
+    pub metadata: Option<Metadata>,
+    pub tags: Tags,
+    pub tier: Option<String>,
+}
+
+/// The content of a copy, durable and noted.
+struct Copied {
+    body: Body,
+    puts: Vec<(Bytes, Bytes)>,
+    note: Option<OpenNote>,
+}
+
+impl BlobService {
+    /// Copies a blob, and tells when the copy was made and its id.
+    pub async fn copy_blob(&self, source: &CopySource<'_>, target: &CopyTarget<'_>) -> Result<(DateTime, String)> {
+        let blob = self.copy_source(source).await?;
+        let to = self.place(target.at).await?;
+        let current = self.stored_blob(&to, None).await?;
+        self.check_copy(&blob, current.as_ref(), target)?;
+        let from = self.place(source.at).await?;
+        let copied = self.copy_content(&from, &blob, &to).await?;
+        // Looked up again: a container that went away while the content was copied may not get it.
+        let to = self.place(target.at).await?;
+        let new = NewBlob {
+            kind: blob.kind,
+            headers: blob.headers.clone(),
+            metadata: target.metadata.clone().unwrap_or_else(|| blob.metadata.clone()),
+            tags: target.tags.clone(),
+            tier: target.tier.clone(),
+        };
+        let id = self.fresh_uuid().hyphenated().to_string();
+        let changed = self.change(&to, |seen| {
+            self.check_copy(&blob, seen.blob.as_ref(), target)?;
+            let made = self.blob_in_place_of(seen, &target.terms, &new, blob.length, copied.body.clone())?;
+            let changed = made.changed;
+            let copy = Some(CopyState { id: id.clone(), source: source.url.clone(), completed: changed });
+            let made = Blob { blocks: blob.blocks, is_sealed: blob.is_sealed, copy, ..made };
+            Ok((Change { puts: copied.puts.clone(), ..Change::replacing(seen, Some(made)) }, changed))
+        });
+        let changed = changed.await?;
+        if let Some(note) = copied.note {
+            note.kept();
+        }
+        Ok((changed, id))
+    }
+
+    async fn copy_source(&self, source: &CopySource<'_>) -> Result<Blob> {
+        let from = self.place(source.at).await?;
+        let terms = ReadTerms { conditions: Conditions::default(), tags: None, lease: source.lease };
+        let blob = self.find(&from, source.snapshot, &terms).await?;
+        let met = source.conditions.check_read(blob.changed);
+        if met.is_err() { Err(ErrorCode::SourceConditionNotMet.into()) } else { Ok(blob) }
+    }
+
+    fn check_copy(&self, source: &Blob, current: Option<&Blob>, target: &CopyTarget<'_>) -> Result<()> {
+        target.terms.check_replace(current, self.clock.ticks()).map_err(|error| match error.code {
+            ErrorCode::ConditionNotMet => ErrorCode::TargetConditionNotMet.into(),
+            _ => Error::from(error),
+        })?;
+        match current {
+            Some(current) if current.kind != source.kind => Err(ErrorCode::InvalidBlobType.into()),
+            _ => Ok(()),
+        }
+    }
+
+    async fn copy_content(&self, from: &Place, blob: &Blob, to: &Place) -> Result<Copied> {
+        match (&blob.body, blob.kind) {
+            (Body::Inline(bytes), _) => Ok(Copied { body: Body::Inline(bytes.clone()), puts: vec![], note: None }),
+            (Body::Pieces { layout, records }, BlobKind::Block) => {
+                self.copy_pieces(from, to, *layout, *records).await
+            }
+            (Body::Whole { .. }, _) | (Body::Pieces { .. }, BlobKind::Append) => {
+                self.copy_whole(from, blob, to).await
+            }
+        }
+    }
+
+    /// Copies all bytes into one content. What was appended becomes one piece: its blocks have no names that anybody
+    /// could ask for.
+    async fn copy_whole(&self, from: &Place, blob: &Blob, to: &Place) -> Result<Copied> {
+        let range = ByteRange::whole(blob.length);
+        let opened = BlobReader::open(&self.store, from.container_id, &from.partition, blob, range).await?;
+        let mut reader = opened.ok_or(ErrorCode::ServerBusy)?;
+        let received = self.receive(to, &mut reader, false, INLINE_BYTES_MAX).await?;
+        let (source, note) = match received.body {
+            ReceivedBody::Inline(bytes) => (PieceSource::Inline(bytes), None),
+            ReceivedBody::Stored { content, note } => (PieceSource::Content(content), Some(note)),
+        };
+        if blob.kind == BlobKind::Block {
+            let body = match source {
+                PieceSource::Inline(bytes) => Body::Inline(bytes),
+                PieceSource::Content(content) => Body::Whole { content },
+            };
+            return Ok(Copied { body, puts: vec![], note });
+        }
+        let layout = self.content_ids.next().await?;
+        let piece = Piece { id: tablerock_protocol::blob::BlockId::from_bytes(b""), length: received.length, source };
+        let pieces = if blob.length == 0 { vec![] } else { vec![piece] };
+        Ok(copied_pieces(layout, pieces, note))
+    }
+
+    /// Copies blocks one by one, so that the copy has the same.
+    async fn copy_pieces(&self, from: &Place, to: &Place, layout: u64, records: u64) -> Result<Copied> {
+        let mut pieces = pieces::read_all(&self.store, &from.partition, layout, records).await?;
+        let mut copies = HashMap::new();
+        for piece in &pieces {
+            if let Some(content) = piece.content()
+                && !copies.contains_key(&content)
+            {
+                copies.insert(content, (self.content_ids.next().await?, piece.length));
+            }
+        }
+        let holdings = copies.values().map(|(id, length)| Holding::Content { id: *id, length: *length }).collect();
+        let layout = self.content_ids.next().await?;
+        let note = self.note(to, layout, holdings, Direction::Arriving).await?;
+        for (content, (copy, length)) in &copies {
+            self.copy_chunks(from.container_id, *content, *length, to.container_id, *copy).await?;
+        }
+        for piece in &mut pieces {
+            if let PieceSource::Content(content) = &mut piece.source {
+                *content = copies[content].0;
+            }
+        }
+        Ok(copied_pieces(layout, pieces, Some(note)))
+    }
+
+    async fn copy_chunks(&self, from: u64, content: u64, length: u64, to: u64, copy: u64) -> Result<()> {
+        let mut upload = self.upload(to, copy, Checksums::new(false));
+        let partition = keys::content_partition(from, content);
+        let mut left = length;
+        for index in 0.. {
+            if left == 0 {
+                break;
+            }
+            let chunk = self.store.get(&partition, &keys::chunk_key(index)).await?;
+            // The source was replaced meanwhile; whoever asks again gets the new one.
+            let chunk = chunk.ok_or(ErrorCode::ServerBusy)?;
+            left = left.saturating_sub(chunk.len() as u64);
+            upload.write(chunk).await?;
+        }
+        upload.finish().await?;
+        Ok(())
+    }
+}
+
+fn copied_pieces(layout: u64, pieces: Vec<Piece>, note: Option<OpenNote>) -> Copied {
+    let records = pieces::into_records(pieces);
+    let put = |(index, record): (usize, &PieceRecord)| (keys::pieces_key(layout, index as u64), record.encode());
+    let puts = records.iter().enumerate().map(put).collect();
+    Copied { body: Body::Pieces { layout, records: records.len() as u64 }, puts, note }
+}

@@ -1,0 +1,119 @@
+//! Delete Blob.
+
+use tablerock_kv::{Bytes, ScanLimits};
+use tablerock_protocol::{DateTime, ErrorCode};
+
+use super::address::{BlobAddress, Place, ReadTerms, WriteTerms};
+use super::change::{Attempts, Change, Seen};
+use super::record::Blob;
+use super::tidying::Holding;
+use super::{BlobService, keys};
+use crate::Result;
+
+const SCAN: ScanLimits = ScanLimits { records_max: 1_000, bytes_max: 4 << 20, deadline: None };
+
+/// What happens to the snapshots of a blob.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeleteSnapshots {
+    /// There must not be any.
+    Refuse,
+    /// They go with the blob.
+    Include,
+    /// They go, and the blob stays.
+    Only,
+}
+
+/// The snapshots of a blob, as far as they are durable.
+type Snapshots = Vec<(Bytes, Blob)>;
+
+impl BlobService {
+    pub async fn delete_blob(
+        &self,
+        at: BlobAddress<'_>,
+        terms: &WriteTerms,
+        snapshots: DeleteSnapshots,
+    ) -> Result<()> {
+        let place = self.place(at).await?;
+        self.delete_with(&place, snapshots != DeleteSnapshots::Refuse, |seen, found| {
+            decide_delete(seen, found, terms, snapshots, self.clock.ticks())
+        })
+        .await
+    }
+
+    /// Deletes one snapshot. The lease of the blob does not protect it.
+    pub async fn delete_snapshot(&self, at: BlobAddress<'_>, terms: &ReadTerms, taken: DateTime) -> Result<()> {
+        let place = self.place(at).await?;
+        let key = keys::snapshot_key(taken.ticks());
+        self.delete_with(&place, true, |seen, found| {
+            let (_, snapshot) = found.iter().find(|(found, _)| *found == key).ok_or(ErrorCode::BlobNotFound)?;
+            let conditions = ReadTerms { lease: None, ..terms.clone() };
+            conditions.check(snapshot, self.clock.ticks()).map_err(|error| error.status(412))?;
+            let blob = seen.blob.clone().map(|blob| Blob { snapshots: blob.snapshots.saturating_sub(1), ..blob });
+            let leaves = Holding::of(snapshot).into_iter().collect();
+            Ok(Change { deletes: vec![key.clone()], leaves, ..Change::beside_blocks(blob) })
+        })
+        .await
+    }
+
+    /// Decides and commits a deletion, with the blob's snapshots at hand if they are needed. Taking or deleting a snapshot
+    /// changes the blob's record, so what was seen of them holds if the record does.
+    async fn delete_with(
+        &self,
+        place: &Place,
+        needs_snapshots: bool,
+        mut decide: impl FnMut(&Seen, &Snapshots) -> Result<Change> + Send,
+    ) -> Result<()> {
+        let mut attempts = Attempts::default();
+        loop {
+            let seen = self.look(place).await?;
+            let found = match &seen.blob {
+                Some(blob) if needs_snapshots && blob.snapshots > 0 => self.snapshots_of(place).await?,
+                _ => vec![],
+            };
+            let change = decide(&seen, &found)?;
+            if self.commit_change(place, &seen, change).await? {
+                return Ok(());
+            }
+            attempts.again(&self.dice).await?;
+        }
+    }
+
+    async fn snapshots_of(&self, place: &Place) -> Result<Snapshots> {
+        let mut range = keys::snapshots(&place.partition);
+        let mut found = Vec::new();
+        loop {
+            let page = self.store.scan(&range, SCAN).await?;
+            for record in page.records {
+                let blob = Blob::decode(&record.value)?;
+                found.push((record.key, blob));
+            }
+            let Some(next) = page.next else { return Ok(found) };
+            range.start = next;
+        }
+    }
+}
+
+fn decide_delete(
+    seen: &Seen,
+    found: &Snapshots,
+    terms: &WriteTerms,
+    snapshots: DeleteSnapshots,
+    now: u64,
+) -> Result<Change> {
+    let blob = seen.blob.as_ref().ok_or(ErrorCode::BlobNotFound)?;
+    if snapshots == DeleteSnapshots::Only {
+        terms.conditions.check_write(Some(blob.changed))?;
+    } else {
+        terms.check_change(blob, now)?;
+    }
+    if snapshots == DeleteSnapshots::Refuse && blob.snapshots > 0 {
+        return Err(ErrorCode::SnapshotsPresent.into());
+    }
+    let mut change = match snapshots {
+        DeleteSnapshots::Only => Change::beside_blocks(Some(Blob { snapshots: 0, ..blob.clone() })),
+        DeleteSnapshots::Refuse | DeleteSnapshots::Include => Change::replacing(seen, None),
+    };
+    change.deletes = found.iter().map(|(key, _)| key.clone()).collect();
+    change.leaves.extend(found.iter().filter_map(|(_, snapshot)| Holding::of(snapshot)));
+    Ok(change)
+}

@@ -1,0 +1,170 @@
+//! How records of the Blob service are written: numbers, texts and bytes, one behind the other.
+//!
+//! Lengths and small numbers are LEB128, seven bits a byte, the least significant first. What is read was written here, so
+//! whatever does not fit is damage.
+
+use tablerock_kv::{Bytes, Error, Result};
+
+/// A record under construction.
+#[derive(Debug, Default)]
+pub(super) struct FieldWriter {
+    bytes: Vec<u8>,
+}
+
+impl FieldWriter {
+    pub(super) fn new(format: u8) -> Self {
+        Self { bytes: vec![format] }
+    }
+
+    pub(super) fn byte(&mut self, value: u8) {
+        self.bytes.push(value);
+    }
+
+    pub(super) fn number(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+
+    /// Eight bytes, the most significant first.
+    pub(super) fn ticks(&mut self, value: u64) {
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+    }
+
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.raw(bytes);
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    pub(super) fn pairs(&mut self, pairs: &[(String, String)]) {
+        self.number(pairs.len() as u64);
+        for (name, value) in pairs {
+            self.text(name);
+            self.text(value);
+        }
+    }
+
+    pub(super) fn finish(self) -> Bytes {
+        self.bytes.into()
+    }
+}
+
+/// What is left of a record.
+#[derive(Debug)]
+pub(super) struct FieldReader<'a> {
+    record: &'a Bytes,
+    at: usize,
+    /// What the record is, for the message about a damaged one.
+    what: &'static str,
+}
+
+impl<'a> FieldReader<'a> {
+    pub(super) fn new(record: &'a Bytes, format: u8, what: &'static str) -> Result<Self> {
+        let mut reader = Self { record, at: 0, what };
+        if reader.byte()? == format { Ok(reader) } else { Err(reader.corrupt()) }
+    }
+
+    pub(super) fn byte(&mut self) -> Result<u8> {
+        Ok(self.raw(1)?[0])
+    }
+
+    pub(super) fn number(&mut self) -> Result<u64> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(self.corrupt())
+    }
+
+    /// A number of things that follow, each of at least one byte.
+    pub(super) fn count(&mut self) -> Result<usize> {
+        let count = self.number()?;
+        let left = self.record.len() - self.at;
+        usize::try_from(count).ok().filter(|count| *count <= left).ok_or_else(|| self.corrupt())
+    }
+
+    pub(super) fn ticks(&mut self) -> Result<u64> {
+        let bytes = self.raw(8)?;
+        Ok(u64::from_be_bytes(bytes[..].try_into().expect("eight bytes were taken")))
+    }
+
+    pub(super) fn raw(&mut self, length: usize) -> Result<Bytes> {
+        let end = self.at.checked_add(length).filter(|end| *end <= self.record.len()).ok_or_else(|| self.corrupt())?;
+        let bytes = self.record.slice(self.at..end);
+        self.at = end;
+        Ok(bytes)
+    }
+
+    pub(super) fn bytes(&mut self) -> Result<Bytes> {
+        let length = self.count()?;
+        self.raw(length)
+    }
+
+    pub(super) fn text(&mut self) -> Result<String> {
+        String::from_utf8(self.bytes()?.to_vec()).map_err(|_| self.corrupt())
+    }
+
+    pub(super) fn pairs(&mut self) -> Result<Vec<(String, String)>> {
+        let count = self.count()?;
+        (0..count).map(|_| Ok((self.text()?, self.text()?))).collect()
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at == self.record.len()
+    }
+
+    pub(super) fn finish(self) -> Result<()> {
+        if self.is_at_end() { Ok(()) } else { Err(self.corrupt()) }
+    }
+
+    pub(super) fn corrupt(&self) -> Error {
+        Error::corrupt(format!("{} cannot be read", self.what))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_come_back_and_damage_is_noticed() {
+        let mut writer = FieldWriter::new(1);
+        for number in [0, 127, 128, 300, u64::MAX] {
+            writer.number(number);
+        }
+        writer.ticks(7);
+        writer.text("é");
+        writer.pairs(&[("a".to_owned(), "b".to_owned())]);
+        let record = writer.finish();
+        let read = |record: &Bytes| -> Result<()> {
+            let mut reader = FieldReader::new(record, 1, "a test")?;
+            for number in [0, 127, 128, 300, u64::MAX] {
+                assert_eq!(reader.number()?, number);
+            }
+            assert_eq!(reader.ticks()?, 7);
+            assert_eq!(reader.text()?, "é");
+            assert_eq!(reader.pairs()?, [("a".to_owned(), "b".to_owned())]);
+            reader.finish()
+        };
+        read(&record).unwrap();
+        for length in 0..record.len() {
+            assert!(read(&record.slice(..length)).is_err(), "{length}");
+        }
+        assert!(FieldReader::new(&record, 2, "a test").is_err());
+        assert!(FieldReader::new(&Bytes::from(vec![1; 20]).slice(..1), 1, "a test").unwrap().count().is_err());
+    }
+}

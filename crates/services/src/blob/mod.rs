@@ -1,0 +1,115 @@
+//! The Blob service: containers, block blobs, append blobs, leases, snapshots and copies on one store.
+//!
+//! A blob is a partition of the store, so whatever is decided about it is decided atomically; its content, if it is not
+//! small, lies elsewhere in chunks that never change. `docs/keys.md` has the layout.
+//!
+//! | to follow | read |
+//! | --- | --- |
+//! | a small upload | `put.rs`, `change.rs` |
+//! | a large one | `content.rs`, then the same |
+//! | blocks | `blocks.rs`, `block_list.rs`, on `pieces.rs` |
+//! | a download | `read.rs`, `reader.rs` |
+//! | how space comes back | `tidying.rs` |
+
+mod address;
+mod amend;
+mod append;
+mod block_list;
+mod blocks;
+mod change;
+mod container;
+mod container_list;
+mod container_record;
+mod content;
+mod copy;
+mod delete;
+mod fields;
+pub mod keys;
+mod lease;
+mod list;
+mod pieces;
+mod put;
+mod read;
+mod reader;
+mod record;
+mod snapshot;
+mod tidying;
+
+use std::sync::Arc;
+
+use tablerock_kv::{Clock, Dice, Store};
+use tablerock_protocol::{DateTime, Uuid};
+
+use crate::Result;
+use crate::ids::Ids;
+use crate::timestamps::Timestamps;
+
+pub use address::{BlobAddress, ReadTerms, WriteTerms};
+pub use append::{AppendTerms, Appended};
+pub use block_list::{BlockLists, WhichBlocks};
+pub use container_list::{ContainerPage, ContainerQuery, ListedContainer};
+pub use container_record::{Container, PublicAccess};
+pub use content::{ContentSource, Received};
+pub use copy::{CopySource, CopyTarget};
+pub use delete::DeleteSnapshots;
+pub use lease::{Lease, LeaseOutcome, LeaseState, state_of};
+pub use list::{BlobPage, BlobQuery, ListedBlob};
+pub use put::NewBlob;
+pub use reader::BlobReader;
+pub use record::{Blob, BlobKind, CopyState, Tier};
+
+/// Ids that are taken from the store at once. A busy server takes thousands in a second.
+const CONTENT_IDS_TAKEN_AT_ONCE: u64 = 4096;
+const CONTAINER_IDS_TAKEN_AT_ONCE: u64 = 32;
+
+/// Every rule of behaviour of the Blob service. No HTTP above it, no engine below it. A store has one of these at a time:
+/// it remembers which ETags it gave out.
+#[derive(Debug)]
+pub struct BlobService {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    dice: Dice,
+    timestamps: Timestamps,
+    container_ids: Ids,
+    content_ids: Ids,
+    inflow: content::Inflow,
+    tidying: Arc<tidying::Tidying>,
+}
+
+impl BlobService {
+    /// Opens the service of a store, and settles what a process before this one left behind.
+    pub async fn open(store: Store, clock: Arc<dyn Clock>, dice: Dice) -> Result<Self> {
+        let timestamps = Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await?;
+        let container_ids = Ids::new(store.clone(), keys::NEXT_CONTAINER_ID, CONTAINER_IDS_TAKEN_AT_ONCE);
+        let content_ids = Ids::new(store.clone(), keys::NEXT_CONTENT_ID, CONTENT_IDS_TAKEN_AT_ONCE);
+        let tidying = tidying::Tidying::new(store.clone());
+        tidying.settle_all().await?;
+        let inflow = content::Inflow::default();
+        Ok(Self { store, clock, dice, timestamps, container_ids, content_ids, inflow, tidying })
+    }
+
+    /// Leaves the store as a clean stop should. Requests must have ended.
+    pub async fn close(&self) -> Result<()> {
+        self.tidying.rest().await;
+        Ok(self.timestamps.close().await?)
+    }
+
+    /// Waits until the space of everything that is gone has been given back, as far as it depends on this service.
+    pub async fn rest(&self) {
+        self.tidying.rest().await;
+    }
+
+    /// The time of a change, later than that of the version it replaces.
+    fn next_change(&self, replaced: Option<DateTime>) -> DateTime {
+        let next = self.timestamps.next();
+        replaced.map_or(next, |replaced| next.max(DateTime::from_ticks(replaced.ticks() + 1)))
+    }
+
+    fn fresh_uuid(&self) -> Uuid {
+        // The form of a random UUID: version 4, variant 1.
+        let mut bytes = self.dice.id();
+        bytes[6] = bytes[6] & 0x0f | 0x40;
+        bytes[8] = bytes[8] & 0x3f | 0x80;
+        Uuid::from_bytes(bytes)
+    }
+}

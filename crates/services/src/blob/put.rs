@@ -1,0 +1,152 @@
+//! Receiving content, and Put Blob.
+
+use bytes::BytesMut;
+use tablerock_kv::Bytes;
+use tablerock_protocol::blob::{Checksums, ContentHeaders, Digests, Tags};
+use tablerock_protocol::{DateTime, ErrorCode, Metadata};
+
+use super::address::{BlobAddress, Place, WriteTerms};
+use super::change::{Change, Seen};
+use super::content::{ContentSource, INLINE_BYTES_MAX, Received, ReceivedBody, Upload};
+use super::record::{Blob, BlobKind, Body, Tier};
+use super::tidying::{Direction, Holding, OpenNote};
+use super::{BlobService, keys, lease};
+use crate::Result;
+
+/// What the writer of a blob says about it.
+#[derive(Debug, Clone)]
+pub struct NewBlob {
+    pub kind: BlobKind,
+    pub headers: ContentHeaders,
+    pub metadata: Metadata,
+    pub tags: Tags,
+    pub tier: Option<String>,
+}
+
+impl BlobService {
+    /// Receives the content of a blob. Its container must be there.
+    pub async fn receive_blob(
+        &self,
+        at: BlobAddress<'_>,
+        source: &mut impl ContentSource,
+        with_md5: bool,
+    ) -> Result<Received> {
+        self.receive(&self.place(at).await?, source, with_md5, INLINE_BYTES_MAX).await
+    }
+
+    /// Receives the content of a block, which never lies in a record: a list of blocks has to stay small.
+    pub async fn receive_block(
+        &self,
+        at: BlobAddress<'_>,
+        source: &mut impl ContentSource,
+        with_md5: bool,
+    ) -> Result<Received> {
+        self.receive(&self.place(at).await?, source, with_md5, 0).await
+    }
+
+    pub(super) async fn receive(
+        &self,
+        place: &Place,
+        source: &mut impl ContentSource,
+        with_md5: bool,
+        inline_bytes_max: usize,
+    ) -> Result<Received> {
+        let mut begun = BytesMut::new();
+        while begun.len() <= inline_bytes_max {
+            match source.next().await? {
+                Some(piece) => begun.extend_from_slice(&piece),
+                None if begun.len() > inline_bytes_max => break,
+                None if inline_bytes_max == 0 => return Err(ErrorCode::InvalidHeaderValue.into()),
+                None => return Ok(received_inline(begun.freeze(), with_md5)),
+            }
+        }
+        let content = self.content_ids.next().await?;
+        let note = self.note_arriving(place, content).await?;
+        let mut upload = self.upload(place.container_id, content, Checksums::new(with_md5));
+        upload.write(begun.freeze()).await?;
+        while let Some(piece) = source.next().await? {
+            upload.write(piece).await?;
+        }
+        let (length, digests) = upload.finish().await?;
+        Ok(Received { length, digests, body: ReceivedBody::Stored { content, note } })
+    }
+
+    pub(super) fn upload(&self, container_id: u64, content: u64, checksums: Checksums) -> Upload {
+        let partition = keys::content_partition(container_id, content);
+        Upload::new(self.store.clone(), self.inflow.clone(), partition, checksums)
+    }
+
+    /// Notes a content that is about to be written, under its own id.
+    pub(super) async fn note_arriving(&self, place: &Place, content: u64) -> Result<OpenNote> {
+        let holding = Holding::Content { id: content, length: u64::MAX };
+        self.note(place, content, vec![holding], Direction::Arriving).await
+    }
+
+    /// Puts a blob in the place of whatever is there, and tells when.
+    pub async fn put_blob(
+        &self,
+        at: BlobAddress<'_>,
+        terms: &WriteTerms,
+        new: &NewBlob,
+        received: Received,
+    ) -> Result<DateTime> {
+        // Looked up again: a container that went away while the content came in may not get it.
+        let place = self.place(at).await?;
+        let length = received.length;
+        let (body, note) = match received.body {
+            ReceivedBody::Inline(_) if new.kind == BlobKind::Append => {
+                (Body::Pieces { layout: self.content_ids.next().await?, records: 0 }, None)
+            }
+            ReceivedBody::Inline(bytes) => (Body::Inline(bytes), None),
+            ReceivedBody::Stored { content, note } => (Body::Whole { content }, Some(note)),
+        };
+        let changed = self
+            .change(&place, |seen| {
+                let blob = self.blob_in_place_of(seen, terms, new, length, body.clone())?;
+                let changed = blob.changed;
+                Ok((Change::replacing(seen, Some(blob)), changed))
+            })
+            .await?;
+        if let Some(note) = note {
+            note.kept();
+        }
+        Ok(changed)
+    }
+
+    /// The record of a new blob, if it may take the place of what is there.
+    pub(super) fn blob_in_place_of(
+        &self,
+        seen: &Seen,
+        terms: &WriteTerms,
+        new: &NewBlob,
+        length: u64,
+        body: Body,
+    ) -> Result<Blob> {
+        let now = self.clock.ticks();
+        let current = seen.blob.as_ref();
+        terms.check_replace(current, now)?;
+        let changed = self.next_change(current.map(|blob| blob.changed));
+        let tier = new.tier.clone().map(|name| Tier { name, changed });
+        Ok(Blob {
+            kind: new.kind,
+            changed,
+            created: current.map_or(changed, |blob| blob.created),
+            length,
+            blocks: 0,
+            is_sealed: false,
+            snapshots: current.map_or(0, |blob| blob.snapshots),
+            headers: new.headers.clone(),
+            metadata: new.metadata.clone(),
+            tags: new.tags.clone(),
+            lease: lease::after_write(current.and_then(|blob| blob.lease), now),
+            tier,
+            copy: None,
+            body,
+        })
+    }
+}
+
+fn received_inline(bytes: Bytes, with_md5: bool) -> Received {
+    let digests = Digests::of(&bytes, with_md5);
+    Received { length: bytes.len() as u64, digests, body: ReceivedBody::Inline(bytes) }
+}

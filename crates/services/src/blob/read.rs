@@ -1,0 +1,48 @@
+//! Reads: properties, content, and what they have in common.
+
+use tablerock_kv::Error as StoreError;
+use tablerock_protocol::blob::ByteRange;
+use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
+
+use super::address::{BlobAddress, Place, ReadTerms};
+use super::reader::BlobReader;
+use super::record::Blob;
+use super::BlobService;
+use crate::Result;
+
+/// How often a download begins again because the blob was replaced between its record and its content.
+const ATTEMPTS_MAX: u32 = 16;
+
+impl BlobService {
+    /// The properties of a blob or of a snapshot.
+    pub async fn blob(&self, at: BlobAddress<'_>, snapshot: Option<DateTime>, terms: &ReadTerms) -> Result<Blob> {
+        let place = self.place(at).await?;
+        self.find(&place, snapshot, terms).await
+    }
+
+    pub(super) async fn find(&self, place: &Place, snapshot: Option<DateTime>, terms: &ReadTerms) -> Result<Blob> {
+        let blob = self.stored_blob(place, snapshot).await?.ok_or(ErrorCode::BlobNotFound)?;
+        terms.check(&blob, self.clock.ticks())?;
+        Ok(blob)
+    }
+
+    /// A range of a blob's content, which `choose` picks when it sees the blob.
+    pub async fn download(
+        &self,
+        at: BlobAddress<'_>,
+        snapshot: Option<DateTime>,
+        terms: &ReadTerms,
+        mut choose: impl FnMut(&Blob) -> Result<ByteRange, ServiceError> + Send,
+    ) -> Result<(Blob, ByteRange, BlobReader)> {
+        let place = self.place(at).await?;
+        for _ in 0..ATTEMPTS_MAX {
+            let blob = self.find(&place, snapshot, terms).await?;
+            let range = choose(&blob)?;
+            let opened = BlobReader::open(&self.store, place.container_id, &place.partition, &blob, range).await?;
+            if let Some(reader) = opened {
+                return Ok((blob, range, reader));
+            }
+        }
+        Err(StoreError::unavailable("a blob is replaced too often to be read; retry later").into())
+    }
+}

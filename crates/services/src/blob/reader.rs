@@ -1,0 +1,196 @@
+//! Content on its way out.
+
+use std::collections::VecDeque;
+
+use tablerock_kv::{Bytes, Error as StoreError, Store};
+use tablerock_protocol::ServiceError;
+use tablerock_protocol::blob::ByteRange;
+
+use super::content::{CHUNK_BYTES, ContentSource};
+use super::pieces::{self, Piece, PieceSource};
+use super::record::{Blob, Body};
+use super::keys;
+use crate::Result;
+
+/// Chunks that are read before anything is answered. What is deleted chunk by chunk has no more than these, so that
+/// a reader has all of it or none.
+const CHUNKS_AHEAD: usize = 2;
+
+/// The bytes of a range of a blob, one chunk at a time, as they were when it was opened.
+#[derive(Debug)]
+pub struct BlobReader {
+    store: Store,
+    container_id: u64,
+    partition: Bytes,
+    /// Parts that come next, and behind them the list of pieces that tells of more.
+    parts: VecDeque<Part>,
+    list: Option<List>,
+    ahead: VecDeque<Bytes>,
+    /// Bytes that are not read yet.
+    left: u64,
+}
+
+#[derive(Debug)]
+enum Part {
+    Inline(Bytes),
+    Content { id: u64, offset: u64, length: u64 },
+}
+
+#[derive(Debug)]
+struct List {
+    layout: u64,
+    next: u64,
+    records: u64,
+    /// Bytes of the next record that lie before the range.
+    skip: u64,
+}
+
+impl BlobReader {
+    /// Opens a range of a blob and reads its beginning; `None` if the content has gone since the record was read.
+    pub(super) async fn open(
+        store: &Store,
+        container_id: u64,
+        partition: &Bytes,
+        blob: &Blob,
+        range: ByteRange,
+    ) -> Result<Option<Self>> {
+        let mut reader = Self {
+            store: store.clone(),
+            container_id,
+            partition: partition.clone(),
+            parts: VecDeque::new(),
+            list: None,
+            ahead: VecDeque::new(),
+            left: range.length,
+        };
+        if range.length == 0 {
+            return Ok(Some(reader));
+        }
+        match &blob.body {
+            Body::Inline(bytes) => {
+                let (start, end) = (range.offset as usize, (range.offset + range.length) as usize);
+                let part = if end <= bytes.len() { bytes.slice(start..end) } else { return Err(damaged()) };
+                reader.parts.push_back(Part::Inline(part));
+            }
+            Body::Whole { content } => {
+                reader.parts.push_back(Part::Content { id: *content, offset: range.offset, length: range.length });
+            }
+            Body::Pieces { layout, records } => {
+                let found = pieces::find_record(store, partition, *layout, *records, range.offset).await?;
+                let Some(next) = found else { return Ok(None) };
+                let Some(record) = pieces::read_record(store, partition, *layout, next).await? else { return Ok(None) };
+                let skip = range.offset - record.offset;
+                reader.list = Some(List { layout: *layout, next, records: *records, skip });
+            }
+        }
+        while reader.ahead.len() < CHUNKS_AHEAD {
+            match reader.read().await? {
+                Read::Bytes(bytes) => reader.ahead.push_back(bytes),
+                Read::End => break,
+                Read::Gone => return Ok(None),
+            }
+        }
+        Ok(Some(reader))
+    }
+
+    /// The next bytes; `None` at the end. Content that has gone meanwhile is an error: half of it must not look whole.
+    pub async fn next(&mut self) -> Result<Option<Bytes>> {
+        if let Some(bytes) = self.ahead.pop_front() {
+            return Ok(Some(bytes));
+        }
+        match self.read().await? {
+            Read::Bytes(bytes) => Ok(Some(bytes)),
+            Read::End => Ok(None),
+            Read::Gone => Err(StoreError::unavailable("the blob was replaced while it was read").into()),
+        }
+    }
+
+    /// The whole range, which must be small.
+    pub async fn read_to_end(mut self) -> Result<Bytes> {
+        let mut whole = bytes::BytesMut::new();
+        while let Some(bytes) = self.next().await? {
+            whole.extend_from_slice(&bytes);
+        }
+        Ok(whole.freeze())
+    }
+
+    async fn read(&mut self) -> Result<Read> {
+        if self.left == 0 {
+            return Ok(Read::End);
+        }
+        loop {
+            match self.parts.pop_front() {
+                Some(Part::Inline(bytes)) if bytes.is_empty() => {}
+                Some(Part::Inline(bytes)) => return Ok(self.hand_out(bytes)),
+                Some(Part::Content { length: 0, .. }) => {}
+                Some(Part::Content { id, offset, length }) => return self.read_chunk(id, offset, length).await,
+                None => {
+                    if !self.read_list().await? {
+                        return Ok(Read::Gone);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn read_chunk(&mut self, id: u64, offset: u64, length: u64) -> Result<Read> {
+        let index = offset / CHUNK_BYTES as u64;
+        let partition = keys::content_partition(self.container_id, id);
+        let Some(chunk) = self.store.get(&partition, &keys::chunk_key(index)).await? else { return Ok(Read::Gone) };
+        let start = (offset % CHUNK_BYTES as u64) as usize;
+        let end = chunk.len().min(start + usize::try_from(length).unwrap_or(usize::MAX).min(CHUNK_BYTES));
+        if end <= start {
+            return Err(damaged());
+        }
+        let bytes = chunk.slice(start..end);
+        let read = bytes.len() as u64;
+        self.parts.push_front(Part::Content { id, offset: offset + read, length: length - read });
+        Ok(self.hand_out(bytes))
+    }
+
+    /// The last part may reach beyond the range.
+    fn hand_out(&mut self, mut bytes: Bytes) -> Read {
+        bytes.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
+        self.left -= bytes.len() as u64;
+        Read::Bytes(bytes)
+    }
+
+    /// Takes the next record of the list of pieces; `false` if it is not there any more.
+    async fn read_list(&mut self) -> Result<bool> {
+        let Some(list) = &mut self.list else { return Err(damaged()) };
+        if list.next >= list.records {
+            return Err(damaged());
+        }
+        let Some(record) = pieces::read_record(&self.store, &self.partition, list.layout, list.next).await? else {
+            return Ok(false);
+        };
+        list.next += 1;
+        for Piece { length, source, .. } in record.pieces {
+            let skipped = list.skip.min(length);
+            list.skip -= skipped;
+            self.parts.push_back(match source {
+                PieceSource::Inline(bytes) if skipped as usize > bytes.len() => return Err(damaged()),
+                PieceSource::Inline(bytes) => Part::Inline(bytes.slice(skipped as usize..)),
+                PieceSource::Content(id) => Part::Content { id, offset: skipped, length: length - skipped },
+            });
+        }
+        Ok(true)
+    }
+}
+
+/// Content may come from another blob.
+impl ContentSource for BlobReader {
+    async fn next(&mut self) -> Result<Option<Bytes>, ServiceError> {
+        BlobReader::next(self).await.map_err(crate::Error::into_service_error)
+    }
+}
+
+enum Read {
+    Bytes(Bytes),
+    End,
+    Gone,
+}
+
+fn damaged() -> crate::Error {
+    StoreError::corrupt("a blob has fewer bytes than its record says").into()
+}

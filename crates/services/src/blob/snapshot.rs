@@ -1,0 +1,42 @@
+//! Snapshots: records of a blob as it was, which share its content.
+
+use tablerock_kv::{Bytes, Error as StoreError, Transaction};
+use tablerock_protocol::{DateTime, ErrorCode, Metadata};
+
+use super::address::{BlobAddress, WriteTerms};
+use super::lease::{self, Leased};
+use super::record::Blob;
+use super::{BlobService, keys};
+use crate::Result;
+
+impl BlobService {
+    /// Takes a snapshot, and tells its id and the time of the snapshot's last change. Metadata, if any is given, is the
+    /// snapshot's own, which is then a change of its own.
+    pub async fn snapshot_blob(
+        &self,
+        at: BlobAddress<'_>,
+        terms: &WriteTerms,
+        metadata: Option<&Metadata>,
+    ) -> Result<(DateTime, DateTime)> {
+        let place = self.place(at).await?;
+        self.timestamps.reserve().await?;
+        let key = Bytes::from_static(keys::BASE_KEY);
+        let decide = |tx: &mut Transaction| {
+            let mut blob = Blob::decode(tx.get(&key).ok_or(ErrorCode::BlobNotFound)?)?;
+            // A snapshot changes nothing, so it needs no lease; one that is named must be the right one.
+            lease::check_read(blob.lease.as_ref(), terms.lease, self.clock.ticks(), Leased::Blob)?;
+            terms.conditions.check_write(Some(blob.changed))?;
+            let taken = self.next_change(None);
+            let mut snapshot = Blob { lease: None, snapshots: 0, ..blob.clone() };
+            if let Some(metadata) = metadata {
+                snapshot.metadata = metadata.clone();
+                snapshot.changed = taken;
+            }
+            blob.snapshots = blob.snapshots.checked_add(1).ok_or_else(|| StoreError::corrupt("too many snapshots"))?;
+            tx.put(keys::snapshot_key(taken.ticks()), snapshot.encode());
+            tx.put(key.clone(), blob.encode());
+            Ok((taken, snapshot.changed))
+        };
+        self.store.transact(&place.partition, vec![key.clone()], decide).await
+    }
+}

@@ -1,0 +1,342 @@
+//! Giving space back, also when something dies on the way.
+//!
+//! Contents and lists of pieces are written before the record that refers to them, and go after the record that did. In
+//! between they could be forgotten for ever, so a note names them: durable before the first byte is written or the last
+//! reference goes, and removed when it is known that each is referred to or gone. Whatever interrupts that, a dropped
+//! connection, a refusal or the end of the process, the note is settled later: at once in the background, or at the next
+//! start. Settling looks at what the blob refers to, so it is right in every case, and may be done twice.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tablerock_kv::{Bytes, Error, Position, Range, Result, ScanLimits, Store};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::blocks::UncommittedBlock;
+use super::content::CHUNK_BYTES;
+use super::fields::{FieldReader, FieldWriter};
+use super::pieces::{self, Piece};
+use super::record::{Blob, Body};
+use super::keys;
+
+const FORMAT: u8 = 1;
+
+/// Notes that may be open for contents under way, and as many for what is to go. More wait.
+const NOTES_MAX: usize = 1024;
+
+/// Contents of up to so many chunks are deleted record by record. Above, the engine drops the range, which costs it more
+/// at first and nothing for each record.
+const DELETED_CHUNKS_MAX: u64 = 2;
+
+const SCAN: ScanLimits = ScanLimits { records_max: 1_000, bytes_max: 4 << 20, deadline: None };
+
+/// Something that a blob holds and that takes up space of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holding {
+    /// With its length, or `u64::MAX` while nobody knows it.
+    Content { id: u64, length: u64 },
+    /// All of its records, however many there are by then.
+    Layout { id: u64 },
+}
+
+impl Holding {
+    /// What the body of a blob holds.
+    pub(super) fn of(blob: &Blob) -> Option<Self> {
+        match blob.body {
+            Body::Inline(_) => None,
+            Body::Whole { content } => Some(Self::Content { id: content, length: blob.length }),
+            Body::Pieces { layout, .. } => Some(Self::Layout { id: layout }),
+        }
+    }
+}
+
+/// What a blob holds that may have to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Note {
+    pub(super) container_id: u64,
+    pub(super) name: String,
+    pub(super) holdings: Vec<Holding>,
+}
+
+impl Note {
+    fn encode(&self) -> Bytes {
+        let mut out = FieldWriter::new(FORMAT);
+        out.number(self.container_id);
+        out.text(&self.name);
+        out.number(self.holdings.len() as u64);
+        for holding in &self.holdings {
+            let (kind, id, size) = match *holding {
+                Holding::Content { id, length } => (1, id, length),
+                Holding::Layout { id } => (2, id, 0),
+            };
+            out.byte(kind);
+            out.number(id);
+            out.number(size);
+        }
+        out.finish()
+    }
+
+    fn decode(record: &Bytes) -> Result<Self> {
+        let mut fields = FieldReader::new(record, FORMAT, "a note about a blob")?;
+        let (container_id, name) = (fields.number()?, fields.text()?);
+        let mut holdings = Vec::new();
+        for _ in 0..fields.count()? {
+            let (kind, id, size) = (fields.byte()?, fields.number()?, fields.number()?);
+            holdings.push(match kind {
+                1 => Holding::Content { id, length: size },
+                2 => Holding::Layout { id },
+                _ => return Err(fields.corrupt()),
+            });
+        }
+        fields.finish()?;
+        Ok(Self { container_id, name, holdings })
+    }
+}
+
+/// Who settles notes.
+#[derive(Debug)]
+pub(super) struct Tidying {
+    store: Store,
+    /// Apart, because a write may have one of the first and wait for one of the second; never the other way round.
+    arriving: Arc<Semaphore>,
+    leaving: Arc<Semaphore>,
+}
+
+/// Whether a note is about something new or something old.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Arriving,
+    Leaving,
+}
+
+/// A note that is written and not settled. When it is dropped, it is settled in the background.
+#[derive(Debug)]
+pub(super) struct OpenNote {
+    tidying: Arc<Tidying>,
+    id: u64,
+    work: Option<Work>,
+}
+
+#[derive(Debug)]
+struct Work {
+    note: Note,
+    /// Whether each holding is known to be referred to, so that nobody has to look.
+    is_kept: bool,
+    permit: OwnedSemaphorePermit,
+}
+
+impl Tidying {
+    pub(super) fn new(store: Store) -> Arc<Self> {
+        let notes = || Arc::new(Semaphore::new(NOTES_MAX));
+        Arc::new(Self { store, arriving: notes(), leaving: notes() })
+    }
+
+    /// Writes a note. `id` is one that nothing else has.
+    pub(super) async fn open(self: &Arc<Self>, id: u64, note: Note, direction: Direction) -> Result<OpenNote> {
+        let notes = match direction {
+            Direction::Arriving => &self.arriving,
+            Direction::Leaving => &self.leaving,
+        };
+        let permit = Arc::clone(notes).acquire_owned().await.expect("the semaphore is never closed");
+        let (key, value) = (keys::holdings_note_key(id), note.encode());
+        self.store
+            .transact(&keys::notes_partition(), vec![], |tx| {
+                tx.put(key.clone(), value.clone());
+                Ok::<_, Error>(())
+            })
+            .await?;
+        let work = Some(Work { note, is_kept: false, permit });
+        Ok(OpenNote { tidying: Arc::clone(self), id, work })
+    }
+
+    /// Waits until everything that is under way in the background is done.
+    pub(super) async fn rest(&self) {
+        for notes in [&self.arriving, &self.leaving] {
+            let all = notes.acquire_many(NOTES_MAX as u32).await;
+            drop(all.expect("the semaphore is never closed"));
+        }
+    }
+
+    /// Settles what the last process left. For the start, before anything is written.
+    pub(super) async fn settle_all(&self) -> Result<()> {
+        let mut range = keys::holdings_notes();
+        loop {
+            let page = self.store.scan(&range, SCAN).await?;
+            for record in &page.records {
+                self.settle(&Note::decode(&record.value)?).await?;
+                self.forget(record.key.clone()).await?;
+            }
+            let Some(next) = page.next else { return Ok(()) };
+            range.start = next;
+        }
+    }
+
+    async fn forget(&self, key: Bytes) -> Result<()> {
+        let delete = |tx: &mut tablerock_kv::Transaction| {
+            tx.delete(key.clone());
+            Ok(())
+        };
+        self.store.transact(&keys::notes_partition(), vec![], delete).await
+    }
+
+    /// Drops each holding of a note that the blob does not refer to.
+    async fn settle(&self, note: &Note) -> Result<()> {
+        let partition = keys::blob_partition(note.container_id, &note.name);
+        let live = self.references(&partition).await?;
+        let mut contents = BTreeSet::new();
+        let mut layouts = Vec::new();
+        for holding in &note.holdings {
+            match *holding {
+                Holding::Content { id, length } if !live.contents.contains(&id) => drop(contents.insert((id, length))),
+                Holding::Layout { id } if !live.layouts.contains(&id) => {
+                    let pieces = pieces::read_all(&self.store, &partition, id, u64::MAX).await?;
+                    contents.extend(contents_of(&pieces));
+                    layouts.push(id);
+                }
+                _ => {}
+            }
+        }
+        if !contents.is_empty() {
+            self.spare_pieces(&partition, &live, &mut contents).await?;
+        }
+        self.drop_contents(note.container_id, &contents).await?;
+        // Last, because they tell which contents there are.
+        for layout in layouts {
+            self.delete_layout(&partition, layout).await?;
+        }
+        Ok(())
+    }
+
+    /// What the blob and its snapshots refer to themselves.
+    async fn references(&self, partition: &Bytes) -> Result<Live> {
+        let mut live = Live::default();
+        let mut range = keys::snapshots(partition);
+        range.end = Some(Position::new(partition.clone(), keys::BASE_KEY).successor());
+        loop {
+            let page = self.store.scan(&range, SCAN).await?;
+            for record in &page.records {
+                match Blob::decode(&record.value)?.body {
+                    Body::Inline(_) => {}
+                    Body::Whole { content } => drop(live.contents.insert(content)),
+                    Body::Pieces { layout, .. } => drop(live.layouts.insert(layout)),
+                }
+            }
+            let Some(next) = page.next else { return Ok(live) };
+            range.start = next;
+        }
+    }
+
+    /// Takes out the contents that lists of pieces or uncommitted blocks refer to.
+    async fn spare_pieces(&self, partition: &Bytes, live: &Live, contents: &mut BTreeSet<(u64, u64)>) -> Result<()> {
+        let mut spared = BTreeSet::new();
+        for layout in &live.layouts {
+            let pieces = pieces::read_all(&self.store, partition, *layout, u64::MAX).await?;
+            spared.extend(pieces.iter().filter_map(Piece::content));
+        }
+        for block in UncommittedBlock::read_all(&self.store, partition).await? {
+            spared.insert(block.content);
+        }
+        contents.retain(|(id, _)| !spared.contains(id));
+        Ok(())
+    }
+
+    /// Contents with neighbouring ids go together: nothing else can lie between them.
+    async fn drop_contents(&self, container_id: u64, contents: &BTreeSet<(u64, u64)>) -> Result<()> {
+        let mut contents = contents.iter().copied().peekable();
+        while let Some((first, length)) = contents.next() {
+            let mut last = first;
+            while let Some((id, _)) = contents.next_if(|(id, _)| *id == last + 1) {
+                last = id;
+            }
+            let chunks = length.div_ceil(CHUNK_BYTES as u64);
+            if first == last && chunks <= DELETED_CHUNKS_MAX {
+                self.delete_chunks(container_id, first, chunks).await?;
+            } else {
+                let end = keys::content_partition(container_id, last);
+                let range = Range::between(
+                    Position::start_of(keys::content_partition(container_id, first)),
+                    Position::end_of(&end),
+                );
+                self.store.drop_range(range).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn delete_chunks(&self, container_id: u64, content_id: u64, chunks: u64) -> Result<()> {
+        let delete = |tx: &mut tablerock_kv::Transaction| {
+            (0..chunks).for_each(|index| tx.delete(keys::chunk_key(index)));
+            Ok(())
+        };
+        self.store.transact(&keys::content_partition(container_id, content_id), vec![], delete).await
+    }
+
+    async fn delete_layout(&self, partition: &Bytes, layout: u64) -> Result<()> {
+        let mut range = keys::pieces_from(partition, layout, 0);
+        loop {
+            let page = self.store.scan(&range, SCAN).await?;
+            let delete = |tx: &mut tablerock_kv::Transaction| {
+                page.records.iter().for_each(|record| tx.delete(record.key.clone()));
+                Ok::<_, Error>(())
+            };
+            self.store.transact(partition, vec![], delete).await?;
+            let Some(next) = page.next else { return Ok(()) };
+            range.start = next;
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Live {
+    contents: BTreeSet<u64>,
+    layouts: BTreeSet<u64>,
+}
+
+fn contents_of(pieces: &[Piece]) -> impl Iterator<Item = (u64, u64)> + '_ {
+    pieces.iter().filter_map(|piece| Some((piece.content()?, piece.length)))
+}
+
+impl OpenNote {
+    /// Says that everything in the note is referred to by now.
+    pub(super) fn kept(mut self) {
+        if let Some(work) = &mut self.work {
+            work.is_kept = true;
+        }
+    }
+}
+
+impl Drop for OpenNote {
+    fn drop(&mut self) {
+        let Some(work) = self.work.take() else { return };
+        // Without a runtime the process is ending, and the next one will find the note.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (tidying, key) = (Arc::clone(&self.tidying), keys::holdings_note_key(self.id));
+        runtime.spawn(async move {
+            let Work { note, is_kept, permit } = work;
+            let settled = if is_kept { Ok(()) } else { tidying.settle(&note).await };
+            let outcome = match settled {
+                Ok(()) => tidying.forget(key).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = outcome {
+                tracing::warn!(%error, "what a blob left behind stays until the next start");
+            }
+            drop(permit);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_comes_back_as_it_was() {
+        let holdings =
+            vec![Holding::Content { id: 7, length: u64::MAX }, Holding::Layout { id: 300 }];
+        let note = Note { container_id: 3, name: "a/é".to_owned(), holdings };
+        let record = note.encode();
+        assert_eq!(Note::decode(&record).unwrap(), note);
+        assert!(Note::decode(&record.slice(..record.len() - 1)).is_err());
+    }
+}
