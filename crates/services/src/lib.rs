@@ -9,9 +9,11 @@
 //! | a write | `table/entities.rs`, on `table/group.rs` and `table/stored_entity.rs` |
 //! | a query | `table/query.rs`, on `table/plan.rs` and `table/sketch/` |
 //! | a message | `queue/messages.rs`, on `queue/heads/` and `queue/stored_message.rs` |
+//! | what is known about requests | `analytics/mod.rs` |
 //! | a table's life | `table/directory.rs`, `table/acl.rs`, `table/table_query.rs` |
 
 mod account;
+pub mod analytics;
 pub mod blob;
 mod error;
 mod ids;
@@ -22,6 +24,7 @@ mod throttle;
 mod timestamps;
 
 pub use account::AccountService;
+pub use analytics::Analytics;
 pub use blob::BlobService;
 pub use error::{Error, Result};
 pub use queue::QueueService;
