@@ -8,7 +8,7 @@
 //! - [`load`], [`connection`], [`answer`], [`caller`]: the load generator.
 //! - [`workload`], [`dataset`], [`entity`]: what is asked, and of which data.
 //! - [`fjall_alone`], [`journal`]: the ceiling for writes.
-//! - [`histogram`], [`process`], [`series`], [`results`]: from measurements to verdicts.
+//! - [`histogram`], [`process`], [`series`], [`results`], [`explained`]: from measurements to verdicts.
 //! - [`machine`], [`sync_time`], [`versions`], [`report`]: the document.
 //! - [`progress`]: for whoever waits.
 
@@ -19,6 +19,7 @@ pub mod connection;
 pub mod contest;
 pub mod dataset;
 pub mod entity;
+pub mod explained;
 pub mod fjall_alone;
 pub mod histogram;
 pub mod journal;

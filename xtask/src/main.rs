@@ -81,7 +81,7 @@ enum Task {
     ///
     /// All of it takes about half an hour on two cores and 15 GB of disk, and wants a machine with nothing else to do. With
     /// --quick or --only, docs/benchmarks.md stays as it is, and the numbers go to benchmarks.md in target/bench. The
-    /// exit code is 1 if a target was missed.
+    /// exit code is 1 if a target was missed and no decision explains it.
     Bench(BenchOptions),
     /// Write docs/compatibility.md from the results of the last conformance run
     Docs,

@@ -53,7 +53,7 @@ fn targets(results: &Results) -> String {
     let mut text =
         "| work | target | measured | | with Azurite in memory |\n| --- | --- | --- | --- | --- |\n".to_owned();
     for verdict in &results.verdicts {
-        let (work, (measured, outcome)) = (verdict.row.title(), judgement(verdict.measured.as_ref()));
+        let (work, (measured, outcome)) = (verdict.row.title(), judgement(verdict));
         let aside = aside(verdict).unwrap_or_default();
         let _ = writeln!(text, "| {work} | {} | {measured} | {outcome} | {aside} |", verdict.target);
     }

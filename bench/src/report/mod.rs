@@ -4,6 +4,7 @@ mod document;
 
 use std::time::Duration;
 
+use crate::explained::why_missed;
 use crate::results::{Measured, Results, Verdict};
 use crate::series::Series;
 
@@ -26,7 +27,7 @@ pub fn line(series: &Series) -> String {
 /// The table of targets, with what became of them.
 pub fn verdicts(results: &Results) -> String {
     let lines = results.verdicts.iter().map(|verdict| {
-        let (work, (measured, outcome)) = (verdict.row.title(), judgement(verdict.measured.as_ref()));
+        let (work, (measured, outcome)) = (verdict.row.title(), judgement(verdict));
         let aside = aside(verdict).map(|aside| format!("; in memory: {aside}")).unwrap_or_default();
         format!("{work:43} {:47} {measured:37} {outcome}{aside}\n", verdict.target)
     });
@@ -34,11 +35,12 @@ pub fn verdicts(results: &Results) -> String {
 }
 
 /// What was measured, and what that means.
-fn judgement(measured: Option<&Measured>) -> (&str, &'static str) {
-    match measured {
-        Some(Measured { shown, is_met: true }) => (shown, "met"),
-        Some(Measured { shown, is_met: false }) => (shown, "**missed**"),
-        None => ("not measured", "open"),
+fn judgement(verdict: &Verdict) -> (&str, String) {
+    match (&verdict.measured, why_missed(verdict)) {
+        (Some(Measured { shown, is_met: true }), _) => (shown, "met".to_owned()),
+        (Some(Measured { shown, is_met: false }), None) => (shown, "**missed**".to_owned()),
+        (Some(Measured { shown, is_met: false }), Some(why)) => (shown, format!("**missed**, [why]({why})")),
+        (None, _) => ("not measured", "open".to_owned()),
     }
 }
 
