@@ -39,6 +39,10 @@ pub(crate) struct Credentials<'a> {
 }
 
 /// What a request shows of its sender, as far as every service reads it alike.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken apart at once, and a box would cost every SAS an allocation"
+)]
 enum Shown<'a> {
     /// Credentials that are good.
     Good(Caller),
