@@ -14,12 +14,12 @@ use tablerock_services::QueueService;
 use tablerock_services::queue::{Message, MessageUpdate, NewMessage, TimeToLive};
 
 async fn get_one(service: &QueueService, seconds: u32) -> Option<Message> {
-    service.get_messages(ACCOUNT, &jobs(), 1, seconds).await.unwrap().pop()
+    service.get_messages(ACCOUNT, &jobs(), 1, seconds).await.expect("a list").pop()
 }
 
 async fn put(service: &QueueService, text: &str, visibility_seconds: u32, time_to_live: TimeToLive) -> Message {
     let new = NewMessage { text: text.to_owned(), visibility_seconds, time_to_live };
-    service.put_message(ACCOUNT, &jobs(), new).await.unwrap()
+    service.put_message(ACCOUNT, &jobs(), new).await.expect("a message is put")
 }
 
 #[tokio::test]

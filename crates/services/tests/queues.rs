@@ -15,7 +15,8 @@ use tablerock_protocol::{ErrorCode, Metadata, QueueName};
 use tablerock_services::queue::{Created, QueueQuery};
 
 fn metadata(pairs: &[(&str, &str)]) -> Metadata {
-    Metadata::new(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()).unwrap()
+    let owned = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Metadata::new(owned.collect()).expect("it is metadata")
 }
 
 #[tokio::test]

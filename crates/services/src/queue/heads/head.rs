@@ -87,15 +87,15 @@ impl Head {
 
     /// A message may be at this place, now that a write to it is over.
     pub(super) fn landed(&self, key: MessageKey) {
-        let mut state = self.state.lock();
+        let state = &mut *self.state.lock();
         if key < state.next {
-            return state.add(key);
-        }
-        match &mut state.meanwhile {
-            Some(meanwhile) if meanwhile.len() < WAITING_MAX => drop(meanwhile.insert(key)),
-            Some(_) => state.read_again(key),
-            // The next scan will find it.
-            None => {}
+            state.add(key);
+        } else if let Some(meanwhile) = &mut state.meanwhile {
+            if meanwhile.len() < WAITING_MAX {
+                meanwhile.insert(key);
+            } else {
+                state.read_again(key);
+            }
         }
     }
 
