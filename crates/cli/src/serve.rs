@@ -157,11 +157,7 @@ async fn open_queues(
     Ok(queues)
 }
 
-async fn open_blobs(
-    settings: &Settings,
-    store: &Store,
-    clock: &Arc<dyn Clock>,
-) -> Result<BlobService, ServiceFailure> {
+async fn open_blobs(settings: &Settings, store: &Store, clock: &Arc<dyn Clock>) -> Result<BlobService, ServiceFailure> {
     let blobs = BlobService::open(store.clone(), clock.clone(), Dice::from_os()).await?;
     for account in &settings.accounts {
         blobs.finish_drops(account.name.as_str()).await?;

@@ -15,8 +15,7 @@ use tablerock_services::blob::{DeleteSnapshots, WriteTerms};
 const MIB: usize = 1 << 20;
 
 fn store_in(folder: &Path) -> Store {
-    let options =
-        LocalOptions { sweep_delay: Duration::ZERO, write_buffer_bytes: 4 << 20, ..LocalOptions::default() };
+    let options = LocalOptions { sweep_delay: Duration::ZERO, write_buffer_bytes: 4 << 20, ..LocalOptions::default() };
     Store::new(Arc::new(LocalEngine::open_with(folder, &options).expect("the folder is free")))
 }
 

@@ -11,8 +11,8 @@ use tablerock_protocol::blob::{Conditions, EtagList, LeaseAction, LeaseDuration,
 use tablerock_protocol::xml::BlockSource;
 use tablerock_protocol::{ErrorCode, Metadata, Uuid};
 use tablerock_services::blob::{
-    AppendTerms, BlobKind, BlobQuery, BlobService, ContainerQuery, DeleteSnapshots, LeaseOutcome, ListedBlob, PublicAccess,
-    ReadTerms, WhichBlocks, WriteTerms,
+    AppendTerms, BlobKind, BlobQuery, BlobService, ContainerQuery, DeleteSnapshots, LeaseOutcome, ListedBlob,
+    PublicAccess, ReadTerms, WhichBlocks, WriteTerms,
 };
 
 async fn service() -> BlobService {

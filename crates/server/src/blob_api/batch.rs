@@ -118,4 +118,3 @@ fn failed(call: &Call<'_>, error: &ServiceError) -> Answer {
     let length = answer.body.bytes_held().to_string();
     answer.with(AnswerHeader::ErrorCode, error.code.name()).with(AnswerHeader::ContentLength, length)
 }
-

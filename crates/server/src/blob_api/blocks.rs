@@ -104,9 +104,7 @@ pub(super) async fn block_list(call: Call<'_>) -> Result<Answer, ServiceError> {
     let xml = render_block_list(lists.committed.as_deref(), lists.uncommitted.as_deref());
     let answer = Answer::xml(200, format!("{BOM}{xml}").into_bytes());
     Ok(match lists.blob {
-        Some(blob) => {
-            changed(answer, blob.changed).with(AnswerHeader::BlobContentLength, blob.length.to_string())
-        }
+        Some(blob) => changed(answer, blob.changed).with(AnswerHeader::BlobContentLength, blob.length.to_string()),
         None => answer.with(AnswerHeader::BlobContentLength, "0"),
     })
 }
