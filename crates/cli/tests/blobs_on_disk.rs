@@ -1,5 +1,7 @@
 //! The Blob service on the engine that the binary uses: random steps beside a model, a restart, and space that comes back.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 #[path = "../../services/tests/support/blob_model.rs"]
 mod blob_model;
 

@@ -1,5 +1,7 @@
 //! Single blobs: conditions, leases, blocks that grow old, ranges and lists.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 #[path = "support/blob_model.rs"]
 mod blob_model;
 

@@ -127,7 +127,7 @@ impl Call<'_> {
         let write = self.write_terms()?;
         // An append changes a blob that is there, so there is nothing to overwrite.
         let write = tablerock_services::blob::WriteTerms { may_only_create: false, ..write };
-        Ok(AppendTerms { write, position: self.number(APPEND_POSITION)?, length_max: self.number(MAX_SIZE)? })
+        Ok(AppendTerms { write, position: self.number(&APPEND_POSITION)?, length_max: self.number(&MAX_SIZE)? })
     }
 
     /// The range of a source that is meant.

@@ -2,6 +2,7 @@
 
 // Each test file uses its own part of this.
 #![allow(dead_code)]
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
