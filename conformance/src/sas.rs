@@ -164,7 +164,20 @@ impl BlobSas {
         let resource = format!("/blob/{}/{}{blob}", target.account, self.container);
         let none = "";
         let fields = [
-            &*self.sp, none, &*self.se, &*resource, none, none, none, &*self.sv, sr, none, none, none, none, none,
+            &*self.sp,
+            none,
+            &*self.se,
+            &*resource,
+            none,
+            none,
+            none,
+            &*self.sv,
+            sr,
+            none,
+            none,
+            none,
+            none,
+            none,
             &*self.content_type,
         ];
         let sig = signature(&target.key, &fields.join("\n"));

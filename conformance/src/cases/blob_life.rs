@@ -340,7 +340,8 @@ async fn a_batch_deletes_blobs_each_for_itself(at: &Session) -> Outcome {
         ));
     }
     body.push_str("--batch_b--\r\n");
-    let batch = at.to_blobs("POST", "/")?.raw_query("comp=batch").header("Content-Type", "multipart/mixed; boundary=batch_b");
+    let batch =
+        at.to_blobs("POST", "/")?.raw_query("comp=batch").header("Content-Type", "multipart/mixed; boundary=batch_b");
     let answer = batch.body(body).send().await?;
     answer
         .expect(202)?
@@ -383,11 +384,7 @@ async fn a_private_container_is_closed_to_strangers(at: &Session) -> Outcome {
     let container = at.container().await?;
     container.seed("b", "x").await?;
     let read = container.blob("GET", "b")?.anonymous().send().await?;
-    let accepted = [
-        (401, "NoAuthenticationInformation"),
-        (404, "ResourceNotFound"),
-        (409, "PublicAccessNotPermitted"),
-    ];
+    let accepted = [(401, "NoAuthenticationInformation"), (404, "ResourceNotFound"), (409, "PublicAccessNotPermitted")];
     read.expect_any_code(&accepted)?;
     Ok(())
 }

@@ -234,7 +234,8 @@ async fn an_append_at_another_position_is_refused(at: &Session) -> Outcome {
 async fn an_append_beyond_the_maximum_is_refused(at: &Session) -> Outcome {
     let container = at.container().await?;
     container.create_append("log")?.send().await?.expect(201)?;
-    let append = || Ok::<_, crate::Failure>(container.append("log", "line")?.header("x-ms-blob-condition-maxsize", "7"));
+    let append =
+        || Ok::<_, crate::Failure>(container.append("log", "line")?.header("x-ms-blob-condition-maxsize", "7"));
     append()?.send().await?.expect(201)?;
     append()?.send().await?.expect_code(412, "MaxBlobSizeConditionNotMet")?;
     Ok(())

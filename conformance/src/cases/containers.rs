@@ -162,7 +162,9 @@ async fn more_than_five_policies_of_a_container_are_refused(at: &Session) -> Out
 async fn a_new_container_has_no_policies(at: &Session) -> Outcome {
     let container = at.container().await?;
     let read = container.on("GET", "acl")?.send().await?;
-    read.expect(200)?.expect_header("Content-Type", "application/xml")?.expect_body_contains("<SignedIdentifiers />")?;
+    read.expect(200)?
+        .expect_header("Content-Type", "application/xml")?
+        .expect_body_contains("<SignedIdentifiers />")?;
     Ok(())
 }
 

@@ -29,7 +29,9 @@ async fn a_list_has_names_and_properties(at: &Session) -> Outcome {
     ensure(listing.expect(200)?.text().starts_with('\u{feff}'), || "no byte order mark".to_owned())?;
     let root = listing.xml()?;
     let attributes = &root.attributes;
-    ensure(attributes.contains("ServiceEndpoint=\"") && attributes.contains("ContainerName=\""), || attributes.clone())?;
+    ensure(attributes.contains("ServiceEndpoint=\"") && attributes.contains("ContainerName=\""), || {
+        attributes.clone()
+    })?;
     equal("elements", root.names(), ["Blobs", "NextMarker"])?;
     let blob = root.child("Blobs").and_then(|blobs| blobs.child("Blob"));
     let at = |path: &str| blob.and_then(|blob| blob.at(path)).unwrap_or("(absent)").to_owned();
@@ -115,7 +117,8 @@ async fn a_list_includes_what_it_is_asked_for(at: &Session) -> Outcome {
     copy.send().await?.expect(202)?;
     let plain = container.on("GET", "list")?.send().await?;
     plain.expect(200)?.expect_body_lacks("<Metadata>")?.expect_body_lacks("CopyId")?;
-    let list = container.on("GET", "list")?.raw_query("include=metadata%2Cuncommittedblobs&include=copy").send().await?;
+    let list =
+        container.on("GET", "list")?.raw_query("include=metadata%2Cuncommittedblobs&include=copy").send().await?;
     equal("names", names(&list)?, ["b", "copy", "u"])?;
     list.expect_body_contains("<Metadata><color>red</color></Metadata>")?
         .expect_body_contains("<CopyStatus>success</CopyStatus>")?;

@@ -1,5 +1,7 @@
 //! The Blob service on the engine that the binary uses: random steps beside a model, a restart, and space that comes back.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 #[path = "../../services/tests/support/blob_model.rs"]
 mod blob_model;
 
@@ -15,8 +17,7 @@ use tablerock_services::blob::{DeleteSnapshots, WriteTerms};
 const MIB: usize = 1 << 20;
 
 fn store_in(folder: &Path) -> Store {
-    let options =
-        LocalOptions { sweep_delay: Duration::ZERO, write_buffer_bytes: 4 << 20, ..LocalOptions::default() };
+    let options = LocalOptions { sweep_delay: Duration::ZERO, write_buffer_bytes: 4 << 20, ..LocalOptions::default() };
     Store::new(Arc::new(LocalEngine::open_with(folder, &options).expect("the folder is free")))
 }
 

@@ -1,5 +1,7 @@
 //! What is left when something fails between two steps: nothing for ever, and never a blob without its content.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 #[path = "support/blob_model.rs"]
 mod blob_model;
 

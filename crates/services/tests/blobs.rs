@@ -1,5 +1,7 @@
 //! Single blobs: conditions, leases, blocks that grow old, ranges and lists.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 #[path = "support/blob_model.rs"]
 mod blob_model;
 
@@ -11,8 +13,8 @@ use tablerock_protocol::blob::{Conditions, EtagList, LeaseAction, LeaseDuration,
 use tablerock_protocol::xml::BlockSource;
 use tablerock_protocol::{ErrorCode, Metadata, Uuid};
 use tablerock_services::blob::{
-    AppendTerms, BlobKind, BlobQuery, BlobService, ContainerQuery, DeleteSnapshots, LeaseOutcome, ListedBlob, PublicAccess,
-    ReadTerms, WhichBlocks, WriteTerms,
+    AppendTerms, BlobKind, BlobQuery, BlobService, ContainerQuery, DeleteSnapshots, LeaseOutcome, ListedBlob,
+    PublicAccess, ReadTerms, WhichBlocks, WriteTerms,
 };
 
 async fn service() -> BlobService {

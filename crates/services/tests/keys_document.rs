@@ -125,8 +125,11 @@ async fn a_small_store() -> BTreeMap<Vec<u8>, Vec<u8>> {
     blobs.create_container(ACCOUNT, "photos", &metadata, PublicAccess::Blob).await.unwrap();
     let at = BlobAddress { account: ACCOUNT, container: "photos", name: "a/b" };
     let received = blobs.receive_blob(at, &mut Some(Bytes::from_static(b"abc")), true).await.unwrap();
-    let headers =
-        ContentHeaders { content_type: "text/plain".to_owned(), md5: received.digests.md5, ..ContentHeaders::default() };
+    let headers = ContentHeaders {
+        content_type: "text/plain".to_owned(),
+        md5: received.digests.md5,
+        ..ContentHeaders::default()
+    };
     let new = NewBlob { kind: BlobKind::Block, headers, metadata, tags: Tags::default(), tier: None };
     blobs.put_blob(at, &WriteTerms::default(), &new, received).await.unwrap();
 
@@ -199,9 +202,7 @@ impl Example {
                 assert_eq!(keys::entity_partition_from(*table, &key_form), partition);
                 record(&partition, &keys::entity_key(row_key))
             }
-            ("range_of_table", [Number(table)]) => {
-                range(&keys::table_range(*table))
-            }
+            ("range_of_table", [Number(table)]) => range(&keys::table_range(*table)),
             ("next_queue_id", []) => record(&keys::system_partition(), queue_keys::NEXT_QUEUE_ID),
             ("next_message_number", []) => record(&keys::system_partition(), queue_keys::NEXT_MESSAGE_NUMBER),
             ("queue_time", []) => record(&keys::system_partition(), queue_keys::QUEUE_TIME),
@@ -221,9 +222,7 @@ impl Example {
             ("count", [Number(queue), Number(part)]) => {
                 record(&queue_keys::messages_partition(*queue), &queue_keys::count_key(*part))
             }
-            ("range_of_queue", [Number(queue)]) => {
-                range(&queue_keys::messages_range(*queue))
-            }
+            ("range_of_queue", [Number(queue)]) => range(&queue_keys::messages_range(*queue)),
             ("next_container_id", []) => record(&keys::system_partition(), blob_keys::NEXT_CONTAINER_ID),
             ("next_content_id", []) => record(&keys::system_partition(), blob_keys::NEXT_CONTENT_ID),
             ("blob_timestamp_ceiling", []) => record(&keys::system_partition(), blob_keys::TIMESTAMP_CEILING),

@@ -11,10 +11,7 @@ use crate::{ErrorCode, ServiceError, Uuid};
 pub const BLOB_BATCH_PARTS_MAX: usize = 256;
 
 /// Reads a batch: each request with the Content-ID that its answer has to carry.
-pub fn parse_blob_batch<'a>(
-    content_type: &str,
-    body: &'a [u8],
-) -> Result<Vec<(&'a str, BatchPart<'a>)>, ServiceError> {
+pub fn parse_blob_batch<'a>(content_type: &str, body: &'a [u8]) -> Result<Vec<(&'a str, BatchPart<'a>)>, ServiceError> {
     let invalid = || ServiceError::new(ErrorCode::InvalidInput);
     let outer = boundary(content_type).ok_or_else(|| ServiceError::invalid_header("Content-Type", content_type))?;
     let members = parts(body, outer, BLOB_BATCH_PARTS_MAX + 1).ok_or_else(invalid)?;
@@ -73,9 +70,7 @@ mod tests {
 
     #[test]
     fn what_is_no_batch_is_refused() {
-        let code = |content_type: &str, body: &str| {
-            parse_blob_batch(content_type, body.as_bytes()).unwrap_err().code
-        };
+        let code = |content_type: &str, body: &str| parse_blob_batch(content_type, body.as_bytes()).unwrap_err().code;
         assert_eq!(code("text/plain", ""), ErrorCode::InvalidHeaderValue);
         assert_eq!(code("multipart/mixed; boundary=b", "--b--"), ErrorCode::InvalidInput);
         assert_eq!(code("multipart/mixed; boundary=b", "--b\r\n\r\nx\r\n--b--"), ErrorCode::InvalidInput);

@@ -78,8 +78,12 @@ impl Conditions {
 
     /// Refuses the combinations that a write cannot have. Belongs before anything is read.
     pub fn check_combination(&self) -> Result<(), ServiceError> {
-        let given =
-            (self.if_match.is_some(), self.if_none_match.is_some(), self.if_modified_since.is_some(), self.if_unmodified_since.is_some());
+        let given = (
+            self.if_match.is_some(),
+            self.if_none_match.is_some(),
+            self.if_modified_since.is_some(),
+            self.if_unmodified_since.is_some(),
+        );
         let is_known = match given {
             (true, false, false, _) | (false, true, _, false) => true,
             (false, false, modified, unmodified) => !(modified && unmodified),
@@ -183,7 +187,10 @@ mod tests {
         let there = Some(time(10));
         assert_eq!(code(Conditions { if_match: tags(10), ..none.clone() }, there), None);
         assert_eq!(code(Conditions { if_match: tags(10), ..none.clone() }, None), Some(ErrorCode::ConditionNotMet));
-        assert_eq!(code(Conditions { if_none_match: tags(10), ..none.clone() }, there), Some(ErrorCode::ConditionNotMet));
+        assert_eq!(
+            code(Conditions { if_none_match: tags(10), ..none.clone() }, there),
+            Some(ErrorCode::ConditionNotMet)
+        );
         assert_eq!(code(Conditions { if_none_match: tags(10), ..none.clone() }, None), None);
         let pair = Conditions { if_match: tags(10), if_unmodified_since: Some(time(1)), ..none.clone() };
         assert_eq!(code(pair, there), None);

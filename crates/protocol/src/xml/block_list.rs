@@ -150,7 +150,8 @@ mod tests {
                         <Uncommitted> MDAx </Uncommitted></BlockList>";
         let list = BlockListRequest::parse(document.as_bytes()).unwrap();
         let shown: Vec<_> = list.blocks.iter().map(|(source, id)| (*source, id.to_base64())).collect();
-        let wanted = [(BlockSource::Latest, "MDAx"), (BlockSource::Committed, "MDAy"), (BlockSource::Uncommitted, "MDAx")];
+        let wanted =
+            [(BlockSource::Latest, "MDAx"), (BlockSource::Committed, "MDAy"), (BlockSource::Uncommitted, "MDAx")];
         assert_eq!(shown, wanted.map(|(source, id)| (source, id.to_owned())));
         assert_eq!(code("<BlockList />"), None);
     }

@@ -104,9 +104,7 @@ pub(super) async fn block_list(call: Call<'_>) -> Result<Answer, ServiceError> {
     let xml = render_block_list(lists.committed.as_deref(), lists.uncommitted.as_deref());
     let answer = Answer::xml(200, format!("{BOM}{xml}").into_bytes());
     Ok(match lists.blob {
-        Some(blob) => {
-            changed(answer, blob.changed).with(AnswerHeader::BlobContentLength, blob.length.to_string())
-        }
+        Some(blob) => changed(answer, blob.changed).with(AnswerHeader::BlobContentLength, blob.length.to_string()),
         None => answer.with(AnswerHeader::BlobContentLength, "0"),
     })
 }
@@ -129,7 +127,7 @@ impl Call<'_> {
         let write = self.write_terms()?;
         // An append changes a blob that is there, so there is nothing to overwrite.
         let write = tablerock_services::blob::WriteTerms { may_only_create: false, ..write };
-        Ok(AppendTerms { write, position: self.number(APPEND_POSITION)?, length_max: self.number(MAX_SIZE)? })
+        Ok(AppendTerms { write, position: self.number(&APPEND_POSITION)?, length_max: self.number(&MAX_SIZE)? })
     }
 
     /// The range of a source that is meant.

@@ -40,7 +40,7 @@ pub(super) async fn set_blob_metadata(call: Call<'_>) -> Result<Answer, ServiceE
 pub(super) async fn seal_blob(call: Call<'_>) -> Result<Answer, ServiceError> {
     call.check_no_snapshot()?;
     let (address, terms) = (call.address()?, call.write_terms()?);
-    let sealed = call.road.blobs.seal_blob(address, &terms, call.number(APPEND_POSITION)?).await;
+    let sealed = call.road.blobs.seal_blob(address, &terms, call.number(&APPEND_POSITION)?).await;
     let blob = sealed.map_err(refused)?;
     Ok(changed(Answer::empty(200), blob.changed).with(AnswerHeader::BlobSealed, "true"))
 }

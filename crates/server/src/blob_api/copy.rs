@@ -5,9 +5,7 @@ use std::time::Duration;
 use http::{HeaderMap, Uri};
 use tablerock_protocol::blob::{ByteRange, Checksums, Crc64, Digests, LeaseId, Md5};
 use tablerock_protocol::{BlobResource, DateTime, ErrorCode, QueryString, Service, ServiceError};
-use tablerock_services::blob::{
-    Blob, BlobAddress, BlobReader, CopySource, CopyTarget, PublicAccess, ReadTerms,
-};
+use tablerock_services::blob::{Blob, BlobAddress, BlobReader, CopySource, CopyTarget, PublicAccess, ReadTerms};
 
 use super::decode::parse_snapshot;
 use super::encode::{changed, encrypted, refused};
@@ -63,9 +61,7 @@ pub(super) async fn copy_blob(call: Call<'_>) -> Result<Answer, ServiceError> {
     if call.operation == Operation::PutBlobFromURL {
         return Ok(encrypted(changed(Answer::empty(201), time)));
     }
-    Ok(changed(Answer::empty(202), time)
-        .with(AnswerHeader::CopyId, id)
-        .with(AnswerHeader::CopyStatus, "success"))
+    Ok(changed(Answer::empty(202), time).with(AnswerHeader::CopyId, id).with(AnswerHeader::CopyStatus, "success"))
 }
 
 /// Says that a copy gets on, which its client cannot see, as long as copies may take.
@@ -191,8 +187,14 @@ impl Call<'_> {
         if let (Caller::Anonymous, Some(container)) = (&caller, resource.container()) {
             let account = endpoint.account.name.as_str();
             let needed = PublicAccess::Blob;
-            check_public(self.road, account, container.as_str(), needed, unreadable(ErrorCode::ResourceNotFound.into()))
-                .await?;
+            check_public(
+                self.road,
+                account,
+                container.as_str(),
+                needed,
+                unreadable(ErrorCode::ResourceNotFound.into()),
+            )
+            .await?;
         }
         Ok(())
     }

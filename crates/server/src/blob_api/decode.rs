@@ -61,13 +61,13 @@ impl<'a> Call<'a> {
         Ok(Conditions {
             if_match: self.parsed(&matches, EtagList::parse)?,
             if_none_match: self.parsed(&none_match, EtagList::parse)?,
-            if_modified_since: self.date(modified)?,
-            if_unmodified_since: self.date(unmodified)?,
+            if_modified_since: self.date(&modified)?,
+            if_unmodified_since: self.date(&unmodified)?,
         })
     }
 
-    fn date(&self, name: HeaderName) -> Result<Option<DateTime>, ServiceError> {
-        self.parsed(&name, |text| parse_http_date(text).ok_or_else(|| ErrorCode::InvalidHeaderValue.into()))
+    fn date(&self, name: &HeaderName) -> Result<Option<DateTime>, ServiceError> {
+        self.parsed(name, |text| parse_http_date(text).ok_or_else(|| ErrorCode::InvalidHeaderValue.into()))
     }
 
     /// A header through its parser; what is wrong with it names it.
@@ -84,8 +84,8 @@ impl<'a> Call<'a> {
         })
     }
 
-    pub(super) fn number(&self, name: HeaderName) -> Result<Option<u64>, ServiceError> {
-        self.parsed(&name, |text| text.trim().parse().map_err(|_| ErrorCode::InvalidHeaderValue.into()))
+    pub(super) fn number(&self, name: &HeaderName) -> Result<Option<u64>, ServiceError> {
+        self.parsed(name, |text| text.trim().parse().map_err(|_| ErrorCode::InvalidHeaderValue.into()))
     }
 
     pub(super) fn lease_id(&self) -> Result<Option<LeaseId>, ServiceError> {

@@ -21,9 +21,7 @@ pub(super) fn refused(error: Error) -> ServiceError {
 
 /// The two headers that say when something was changed.
 pub(super) fn changed(answer: Answer, changed: DateTime) -> Answer {
-    answer
-        .with(AnswerHeader::Etag, strong_etag(changed))
-        .with(AnswerHeader::LastModified, changed.to_http_date())
+    answer.with(AnswerHeader::Etag, strong_etag(changed)).with(AnswerHeader::LastModified, changed.to_http_date())
 }
 
 /// Everything that we store might be encrypted, and clients want to hear it.
@@ -43,9 +41,7 @@ pub(super) fn lease_headers(answer: Answer, lease: Option<&Lease>, state: LeaseS
     let status = if state.is_locked() { "locked" } else { "unlocked" };
     let answer = answer.with(AnswerHeader::LeaseStatus, status).with(AnswerHeader::LeaseState, state.name());
     match lease {
-        Some(lease) if state == LeaseState::Leased => {
-            answer.with(AnswerHeader::LeaseDuration, lease_duration(lease))
-        }
+        Some(lease) if state == LeaseState::Leased => answer.with(AnswerHeader::LeaseDuration, lease_duration(lease)),
         _ => answer,
     }
 }

@@ -82,11 +82,7 @@ impl Checks {
 type Checksums = (Option<Md5>, Option<Crc64>);
 
 /// Small content as a whole, large content as a stream.
-async fn body(
-    reader: BlobReader,
-    range: ByteRange,
-    checks: &Checks,
-) -> Result<(AnswerBody, Checksums), ServiceError> {
+async fn body(reader: BlobReader, range: ByteRange, checks: &Checks) -> Result<(AnswerBody, Checksums), ServiceError> {
     if range.length > WHOLE_BYTES_MAX && !checks.md5 && !checks.crc64 {
         let next = |mut reader: BlobReader| async move {
             let piece = reader.next().await.map_err(refused)?;

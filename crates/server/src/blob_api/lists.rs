@@ -100,12 +100,8 @@ pub(super) async fn list_blobs(call: Call<'_>) -> Result<Answer, ServiceError> {
 
 /// A blob of which there are only blocks has few properties.
 fn uncommitted(name: &str) -> BlobElement<'_> {
-    let properties = [
-        ("Content-Length", "0"),
-        ("BlobType", "BlockBlob"),
-        ("LeaseStatus", "unlocked"),
-        ("LeaseState", "available"),
-    ];
+    let properties =
+        [("Content-Length", "0"), ("BlobType", "BlockBlob"), ("LeaseStatus", "unlocked"), ("LeaseState", "available")];
     let properties = properties.map(|(name, value)| (name, value.to_owned())).to_vec();
     BlobElement::Blob { name, snapshot: None, properties, metadata: None, tags: None }
 }

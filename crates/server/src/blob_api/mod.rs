@@ -75,7 +75,10 @@ pub(crate) async fn dispatch(call: Call<'_>, seen: &mut Seen<'_>) -> Result<Answ
         SetContainerMetadata => containers::set_container_metadata(call).await,
         GetContainerACL => containers::container_acl(call).await,
         SetContainerACL => containers::set_container_acl(call).await,
-        AcquireContainerLease | RenewContainerLease | ChangeContainerLease | ReleaseContainerLease
+        AcquireContainerLease
+        | RenewContainerLease
+        | ChangeContainerLease
+        | ReleaseContainerLease
         | BreakContainerLease => containers::lease_container(call).await,
         ListBlobs => lists::list_blobs(call).await,
         PutBlob => put_blob::put_blob(call).await,
@@ -105,9 +108,7 @@ pub(crate) async fn dispatch(call: Call<'_>, seen: &mut Seen<'_>) -> Result<Answ
         BlobBatch => batch::blob_batch(call).await,
         GetAccountInformation => Ok(account_information::account_information()),
         GetBlobServiceProperties => service.properties().await,
-        SetBlobServiceProperties => {
-            service.set_properties(&call.body.whole(limits::XML_BODY_BYTES_MAX).await?).await
-        }
+        SetBlobServiceProperties => service.set_properties(&call.body.whole(limits::XML_BODY_BYTES_MAX).await?).await,
         GetBlobServiceStats => service.stats(),
         BlobPreflightRequest => service.preflight().await,
         PutPage | PutPageFromURL | ClearPage | GetPageRanges | IncrementalCopyBlob => {

@@ -98,8 +98,7 @@ impl BlobService {
     pub async fn set_blob_tags(&self, at: BlobAddress<'_>, terms: &WriteTerms, tags: &Tags) -> Result<()> {
         let place = self.place(at).await?;
         let set = |blob: &mut Blob| {
-            let read =
-                ReadTerms { conditions: Default::default(), tags: terms.tags.clone(), lease: terms.lease };
+            let read = ReadTerms { conditions: Default::default(), tags: terms.tags.clone(), lease: terms.lease };
             read.check(blob, self.clock.ticks())?;
             blob.tags = tags.clone();
             Ok(())

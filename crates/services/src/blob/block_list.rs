@@ -82,9 +82,8 @@ impl BlobService {
         let changed = blob.changed;
         let mut change = Change::replacing(seen, Some(blob));
         change.leaves.retain(|holding| !matches!(holding, Holding::Content { id, .. } if used.contains(id)));
-        let record = |(index, record): (usize, &pieces::PieceRecord)| {
-            (keys::pieces_key(layout, index as u64), record.encode())
-        };
+        let record =
+            |(index, record): (usize, &pieces::PieceRecord)| (keys::pieces_key(layout, index as u64), record.encode());
         change.puts = records.iter().enumerate().map(record).collect();
         Ok((change, changed))
     }

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use tablerock_kv::{Bytes, Error as StoreError, Result as Stored, ScanLimits, Store, TICKS_PER_SECOND, Transaction};
-use tablerock_protocol::blob::{BlockId, LeaseId};
 use tablerock_protocol::ErrorCode;
+use tablerock_protocol::blob::{BlockId, LeaseId};
 
 use super::address::{BlobAddress, Place};
 use super::change::{Attempts, Change, Seen};

@@ -104,12 +104,8 @@ impl BlobService {
     async fn copy_content(&self, from: &Place, blob: &Blob, to: &Place) -> Result<Copied> {
         match (&blob.body, blob.kind) {
             (Body::Inline(bytes), _) => Ok(Copied { body: Body::Inline(bytes.clone()), puts: vec![], note: None }),
-            (Body::Pieces { layout, records }, BlobKind::Block) => {
-                self.copy_pieces(from, to, *layout, *records).await
-            }
-            (Body::Whole { .. }, _) | (Body::Pieces { .. }, BlobKind::Append) => {
-                self.copy_whole(from, blob, to).await
-            }
+            (Body::Pieces { layout, records }, BlobKind::Block) => self.copy_pieces(from, to, *layout, *records).await,
+            (Body::Whole { .. }, _) | (Body::Pieces { .. }, BlobKind::Append) => self.copy_whole(from, blob, to).await,
         }
     }
 

@@ -27,12 +27,7 @@ pub enum DeleteSnapshots {
 type Snapshots = Vec<(Bytes, Blob)>;
 
 impl BlobService {
-    pub async fn delete_blob(
-        &self,
-        at: BlobAddress<'_>,
-        terms: &WriteTerms,
-        snapshots: DeleteSnapshots,
-    ) -> Result<()> {
+    pub async fn delete_blob(&self, at: BlobAddress<'_>, terms: &WriteTerms, snapshots: DeleteSnapshots) -> Result<()> {
         let place = self.place(at).await?;
         self.delete_with(&place, snapshots != DeleteSnapshots::Refuse, |seen, found| {
             decide_delete(seen, found, terms, snapshots, self.clock.ticks())

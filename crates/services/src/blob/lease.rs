@@ -293,10 +293,7 @@ mod tests {
         let duration = LeaseDuration::Seconds(15);
         let acquire = |proposed| LeaseAction::Acquire { duration, proposed };
         let table: [(LeaseAction, [Result<LeaseState, ErrorCode>; 5]); 10] = [
-            (
-                acquire(Some(A)),
-                [Ok(Held), Ok(Held), Err(LeaseIsBreakingAndCannotBeAcquired), Ok(Held), Ok(Held)],
-            ),
+            (acquire(Some(A)), [Ok(Held), Ok(Held), Err(LeaseIsBreakingAndCannotBeAcquired), Ok(Held), Ok(Held)]),
             (acquire(Some(B)), [Ok(Held), Err(LeaseAlreadyPresent), Err(LeaseAlreadyPresent), Ok(Held), Ok(Held)]),
             (acquire(None), [Ok(Held), Err(LeaseAlreadyPresent), Err(LeaseAlreadyPresent), Ok(Held), Ok(Held)]),
             (
@@ -352,11 +349,14 @@ mod tests {
 
     #[test]
     fn breaks_never_lengthen_a_lease() {
-        let seconds = |lease: &mut Option<Lease>, period_seconds| {
-            match apply(lease, LeaseAction::Break { period_seconds }, NOON, FRESH) {
-                Ok(LeaseOutcome::Broken(seconds)) => seconds,
-                other => panic!("{other:?}"),
-            }
+        let seconds = |lease: &mut Option<Lease>, period_seconds| match apply(
+            lease,
+            LeaseAction::Break { period_seconds },
+            NOON,
+            FRESH,
+        ) {
+            Ok(LeaseOutcome::Broken(seconds)) => seconds,
+            other => panic!("{other:?}"),
         };
         let infinite = Some(Lease { id: A, duration: LeaseDuration::Infinite, ends: None, is_broken: false });
         assert_eq!(seconds(&mut infinite.clone(), None), 0);

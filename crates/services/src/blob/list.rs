@@ -11,9 +11,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use tablerock_kv::{Bytes, Position, Record, ScanLimits, prefix_end};
 use tablerock_protocol::{DateTime, ErrorCode, limits};
 
+use super::BlobService;
 use super::keys::{self, BlobKey};
 use super::record::Blob;
-use super::BlobService;
 use crate::Result;
 
 /// Records and bytes of one page of the scan. Small contents lie in the records.
@@ -40,9 +40,15 @@ pub struct BlobQuery {
 pub enum ListedBlob {
     /// All blobs whose names begin so.
     Prefix(String),
-    Blob { name: String, snapshot: Option<DateTime>, blob: Box<Blob> },
+    Blob {
+        name: String,
+        snapshot: Option<DateTime>,
+        blob: Box<Blob>,
+    },
     /// A blob that has blocks and was never committed.
-    Uncommitted { name: String },
+    Uncommitted {
+        name: String,
+    },
 }
 
 /// A page of the list, and where the next one begins.

@@ -4,10 +4,10 @@ use tablerock_kv::Error as StoreError;
 use tablerock_protocol::blob::ByteRange;
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
+use super::BlobService;
 use super::address::{BlobAddress, Place, ReadTerms};
 use super::reader::BlobReader;
 use super::record::Blob;
-use super::BlobService;
 use crate::Result;
 
 /// How often a download begins again because the blob was replaced between its record and its content.

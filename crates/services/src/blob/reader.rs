@@ -7,9 +7,9 @@ use tablerock_protocol::ServiceError;
 use tablerock_protocol::blob::ByteRange;
 
 use super::content::{CHUNK_BYTES, ContentSource};
+use super::keys;
 use super::pieces::{self, Piece, PieceSource};
 use super::record::{Blob, Body};
-use super::keys;
 use crate::Result;
 
 /// Chunks that are read before anything is answered. What is deleted chunk by chunk has no more than these, so that

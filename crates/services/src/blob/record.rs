@@ -1,8 +1,8 @@
 //! What is kept about a blob or a snapshot of one.
 
 use tablerock_kv::{Bytes, Result};
-use tablerock_protocol::{DateTime, Metadata};
 use tablerock_protocol::blob::{ContentHeaders, Md5, Tags};
+use tablerock_protocol::{DateTime, Metadata};
 
 use super::fields::{FieldReader, FieldWriter};
 use super::lease::{self, Lease};
@@ -192,7 +192,11 @@ mod tests {
             blocks: 0,
             is_sealed: false,
             snapshots: 2,
-            headers: ContentHeaders { content_type: "text/plain".into(), md5: Some(Md5::of(b"abc")), ..Default::default() },
+            headers: ContentHeaders {
+                content_type: "text/plain".into(),
+                md5: Some(Md5::of(b"abc")),
+                ..Default::default()
+            },
             metadata: Metadata::new(vec![("k".to_owned(), "v".to_owned())]).unwrap(),
             tags: Tags::parse_header("a=1").unwrap(),
             lease: None,

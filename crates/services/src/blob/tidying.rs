@@ -15,9 +15,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::blocks::UncommittedBlock;
 use super::content::CHUNK_BYTES;
 use super::fields::{FieldReader, FieldWriter};
+use super::keys;
 use super::pieces::{self, Piece};
 use super::record::{Blob, Body};
-use super::keys;
 
 const FORMAT: u8 = 1;
 
@@ -332,8 +332,7 @@ mod tests {
 
     #[test]
     fn a_note_comes_back_as_it_was() {
-        let holdings =
-            vec![Holding::Content { id: 7, length: u64::MAX }, Holding::Layout { id: 300 }];
+        let holdings = vec![Holding::Content { id: 7, length: u64::MAX }, Holding::Layout { id: 300 }];
         let note = Note { container_id: 3, name: "a/é".to_owned(), holdings };
         let record = note.encode();
         assert_eq!(Note::decode(&record).unwrap(), note);

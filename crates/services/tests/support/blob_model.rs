@@ -2,12 +2,13 @@
 
 // Each test file uses its own part of this.
 #![allow(dead_code)]
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tablerock_kv::{Bytes, Clock, Dice, ManualClock, Position, Range, ScanLimits, Store};
-use tablerock_protocol::blob::{BlockId, ByteRange, ContentHeaders, Conditions, Tags};
+use tablerock_protocol::blob::{BlockId, ByteRange, Conditions, ContentHeaders, Tags};
 use tablerock_protocol::xml::{BlockListRequest, BlockSource};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 use tablerock_services::blob::{
@@ -328,7 +329,10 @@ impl Comparison {
                 let range = ByteRange { offset: start as u64, length: (end - start) as u64 };
                 let (_, _, reader) =
                     self.service.download(at(name), None, &ReadTerms::default(), |_| Ok(range)).await.unwrap();
-                assert!(reader.read_to_end().await.unwrap() == blob.content[start..end], "{name} from {start} to {end}");
+                assert!(
+                    reader.read_to_end().await.unwrap() == blob.content[start..end],
+                    "{name} from {start} to {end}"
+                );
             }
         }
         for (taken, content) in &entry.snapshots {
@@ -342,7 +346,9 @@ impl Comparison {
         let page = self.service.list_blobs(ACCOUNT, CONTAINER, &query).await.unwrap();
         let mut wanted = Vec::new();
         for (name, entry) in &self.model {
-            wanted.extend(entry.snapshots.iter().map(|(taken, content)| ((*name).to_owned(), Some(*taken), content.len())));
+            wanted.extend(
+                entry.snapshots.iter().map(|(taken, content)| ((*name).to_owned(), Some(*taken), content.len())),
+            );
             match &entry.blob {
                 Some(blob) => wanted.push(((*name).to_owned(), None, blob.content.len())),
                 None if !entry.uncommitted.is_empty() => wanted.push(((*name).to_owned(), None, usize::MAX)),
