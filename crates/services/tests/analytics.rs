@@ -50,7 +50,7 @@ impl World {
         let tables = service_on(&store, clock.clone()).await;
         let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(1)).await.unwrap();
         let settings = AccountService::new(store.clone());
-        let analytics = Analytics::open(&settings, clock.clone(), [ACCOUNT], |_| OPERATIONS.to_vec()).await.unwrap();
+        let analytics = Analytics::open(&settings, &blobs, clock.clone(), [ACCOUNT], |_| OPERATIONS.to_vec()).await.unwrap();
         Self { store, clock, tables, blobs, settings, analytics }
     }
 
@@ -64,7 +64,7 @@ impl World {
         let xml = format!("<StorageServiceProperties>{sections}</StorageServiceProperties>");
         let update = ServicePropertiesUpdate::parse(xml.as_bytes(), Service::Table, ServiceVersion::LATEST).unwrap();
         self.settings.set_service_properties(ACCOUNT, Service::Table, &update).await.unwrap();
-        self.analytics.refresh(&self.settings, ACCOUNT, Service::Table).await.unwrap();
+        self.analytics.refresh(&self.settings, &self.blobs, ACCOUNT, Service::Table).await.unwrap();
     }
 
     fn count(&self, operation: usize, status: RequestStatus, milliseconds: u64) {
@@ -291,7 +291,7 @@ async fn version_2_is_for_queues_and_blobs() {
     ] {
         let update = ServicePropertiesUpdate::parse(update.as_bytes(), service, ServiceVersion::LATEST).unwrap();
         world.settings.set_service_properties(ACCOUNT, service, &update).await.unwrap();
-        world.analytics.refresh(&world.settings, ACCOUNT, service).await.unwrap();
+        world.analytics.refresh(&world.settings, &world.blobs, ACCOUNT, service).await.unwrap();
         let watched = world.analytics.watched(ACCOUNT, service).unwrap();
         assert_eq!(watched.logging(RequestKind::Write), Some(version));
         assert_eq!(watched.logging(RequestKind::Delete), None);

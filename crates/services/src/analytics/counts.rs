@@ -45,11 +45,11 @@ impl Counts {
     }
 
     fn of_those(&self, is_meant: impl Fn(RequestStatus, Authentication) -> bool) -> u64 {
-        cells().filter(|(status, who)| is_meant(*status, *who)).map(|(status, who)| *self.cell(status, who)).sum()
+        cells().filter(|(status, who)| is_meant(*status, *who)).map(|(status, who)| self.cell(status, who)).sum()
     }
 
-    fn cell(&self, status: RequestStatus, who: Authentication) -> &u64 {
-        &self.statuses[status.index()][who.index()]
+    fn cell(&self, status: RequestStatus, who: Authentication) -> u64 {
+        self.statuses[status.index()][who.index()]
     }
 
     /// The row.
@@ -82,7 +82,7 @@ impl Counts {
             number("PercentAuthorizationError", share(&[AuthorizationError])),
             number("PercentNetworkError", share(&[NetworkError])),
         ];
-        row.extend(cells().map(|(status, who)| count(column(status, who).into(), *self.cell(status, who))));
+        row.extend(cells().map(|(status, who)| count(column(status, who).into(), self.cell(status, who))));
         Properties::encode(&row)
     }
 
