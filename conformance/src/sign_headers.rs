@@ -19,7 +19,8 @@ impl Parts<'_> {
     pub fn shared_key_string(&self) -> String {
         let length = if self.content_length == 0 { String::new() } else { self.content_length.to_string() };
         let [encoding, language, md5, content_type, date] =
-            ["Content-Encoding", "Content-Language", "Content-MD5", "Content-Type", "Date"].map(|name| self.header(name));
+            ["Content-Encoding", "Content-Language", "Content-MD5", "Content-Type", "Date"]
+                .map(|name| self.header(name));
         let date = if self.header("x-ms-date").is_empty() { date } else { "" };
         let conditions = ["If-Modified-Since", "If-Match", "If-None-Match", "If-Unmodified-Since", "Range"];
         let conditions = conditions.map(|name| self.header(name)).join("\n");
@@ -121,7 +122,15 @@ mod tests {
 
     #[test]
     fn hyphens_break_ties_only() {
-        let ordered = ["x-ms-meta-a", "x-ms-meta-a-", "x-ms-meta-a_b", "x-ms-meta-a1", "x-ms-meta-aa", "x-ms-meta-ab", "x-ms-meta-a-b"];
+        let ordered = [
+            "x-ms-meta-a",
+            "x-ms-meta-a-",
+            "x-ms-meta-a_b",
+            "x-ms-meta-a1",
+            "x-ms-meta-aa",
+            "x-ms-meta-ab",
+            "x-ms-meta-a-b",
+        ];
         for pair in ordered.windows(2) {
             assert_eq!(collate(pair[0], pair[1]), Ordering::Less, "{pair:?}");
         }

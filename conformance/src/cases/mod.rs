@@ -8,7 +8,11 @@ mod bad_requests;
 mod batch_failures;
 mod batch_requests;
 mod batch_responses;
+mod blob_life;
+mod blocks;
+mod change_message;
 mod common_headers;
+mod containers;
 mod cors;
 mod create_table;
 mod delete_table;
@@ -17,15 +21,24 @@ mod etags;
 mod filter_errors;
 mod filter_logic;
 mod filter_types;
+mod get_messages;
 mod insert_entity;
 mod keys;
 mod limits;
+mod list_blobs;
 mod negotiation;
 mod paging;
 mod paths;
+mod put_blob;
+mod put_message;
 mod query_entities;
 mod query_entity;
 mod query_tables;
+mod queue_acl;
+mod queue_authentication;
+mod queue_lifecycle;
+mod queue_metadata;
+mod queue_service;
 mod request_bodies;
 mod service_properties;
 mod shared_key;
@@ -78,6 +91,19 @@ pub fn all() -> Vec<Case> {
         limits::CASES,
         error_bodies::CASES,
         bad_requests::CASES,
+        queue_authentication::CASES,
+        queue_service::CASES,
+        queue_lifecycle::CASES,
+        queue_metadata::CASES,
+        queue_acl::CASES,
+        put_message::CASES,
+        get_messages::CASES,
+        change_message::CASES,
+        containers::CASES,
+        put_blob::CASES,
+        blocks::CASES,
+        list_blobs::CASES,
+        blob_life::CASES,
     ]
     .concat()
 }

@@ -117,7 +117,10 @@ async fn a_message_whose_consumer_has_gone_is_given_out_after_its_timeout_and_no
     assert!(getting.await.unwrap_err().is_cancelled());
     engine.release();
     settle().await;
-    assert!(service.get_messages(ACCOUNT, &jobs(), 1, 30).await.unwrap().is_empty(), "it was given to the one who left");
+    assert!(
+        service.get_messages(ACCOUNT, &jobs(), 1, 30).await.unwrap().is_empty(),
+        "it was given to the one who left"
+    );
     clock.advance(Duration::from_secs(31));
     let got = service.get_messages(ACCOUNT, &jobs(), 1, 30).await.unwrap();
     assert_eq!(got.iter().map(|message| message.dequeue_count).collect::<Vec<_>>(), [2]);

@@ -11,7 +11,11 @@ const VISIBILITY: &str = "visibilitytimeout";
 const TIME_TO_LIVE: &str = "messagettl";
 
 /// The number of a parameter, if it is there.
-pub(super) fn number<N>(query: &QueryString<'_>, name: &str, allowed: &RangeInclusive<N>) -> Result<Option<N>, ServiceError>
+pub(super) fn number<N>(
+    query: &QueryString<'_>,
+    name: &str,
+    allowed: &RangeInclusive<N>,
+) -> Result<Option<N>, ServiceError>
 where
     N: FromStr + PartialOrd + Display,
 {

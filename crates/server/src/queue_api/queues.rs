@@ -47,7 +47,8 @@ fn includes_metadata(call: &Call<'_>) -> Result<bool, ServiceError> {
 
 /// Markers have the form of the live service, `/account/queue`.
 fn parse_marker<'m>(account: &str, marker: &'m str) -> Result<&'m str, ServiceError> {
-    let name = marker.strip_prefix('/').and_then(|rest| rest.strip_prefix(account)).and_then(|rest| rest.strip_prefix('/'));
+    let name =
+        marker.strip_prefix('/').and_then(|rest| rest.strip_prefix(account)).and_then(|rest| rest.strip_prefix('/'));
     name.ok_or_else(|| ErrorCode::InvalidMarker.into())
 }
 

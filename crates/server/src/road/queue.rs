@@ -87,10 +87,15 @@ impl Road {
     ) -> Result<Answer, ServiceError> {
         let Admitted { endpoint, operation, resource, query, caller } = admitted;
         check_length(operation, head, &body)?;
-        let body = body::read(body, limits::MESSAGE_BODY_BYTES_MAX, BODY_TIME, &self.room).await.map_err(|error| match error.code {
-            ErrorCode::RequestBodyTooLarge => ServiceError::body_too_large(limits::MESSAGE_BODY_BYTES_MAX as u64),
-            _ => error,
-        })?;
+        let body =
+            body::read(body, limits::MESSAGE_BODY_BYTES_MAX, BODY_TIME, &self.room).await.map_err(
+                |error| match error.code {
+                    ErrorCode::RequestBodyTooLarge => {
+                        ServiceError::body_too_large(limits::MESSAGE_BODY_BYTES_MAX as u64)
+                    }
+                    _ => error,
+                },
+            )?;
         let call = Call {
             road: self,
             endpoint: &endpoint,
