@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,7 +51,8 @@ impl World {
         let tables = service_on(&store, clock.clone()).await;
         let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(1)).await.unwrap();
         let settings = AccountService::new(store.clone());
-        let analytics = Analytics::open(&settings, &blobs, clock.clone(), [ACCOUNT], |_| OPERATIONS.to_vec()).await.unwrap();
+        let analytics =
+            Analytics::open(&settings, &blobs, clock.clone(), [ACCOUNT], |_| OPERATIONS.to_vec()).await.unwrap();
         Self { store, clock, tables, blobs, settings, analytics }
     }
 
@@ -124,14 +126,13 @@ fn keys(rows: &[FoundEntity]) -> Vec<String> {
 }
 
 fn number(row: &FoundEntity, column: &str) -> f64 {
-    let find = |all: &mut dyn Iterator<Item = (&str, Value<'_>)>| {
-        all.find(|(name, _)| *name == column).map(|(_, value)| match value {
-            Value::Int64(number) => number as f64,
-            Value::Double(number) => number,
-            other => panic!("{other:?}"),
-        })
-    };
-    row.entity.read(|all| find(all)).unwrap().unwrap_or_else(|| panic!("no {column}"))
+    let columns = row.entity.read(|all| all.collect());
+    let columns: HashMap<&str, Value<'_>> = columns.unwrap();
+    match columns[column] {
+        Value::Int64(number) => number as f64,
+        Value::Double(number) => number,
+        ref other => panic!("{column}: {other:?}"),
+    }
 }
 
 #[tokio::test]

@@ -133,6 +133,8 @@ fn number(name: &'static str, number: f64) -> Property<'static> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use tablerock_protocol::DateTime;
 
     use super::*;
@@ -148,8 +150,9 @@ mod tests {
 
     fn column_of(properties: &Properties, wanted: &str) -> String {
         let entity = properties.at(DateTime::MIN_STORED);
-        let found = entity.read(|all| all.find(|(name, _)| *name == wanted).map(|(_, value)| format!("{value:?}")));
-        found.unwrap().unwrap_or_else(|| panic!("no {wanted}"))
+        let columns = entity.read(|all| all.map(|(name, value)| (name, format!("{value:?}"))).collect());
+        let columns: HashMap<&str, String> = columns.unwrap();
+        columns[wanted].clone()
     }
 
     #[test]
