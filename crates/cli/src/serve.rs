@@ -52,27 +52,8 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     };
     let store = Store::new(open_engine(&settings)?);
     let banner = announcement(&settings, &listeners, admin_listener.as_ref())?;
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let tables = open_tables(&settings, &store, &clock).await;
-    let queues = open_queues(&settings, &store, &clock).await;
-    let blobs = open_blobs(&settings, &store, &clock).await;
-    let account_settings = AccountService::new(store.clone());
-    let accounts = settings.accounts.iter().map(|account| account.name.as_str());
-    let analytics = Analytics::open(&account_settings, clock.clone(), accounts, Operation::names_of).await;
-    let road = Arc::new(Road {
-        accounts: Accounts::new(std::mem::take(&mut settings.accounts)),
-        tables: tables.map_err(|error| format!("cannot read the data: {error}"))?,
-        queues: queues.map_err(|error| format!("cannot read the data: {error}"))?,
-        blobs: blobs.map_err(|error| format!("cannot read the data: {error}"))?,
-        settings: account_settings,
-        analytics: analytics.map_err(|error| format!("cannot read the data: {error}"))?,
-        clock,
-        dice: Dice::from_os(),
-        metrics: Metrics::new(),
-        room: Room::default(),
-        accept_tokens: settings.accept_tokens,
-        host_style: settings.host_style,
-    });
+    let road = open_road(&mut settings, &store).await.map_err(|error| format!("cannot read the data: {error}"))?;
+    let road = Arc::new(road);
     // Whoever gets an answer may ask for the end at once, so the signals are listened for before the first one. A start
     // that takes long can still be cut off.
     let signals = Signals::listen()?;
@@ -146,6 +127,30 @@ fn administer(
         std::thread::Builder::new().name("tablerock-admin".to_owned()).spawn(serve)
     };
     start().map_err(|error: io::Error| format!("cannot serve the admin address: {error}"))
+}
+
+async fn open_road(settings: &mut Settings, store: &Store) -> Result<Road, ServiceFailure> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let tables = open_tables(settings, store, &clock).await?;
+    let queues = open_queues(settings, store, &clock).await?;
+    let blobs = open_blobs(settings, store, &clock).await?;
+    let account_settings = AccountService::new(store.clone());
+    let accounts = settings.accounts.iter().map(|account| account.name.as_str());
+    let analytics = Analytics::open(&account_settings, &blobs, clock.clone(), accounts, Operation::names_of).await?;
+    Ok(Road {
+        accounts: Accounts::new(std::mem::take(&mut settings.accounts)),
+        tables,
+        queues,
+        blobs,
+        settings: account_settings,
+        analytics,
+        clock,
+        dice: Dice::from_os(),
+        metrics: Metrics::new(),
+        room: Room::default(),
+        accept_tokens: settings.accept_tokens,
+        host_style: settings.host_style,
+    })
 }
 
 async fn open_tables(

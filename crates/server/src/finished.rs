@@ -77,7 +77,7 @@ impl Finished<'_> {
         sizes: &Sizes,
     ) -> String {
         let (request, response) = (&self.head.headers, self.response.headers());
-        let status = status.logged(authentication, self.seen.error, self.envelope.version);
+        let status = status.logged(authentication.logged_prefix(version), self.seen.error, self.envelope.version);
         let milliseconds = u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX);
         let entry = LogEntry {
             started: self.envelope.now,

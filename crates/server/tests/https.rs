@@ -38,14 +38,15 @@ async fn start(accept_tokens: bool) -> Server {
     let tables = TableService::open(store.clone(), clock.clone(), ThrottleTargets::default()).await;
     let queues = QueueService::open(store.clone(), clock.clone(), Dice::seeded(2)).await;
     let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(3)).await;
+    let blobs = blobs.expect("an empty store opens");
     let settings = AccountService::new(store);
-    let analytics = Analytics::open(&settings, clock.clone(), ["acct"], Operation::names_of).await;
+    let analytics = Analytics::open(&settings, &blobs, clock.clone(), ["acct"], Operation::names_of).await;
     let name = AccountName::parse("acct").expect("an account name");
     let road = Arc::new(Road {
         accounts: Accounts::new([Account { name, keys: vec![AccountKey::from_bytes(b"key")] }]),
         tables: tables.expect("a fresh store opens"),
         queues: queues.expect("an empty store opens"),
-        blobs: blobs.expect("an empty store opens"),
+        blobs,
         settings,
         analytics: analytics.expect("a fresh store opens"),
         clock,

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,7 +51,8 @@ impl World {
         let tables = service_on(&store, clock.clone()).await;
         let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(1)).await.unwrap();
         let settings = AccountService::new(store.clone());
-        let analytics = Analytics::open(&settings, clock.clone(), [ACCOUNT], |_| OPERATIONS.to_vec()).await.unwrap();
+        let analytics =
+            Analytics::open(&settings, &blobs, clock.clone(), [ACCOUNT], |_| OPERATIONS.to_vec()).await.unwrap();
         Self { store, clock, tables, blobs, settings, analytics }
     }
 
@@ -64,7 +66,7 @@ impl World {
         let xml = format!("<StorageServiceProperties>{sections}</StorageServiceProperties>");
         let update = ServicePropertiesUpdate::parse(xml.as_bytes(), Service::Table, ServiceVersion::LATEST).unwrap();
         self.settings.set_service_properties(ACCOUNT, Service::Table, &update).await.unwrap();
-        self.analytics.refresh(&self.settings, ACCOUNT, Service::Table).await.unwrap();
+        self.analytics.refresh(&self.settings, &self.blobs, ACCOUNT, Service::Table).await.unwrap();
     }
 
     fn count(&self, operation: usize, status: RequestStatus, milliseconds: u64) {
@@ -124,14 +126,13 @@ fn keys(rows: &[FoundEntity]) -> Vec<String> {
 }
 
 fn number(row: &FoundEntity, column: &str) -> f64 {
-    let find = |all: &mut dyn Iterator<Item = (&str, Value<'_>)>| {
-        all.find(|(name, _)| *name == column).map(|(_, value)| match value {
-            Value::Int64(number) => number as f64,
-            Value::Double(number) => number,
-            other => panic!("{other:?}"),
-        })
-    };
-    row.entity.read(|all| find(all)).unwrap().unwrap_or_else(|| panic!("no {column}"))
+    let columns = row.entity.read(|all| all.collect());
+    let columns: HashMap<&str, Value<'_>> = columns.unwrap();
+    match columns[column] {
+        Value::Int64(number) => number as f64,
+        Value::Double(number) => number,
+        ref other => panic!("{column}: {other:?}"),
+    }
 }
 
 #[tokio::test]
@@ -291,7 +292,7 @@ async fn version_2_is_for_queues_and_blobs() {
     ] {
         let update = ServicePropertiesUpdate::parse(update.as_bytes(), service, ServiceVersion::LATEST).unwrap();
         world.settings.set_service_properties(ACCOUNT, service, &update).await.unwrap();
-        world.analytics.refresh(&world.settings, ACCOUNT, service).await.unwrap();
+        world.analytics.refresh(&world.settings, &world.blobs, ACCOUNT, service).await.unwrap();
         let watched = world.analytics.watched(ACCOUNT, service).unwrap();
         assert_eq!(watched.logging(RequestKind::Write), Some(version));
         assert_eq!(watched.logging(RequestKind::Delete), None);

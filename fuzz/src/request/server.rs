@@ -88,13 +88,14 @@ async fn road(key: AccountKey) -> Road {
     let tables = TableService::open(store.clone(), clock.clone(), ThrottleTargets::default()).await;
     let queues = QueueService::open(store.clone(), clock.clone(), Dice::seeded(2)).await;
     let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(3)).await;
+    let blobs = blobs.expect("an empty store opens");
     let settings = AccountService::new(store);
-    let analytics = Analytics::open(&settings, clock.clone(), [ACCOUNT], Operation::names_of).await;
+    let analytics = Analytics::open(&settings, &blobs, clock.clone(), [ACCOUNT], Operation::names_of).await;
     Road {
         accounts: Accounts::new([Account { name: AccountName::parse(ACCOUNT).expect("a name"), keys: vec![key] }]),
         tables: tables.expect("an empty store opens"),
         queues: queues.expect("an empty store opens"),
-        blobs: blobs.expect("an empty store opens"),
+        blobs,
         settings,
         analytics: analytics.expect("an empty store opens"),
         clock,

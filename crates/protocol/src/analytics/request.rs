@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::xml::AnalyticsVersion;
 use crate::{ErrorCode, ServiceVersion};
 
 /// What a request does; each kind is logged if the service's properties say so.
@@ -40,12 +41,20 @@ impl Authentication {
     /// Those that have statuses of their own in metrics.
     pub const COUNTED: [Self; 3] = [Self::Authenticated, Self::Anonymous, Self::Sas];
 
-    /// What the names of its statuses begin with, in metrics and in logs of version 1.0.
+    /// What the names of its statuses begin with.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Authenticated | Self::Bearer => "",
             Self::Anonymous => "Anonymous",
             Self::Sas => "SAS",
+        }
+    }
+
+    /// The same in logs, of which the newer ones know tokens.
+    pub const fn logged_prefix(self, version: AnalyticsVersion) -> &'static str {
+        match (self, version) {
+            (Self::Bearer, AnalyticsVersion::V2_0) => "OAuth",
+            _ => self.prefix(),
         }
     }
 
@@ -145,14 +154,10 @@ impl RequestStatus {
         authentication != Authentication::Anonymous || is_ours || http_status == 304
     }
 
-    /// The status as an entry of a log has it. Newer versions of the protocol name the error.
-    pub fn logged(
-        self,
-        authentication: Authentication,
-        error: Option<ErrorCode>,
-        version: ServiceVersion,
-    ) -> Cow<'static, str> {
-        match (self, authentication.prefix(), error) {
+    /// The status as an entry of a log has it, with the [prefix](Authentication::logged_prefix) of who asked. Newer
+    /// versions of the protocol name the error.
+    pub fn logged(self, prefix: &str, error: Option<ErrorCode>, version: ServiceVersion) -> Cow<'static, str> {
+        match (self, prefix, error) {
             (Self::ClientOtherError, "", Some(code)) if version >= ServiceVersion::ERROR_CODES_LOGGED => {
                 Cow::Borrowed(code.name())
             }
@@ -184,13 +189,15 @@ mod tests {
 
     #[test]
     fn an_error_is_named_to_whoever_signed_with_a_key() {
-        let logged = |authentication, version: &str| {
+        let logged = |authentication: Authentication, version: &str| {
             let (error, version) = (Some(ErrorCode::TableNotFound), version.parse().unwrap());
-            RequestStatus::ClientOtherError.logged(authentication, error, version).into_owned()
+            let prefix = authentication.logged_prefix(AnalyticsVersion::V2_0);
+            RequestStatus::ClientOtherError.logged(prefix, error, version).into_owned()
         };
         assert_eq!(logged(Authentication::Authenticated, "2017-04-17"), "TableNotFound");
         assert_eq!(logged(Authentication::Authenticated, "2016-05-31"), "ClientOtherError");
         assert_eq!(logged(Authentication::Sas, "2019-02-02"), "SASClientOtherError");
+        assert_eq!(logged(Authentication::Bearer, "2019-02-02"), "OAuthClientOtherError");
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Counters {
     }
 
     pub(super) fn add(&self, measured: &Measured) {
-        let counter = match measured.operation.and_then(|index| self.operations.get(index)) {
+        let counter: &Counter = match measured.operation.and_then(|index| self.operations.get(index)) {
             Some(counter) => counter.get_or_init(Box::default),
             None => &self.unknown,
         };

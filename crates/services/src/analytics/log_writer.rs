@@ -4,6 +4,7 @@
 //! and after a restart the next one begins. If a write fails, nobody knows how much of it was done; the lines are then
 //! written once more, to another log, and may be there twice.
 
+use tablerock_kv::Bytes;
 use tablerock_protocol::analytics::{RequestKind, hour_of_log_blob, log_blob_name, log_blob_prefix};
 use tablerock_protocol::blob::{BlockId, CONTENT_TYPE_DEFAULT, ContentHeaders, Tags};
 use tablerock_protocol::xml::{AnalyticsVersion, BlockListRequest, BlockSource};
@@ -27,7 +28,6 @@ pub(super) struct LogWriter {
     open: Option<OpenLog>,
     /// Lines that are being written.
     batch: Option<LogBatch>,
-    has_container: bool,
 }
 
 /// The log that is written to.
@@ -49,18 +49,8 @@ impl OpenLog {
 }
 
 impl LogWriter {
-    /// Writes what is due. The container is there as soon as something is to be logged.
-    pub(super) async fn write(
-        &mut self,
-        of: &Watched,
-        buffer: &LogBuffer,
-        is_logged: bool,
-        round: &Round<'_>,
-    ) -> Result<()> {
-        if is_logged && !self.has_container {
-            create_container(round.blobs, of.account()).await?;
-            self.has_container = true;
-        }
+    /// Writes what is due.
+    pub(super) async fn write(&mut self, of: &Watched, buffer: &LogBuffer, round: &Round<'_>) -> Result<()> {
         loop {
             self.batch = self.batch.take().or_else(|| buffer.take(round.now, round.is_last));
             let Some(batch) = &self.batch else { return Ok(()) };
@@ -103,7 +93,7 @@ async fn append(blobs: &BlobService, of: &Watched, mut open: OpenLog, batch: &Lo
     let name = log_blob_name(of.service(), open.hour, open.number);
     let at = BlobAddress { account: of.account(), container: ContainerName::LOGS, name: &name };
     let block = BlockId::from_bytes(format!("{:06}", open.blocks.len()).as_bytes());
-    let received = blobs.receive_block(at, &mut Some(batch.lines.clone().into()), false).await?;
+    let received = blobs.receive_block(at, &mut Some(Bytes::from(batch.lines.clone())), false).await?;
     blobs.put_block(at, None, &block, received).await?;
     let committed = open.blocks.iter().map(|id| (BlockSource::Committed, id.clone()));
     let blocks = committed.chain([(BlockSource::Uncommitted, block.clone())]).collect();
@@ -166,7 +156,8 @@ async fn next_number(blobs: &BlobService, of: &Watched, hour: DateTime) -> Resul
     }
 }
 
-async fn create_container(blobs: &BlobService, account: &str) -> Result<()> {
+/// Makes sure that there is a container for logs.
+pub(super) async fn create_container(blobs: &BlobService, account: &str) -> Result<()> {
     let (metadata, access) = (Metadata::default(), PublicAccess::Private);
     match blobs.create_container(account, ContainerName::LOGS, &metadata, access).await {
         Err(Error::Refused(error)) if error.code == ErrorCode::ContainerAlreadyExists => Ok(()),

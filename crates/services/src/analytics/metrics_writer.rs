@@ -54,7 +54,8 @@ impl Running {
         if !is_over && !is_cut_short {
             return None;
         }
-        let Self { period, start, tally } = std::mem::replace(self, Self::new(self.period, round.now));
+        let next = Self::new(self.period, round.now);
+        let Self { period, start, tally } = std::mem::replace(self, next);
         let level = settings.metrics(period).level;
         let mut rows = vec![("user;All".to_owned(), tally.user), ("system;All".to_owned(), tally.system)];
         if level == MetricsLevel::ServiceAndApis {

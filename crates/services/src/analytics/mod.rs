@@ -60,10 +60,11 @@ pub struct Analytics {
 impl Analytics {
     /// Watches over these accounts by their settings. `operations` names all operations of a service; they are counted
     /// by their place in that list.
-    pub async fn open(
+    pub async fn open<'a>(
         settings: &AccountService,
+        blobs: &BlobService,
         clock: Arc<dyn Clock>,
-        accounts: impl IntoIterator<Item = &str>,
+        accounts: impl IntoIterator<Item = &'a str>,
         operations: impl Fn(Service) -> Vec<&'static str>,
     ) -> Result<Self> {
         let log_room = Arc::new(LogRoom::default());
@@ -75,16 +76,26 @@ impl Analytics {
             accounts.into_iter().map(|account| (account.to_owned(), watch(account))).collect();
         let analytics = Self { clock, accounts, log_room, refreshing: Mutex::default() };
         for watched in analytics.accounts.values().flatten() {
-            analytics.refresh(settings, watched.account(), watched.service()).await?;
+            analytics.refresh(settings, blobs, watched.account(), watched.service()).await?;
         }
         Ok(analytics)
     }
 
-    /// Takes up the settings that an account has now.
-    pub async fn refresh(&self, settings: &AccountService, account: &str, service: Service) -> Result<()> {
+    /// Takes up the settings that an account has now. Where something is logged, there is a container for it.
+    pub async fn refresh(
+        &self,
+        settings: &AccountService,
+        blobs: &BlobService,
+        account: &str,
+        service: Service,
+    ) -> Result<()> {
         let Some(watched) = self.find(account, service) else { return Ok(()) };
         let _one_at_a_time = self.refreshing.lock().await;
         let properties = settings.service_properties(account, service).await?;
+        let logging = &properties.logging;
+        if logging.read || logging.write || logging.delete {
+            log_writer::create_container(blobs, account).await?;
+        }
         watched.apply(&properties);
         Ok(())
     }

@@ -30,7 +30,6 @@ pub struct Watched {
 /// What only the writer looks at. The default is what holds before the properties have been read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
-    pub(super) is_logged: bool,
     pub(super) log_retention_days: Option<u16>,
     pub(super) hour_metrics: Metrics,
     pub(super) minute_metrics: Metrics,
@@ -102,7 +101,6 @@ impl Watched {
     pub(super) fn apply(&self, properties: &ServiceProperties) {
         let logging = &properties.logging;
         *self.settings.lock() = Settings {
-            is_logged: logging.read || logging.write || logging.delete,
             log_retention_days: logging.retention_days,
             hour_metrics: properties.hour_metrics.clone(),
             minute_metrics: properties.minute_metrics.clone(),
@@ -147,16 +145,14 @@ impl Watched {
         let mut writer = self.writer.lock().await;
         let Writer { log, metrics, tidied } = &mut *writer;
         let counted = metrics.write(self, round).await;
-        let logged = log.write(self, &self.log, settings.is_logged, round).await;
+        let logged = log.write(self, &self.log, round).await;
         let hour = hour_of(round.now);
-        let tidied_now = match round.is_last || *tidied == Some(hour) {
-            true => Ok(()),
-            false => {
-                *tidied = Some(hour);
-                self.drop_old(&settings, round).await
-            }
+        let dropped = if round.is_last || tidied.replace(hour) == Some(hour) {
+            Ok(())
+        } else {
+            self.drop_old(&settings, round).await
         };
-        for (what, outcome) in [("metrics", counted), ("logs", logged), ("retention", tidied_now)] {
+        for (what, outcome) in [("metrics", counted), ("logs", logged), ("retention", dropped)] {
             if let Err(error) = outcome {
                 let (account, service) = (&self.account, self.service.name());
                 tracing::warn!(account, service, what, %error, "storage analytics could not be written");
