@@ -5,9 +5,9 @@ use tablerock_protocol::blob::strong_etag;
 use tablerock_protocol::signing::BlobPermissions;
 use tablerock_protocol::xml::{BOM, StoredAccessPolicies};
 use tablerock_protocol::{DateTime, limits};
-use tablerock_services::blob::{Container, state_of};
+use tablerock_services::blob::{Container, LeaseState, state_of};
 
-use super::encode::{changed, lease_outcome, lease_headers, refused};
+use super::encode::{changed, lease_duration, lease_headers, lease_outcome, refused};
 use super::{Call, lease};
 use crate::answer::Answer;
 use crate::headers::AnswerHeader;
@@ -100,6 +100,9 @@ pub(super) fn listed_properties(container: &Container, now: DateTime) -> Vec<(&'
         ("LeaseStatus", if state.is_locked() { "locked" } else { "unlocked" }.to_owned()),
         ("LeaseState", state.name().to_owned()),
     ];
+    if let Some(lease) = container.lease.as_ref().filter(|_| state == LeaseState::Leased) {
+        properties.push(("LeaseDuration", lease_duration(lease).to_owned()));
+    }
     if let Some(access) = container.public_access.name() {
         properties.push(("PublicAccess", access.to_owned()));
     }

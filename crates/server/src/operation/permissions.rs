@@ -43,8 +43,8 @@ impl Operation {
             GetBlob | GetBlobProperties | GetBlobMetadata | GetBlockList | GetPageRanges | QueryBlobContents => {
                 vec![P::READ]
             }
-            PutBlob | PutBlobFromURL | CopyBlob | CopyBlobFromURL | SnapshotBlob | PutBlock | PutBlockFromURL
-            | PutBlockList => vec![P::CREATE, P::WRITE],
+            PutBlob | PutBlobFromURL | CopyBlob | CopyBlobFromURL | SnapshotBlob => vec![P::CREATE, P::WRITE],
+            PutBlock | PutBlockFromURL | PutBlockList => vec![P::WRITE],
             AppendBlock | AppendBlockFromURL => vec![P::ADD, P::WRITE],
             SetBlobProperties | SetBlobMetadata | SetBlobTier | SetBlobExpiry | SealBlob | PutPage | PutPageFromURL
             | ClearPage | AbortCopyBlob | IncrementalCopyBlob | UndeleteBlob | AcquireBlobLease | RenewBlobLease
@@ -104,8 +104,8 @@ impl Operation {
             GetBlob | GetBlobProperties | GetBlobMetadata | GetBlockList | GetPageRanges | QueryBlobContents => {
                 (OBJECT, vec![P::READ])
             }
-            PutBlob | PutBlobFromURL | CopyBlob | CopyBlobFromURL | SnapshotBlob | PutBlock | PutBlockFromURL
-            | PutBlockList => (OBJECT, vec![P::CREATE, P::WRITE]),
+            PutBlob | PutBlobFromURL | CopyBlob | CopyBlobFromURL | SnapshotBlob => (OBJECT, vec![P::CREATE, P::WRITE]),
+            PutBlock | PutBlockFromURL | PutBlockList => (OBJECT, vec![P::WRITE]),
             AppendBlock | AppendBlockFromURL => (OBJECT, vec![P::ADD, P::WRITE]),
             SetBlobProperties | SetBlobMetadata | SetBlobTier | SetBlobExpiry | SealBlob | PutPage | PutPageFromURL
             | ClearPage | AbortCopyBlob | IncrementalCopyBlob | UndeleteBlob | AcquireBlobLease | RenewBlobLease
