@@ -10,9 +10,11 @@
 //! | a query | `table/query.rs`, on `table/plan.rs` and `table/sketch/` |
 //! | a message | `queue/messages.rs`, on `queue/heads/` and `queue/stored_message.rs` |
 //! | a blob | `blob/put.rs`, on `blob/change.rs`, `blob/content.rs` and `blob/tidying.rs` |
+//! | what is known about requests | `analytics/mod.rs` |
 //! | a table's life | `table/directory.rs`, `table/acl.rs`, `table/table_query.rs` |
 
 mod account;
+pub mod analytics;
 pub mod blob;
 mod error;
 mod ids;
@@ -23,6 +25,7 @@ mod throttle;
 mod timestamps;
 
 pub use account::AccountService;
+pub use analytics::Analytics;
 pub use blob::BlobService;
 pub use error::{Error, Result};
 pub use queue::QueueService;
