@@ -34,9 +34,14 @@ struct Hold<'l> {
 pub fn judge(log: &MessageLog) -> Vec<String> {
     let (stories, mut violations) = stories(log);
     for (mark, story) in &stories {
-        let found = [story.given_in_order(), story.given_too_early(), story.returned(), story.stale_receipt()];
-        violations
-            .extend(found.into_iter().chain([story.text_changed()]).flatten().map(|what| format!("{mark}: {what}")));
+        let found = [
+            story.given_in_order(),
+            story.given_too_early(),
+            story.returned(),
+            story.stale_receipt(),
+            story.text_changed(),
+        ];
+        violations.extend(found.into_iter().flatten().map(|what| format!("{mark}: {what}{}", story.tell())));
     }
     violations.extend(counts(log, &stories));
     violations
@@ -47,7 +52,8 @@ pub fn judge_drained(log: &MessageLog, since: Instant) -> Vec<String> {
     let mut violations = judge(log);
     let (stories, _) = stories(log);
     let lost = stories.iter().filter(|(_, story)| story.is_lost(since));
-    violations.extend(lost.map(|(mark, _)| format!("{mark}: the message was acknowledged and is lost")));
+    violations
+        .extend(lost.map(|(mark, story)| format!("{mark}: the message was acknowledged and is lost{}", story.tell())));
     violations
 }
 
@@ -120,14 +126,14 @@ impl<'l> Story<'l> {
             let (receipt, dequeue_count) = (Some(given.receipt.as_str()), given.dequeue_count);
             holds.push(Hold { receipt, dequeue_count, since: event.sent, until: event.sent + *hidden });
         }
-        // An update ends the hold whose receipt it has. If it was answered, there is a new one.
+        // An update ends the hold whose receipt it has, and there is a new one. Without an answer it may have done so.
         let mut updates = self.updates.clone();
         updates.sort_by_key(|event| event.sent);
         for event in updates {
             let Deed::Update { receipt, hidden, new_receipt, .. } = &event.deed else { continue };
             let until = event.sent + *hidden;
             let Some(hold) = holds.iter_mut().find(|hold| hold.receipt == Some(receipt.as_str())) else { continue };
-            hold.until = hold.until.min(until);
+            hold.until = hold.until.min(if event.outcome == Outcome::Done { event.sent } else { until });
             let dequeue_count = hold.dequeue_count;
             if let Some(receipt) = new_receipt {
                 holds.push(Hold { receipt: Some(receipt), dequeue_count, since: event.sent, until });
@@ -193,6 +199,30 @@ impl<'l> Story<'l> {
             _ => false,
         };
         self.put.iter().chain(&self.updates).find(wrote).copied()
+    }
+
+    /// All of it, a line for each request, with times in milliseconds.
+    fn tell(&self) -> String {
+        let mut lines: Vec<(Instant, Instant, String)> = Vec::new();
+        for event in self.put.iter().chain(&self.updates).chain(&self.deletes) {
+            let what = match &event.deed {
+                Deed::Put { hidden, .. } => format!("put, hidden for {hidden:?}"),
+                Deed::Update { hidden, text, .. } => {
+                    format!("updated, hidden for {hidden:?}, text: {}", text.is_some())
+                }
+                _ => "deleted".to_owned(),
+            };
+            lines.push((event.sent, event.ended, format!("{what}: {:?}", event.outcome)));
+        }
+        for (event, given) in &self.sightings {
+            let Deed::Get { hidden, .. } = &event.deed else { continue };
+            let what = format!("given out with DequeueCount {}, hidden for {hidden:?}", given.dequeue_count);
+            lines.push((event.sent, event.ended, what));
+        }
+        lines.sort();
+        let Some(first) = lines.first().map(|(sent, ..)| *sent) else { return String::new() };
+        let ms = |time: &Instant| time.saturating_duration_since(first).as_millis();
+        lines.iter().map(|(sent, ended, what)| format!("\n      {}-{} ms: {what}", ms(sent), ms(ended))).collect()
     }
 
     fn is_lost(&self, since: Instant) -> bool {
