@@ -184,7 +184,7 @@ impl BlobSas {
         let signed = [("sv", &*self.sv), ("sr", sr), ("sp", &*self.sp), ("se", &*self.se)];
         let owned = signed.map(|(name, value)| (name, value.to_owned()));
         let all = owned.into_iter().chain([("rsct", self.content_type.clone()), ("sig", sig)]).collect::<Vec<_>>();
-        let borrowed: Vec<(&str, &String)> = all.iter().map(|(name, value)| (*name, value)).collect();
+        let borrowed: Vec<(&str, &str)> = all.iter().map(|(name, value)| (*name, value.as_str())).collect();
         parameters(&borrowed)
     }
 }

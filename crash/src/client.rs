@@ -123,7 +123,8 @@ impl Client {
     }
 
     async fn connection(&mut self, service: Service) -> Option<Connection> {
-        match self.connections.iter().position(|(known, _)| *known == service) {
+        let known = self.connections.iter().position(|(known, _)| *known == service);
+        match known {
             Some(index) => Some(self.connections.swap_remove(index).1),
             None => Connection::open(endpoint(&self.target, service)).await.ok(),
         }

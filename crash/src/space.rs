@@ -16,7 +16,8 @@ const BYTES_MIN: u64 = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(50);
 
-/// Deletes all blobs, restarts the server, and waits until the tables on the disk have become smaller by most of them.
+/// Deletes all blobs, restarts the server, and waits until the tables on the disk have become smaller by most of them. The
+/// buffers must be small: what is still in one is in no table.
 pub async fn check_returned(run: &Run, place: &Place, blobs: &mut BlobCrew) -> Result<(), String> {
     let clock = ClockOffset::default();
     let server = Server::start(&run.program, &place.location, None).await?;
@@ -27,9 +28,7 @@ pub async fn check_returned(run: &Run, place: &Place, blobs: &mut BlobCrew) -> R
 
     let mut server = Server::start(&run.program, &place.location, None).await?;
     place.judge("after all blobs were deleted", blobs.check(&mut server.client(&clock), None).await)?;
-    // What was still in a buffer is not in a table yet, so only what tables held can come back there.
-    let held = held.min(before);
-    let wanted = before - (held - held / LEFT_PART);
+    let wanted = before.saturating_sub(held - held / LEFT_PART);
     let started = Instant::now();
     while held >= BYTES_MIN && table_bytes(&place.location)? > wanted {
         if started.elapsed() > PATIENCE || !server.is_running() {

@@ -126,6 +126,8 @@ fn a_message_that_is_given_to_two_at_once_is_found() {
 fn an_update_moves_the_end_of_the_timeout() {
     let shorter = Story::new().got(2, 1).update(3, "2", 0, None, Outcome::Done).got(4, 2);
     assert!(shorter.is_fine());
+    let twice = Story::new().got(2, 1).update(3, "2", 60, None, Outcome::Done).update(4, "3", 0, None, Outcome::Done);
+    assert!(twice.got(5, 2).is_fine());
     let longer = Story::new().got(2, 1).update(3, "2", 60, None, Outcome::Done).got(40, 2);
     assert!(longer.is_found("before its timeout ended"));
     let open = Story::new().got(2, 1).update(3, "2", 60, None, Outcome::Lost).got(40, 2);

@@ -196,7 +196,7 @@ async fn odd_names_of_blobs_are_kept(at: &Session) -> Outcome {
     for name in ["a/b//c", "/slash/", "é 東京 😀", "a?b'(c),=d$~", "..", "a/../b", "%41", "Case"] {
         container.seed(name, name).await?;
         let content = container.content(name).await?;
-        equal(format_args!("content of {name}"), content, name)?;
+        equal(format!("content of {name}"), content, name)?;
     }
     container.blob("GET", "case")?.send().await?.expect_code(404, "BlobNotFound")?;
     Ok(())

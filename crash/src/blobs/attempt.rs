@@ -140,21 +140,24 @@ impl Condition {
     }
 }
 
-impl fmt::Debug for BlobAttempt {
+impl fmt::Debug for Act {
     /// Without the content.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = &self.name;
-        match &self.act {
-            Act::Put { bytes, mark, condition } => {
-                write!(f, "put {mark} of {} bytes at {name} ({condition:?})", bytes.len())
-            }
-            Act::PutBlock { id, bytes } => write!(f, "put block {id} of {} bytes at {name}", bytes.len()),
-            Act::PutBlockList { ids, mark } => write!(f, "commit {mark} of blocks {ids:?} at {name}"),
-            Act::CreateAppend { mark } => write!(f, "create append blob {mark} at {name}"),
-            Act::Append { bytes, position } => write!(f, "append {} bytes at {position} of {name}", bytes.len()),
-            Act::SetMetadata { mark } => write!(f, "set metadata {mark} of {name}"),
-            Act::Snapshot => write!(f, "snapshot of {name}"),
-            Act::Delete { with_snapshots } => write!(f, "delete {name} (snapshots: {with_snapshots})"),
+        match self {
+            Act::Put { bytes, mark, condition } => write!(f, "put {mark} of {} bytes ({condition:?})", bytes.len()),
+            Act::PutBlock { id, bytes } => write!(f, "put block {id} of {} bytes", bytes.len()),
+            Act::PutBlockList { ids, mark } => write!(f, "commit {mark} of blocks {ids:?}"),
+            Act::CreateAppend { mark } => write!(f, "create append blob {mark}"),
+            Act::Append { bytes, position } => write!(f, "append {} bytes at {position}", bytes.len()),
+            Act::SetMetadata { mark } => write!(f, "set metadata {mark}"),
+            Act::Snapshot => write!(f, "take a snapshot"),
+            Act::Delete { with_snapshots } => write!(f, "delete (snapshots: {with_snapshots})"),
         }
+    }
+}
+
+impl fmt::Debug for BlobAttempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {:?}", self.name, self.act)
     }
 }

@@ -68,7 +68,8 @@ async fn list(client: &mut Client) -> Result<Vec<Element>, String> {
     let mut marker = String::new();
     loop {
         let list = request(&target, "GET", None).raw_query("restype=container&comp=list&maxresults=50");
-        let list = list.query("include", "snapshots,metadata,uncommittedblobs").query("marker", &marker);
+        let list = list.query("include", "snapshots,metadata,uncommittedblobs");
+        let list = if marker.is_empty() { list } else { list.query("marker", &marker) };
         let mut root = parse(&send(client, list).await?)?;
         marker = root.at("NextMarker").unwrap_or_default().to_owned();
         let blobs = root.children.iter_mut().find(|child| child.name == "Blobs").ok_or("a list without blobs")?;

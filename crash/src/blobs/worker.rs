@@ -22,6 +22,7 @@ const APPENDED_BYTES_MAX: usize = 200_000;
 /// How large a client writes.
 #[derive(Debug, Clone)]
 pub struct BlobHabits {
+    /// Beyond what a record of a blob takes, so that there is some of either.
     pub bytes_max: usize,
     /// Some are larger than what goes into one record of the store.
     pub large_bytes_max: usize,
@@ -33,7 +34,7 @@ const LARGE_BYTES_MIN: usize = 300 << 10;
 
 impl Default for BlobHabits {
     fn default() -> Self {
-        Self { bytes_max: 8_000, large_bytes_max: 4 << 20, large_every: 12 }
+        Self { bytes_max: 30_000, large_bytes_max: 4 << 20, large_every: 12 }
     }
 }
 

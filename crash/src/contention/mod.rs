@@ -1,9 +1,11 @@
 //! Many clients on few entities. What each asked and was answered is recorded, with times, and an order is looked for
 //! that explains all of it: linearizability of each partition, and so of each entity and each group.
 //!
-//! In the middle of it the server is killed and started again. What got no answer then may have happened or not.
+//! In the middle of it the server is killed and started again. What got no answer then may have happened or not. The same is
+//! done to one queue, for which `messages` has rules of its own.
 
 mod clients;
+mod consumers;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +34,14 @@ pub async fn run(run: &Run) -> Result<String, String> {
     for round in 0..rounds {
         total += one_history(run, round, operations).await.map_err(|why| format!("history {round}: {why}"))?;
     }
-    Ok(format!("{rounds} histories, {total} operations"))
+    let mut messages = 0;
+    for round in 0..rounds / 3 {
+        messages += consumers::one_queue(run, round).await.map_err(|why| format!("queue {round}: {why}"))?;
+    }
+    Ok(format!(
+        "{rounds} histories, {total} operations; {messages} messages between {} consumers",
+        consumers::CONSUMERS
+    ))
 }
 
 async fn one_history(run: &Run, round: usize, operations: usize) -> Result<usize, String> {

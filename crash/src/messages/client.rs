@@ -38,8 +38,8 @@ impl Wish {
 /// What became of a wish. An error is an answer that no server should give.
 #[derive(Debug)]
 pub(crate) enum Fulfilment {
-    /// With what the answer says filled in.
-    Known(Deed, Outcome, Option<Message>),
+    /// With what the answer says filled in, and the id of the message if it was put.
+    Known(Deed, Outcome, Option<String>),
     /// The server tells of its own failure.
     Failed(String),
     NotSent,
@@ -114,12 +114,12 @@ fn understand(deed: Deed, summary: String, answer: Answer) -> Result<Fulfilment,
 }
 
 fn fill_in(mut deed: Deed, response: &Response) -> Result<Fulfilment, tablerock_conformance::Failure> {
-    let mut own = None;
+    let mut id = None;
     match &mut deed {
         Deed::Put { receipt, .. } => {
             let message = messages(response.expect(201)?)?.pop().unwrap_or_default();
-            *receipt = Some(message.receipt.clone());
-            own = Some(message);
+            *receipt = Some(message.receipt);
+            id = Some(message.id);
         }
         Deed::Get { given, .. } => *given = messages(response.expect(200)?)?.into_iter().map(as_given).collect(),
         Deed::Update { new_receipt, .. } => {
@@ -134,7 +134,7 @@ fn fill_in(mut deed: Deed, response: &Response) -> Result<Fulfilment, tablerock_
             *messages = count.and_then(|count| count.parse().ok()).unwrap_or(0);
         }
     }
-    Ok(Fulfilment::Known(deed, Outcome::Done, own))
+    Ok(Fulfilment::Known(deed, Outcome::Done, id))
 }
 
 fn as_given(message: Message) -> Given {

@@ -29,7 +29,7 @@ impl Given {
 }
 
 /// A text begins with the mark of its message, which is the same in all its versions.
-pub fn mark(text: &str) -> &str {
+pub(super) fn mark(text: &str) -> &str {
     text.split(' ').next().unwrap_or_default()
 }
 

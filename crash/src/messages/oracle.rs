@@ -26,6 +26,7 @@ struct Story<'l> {
 struct Hold<'l> {
     receipt: Option<&'l str>,
     dequeue_count: u64,
+    since: Instant,
     until: Instant,
 }
 
@@ -33,9 +34,14 @@ struct Hold<'l> {
 pub fn judge(log: &MessageLog) -> Vec<String> {
     let (stories, mut violations) = stories(log);
     for (mark, story) in &stories {
-        let found = [story.given_in_order(), story.given_too_early(), story.returned(), story.stale_receipt()];
-        violations
-            .extend(found.into_iter().chain([story.text_changed()]).flatten().map(|what| format!("{mark}: {what}")));
+        let found = [
+            story.given_in_order(),
+            story.given_too_early(),
+            story.returned(),
+            story.stale_receipt(),
+            story.text_changed(),
+        ];
+        violations.extend(found.into_iter().flatten().map(|what| format!("{mark}: {what}{}", story.tell())));
     }
     violations.extend(counts(log, &stories));
     violations
@@ -46,7 +52,8 @@ pub fn judge_drained(log: &MessageLog, since: Instant) -> Vec<String> {
     let mut violations = judge(log);
     let (stories, _) = stories(log);
     let lost = stories.iter().filter(|(_, story)| story.is_lost(since));
-    violations.extend(lost.map(|(mark, _)| format!("{mark}: the message was acknowledged and is lost")));
+    violations
+        .extend(lost.map(|(mark, story)| format!("{mark}: the message was acknowledged and is lost{}", story.tell())));
     violations
 }
 
@@ -98,37 +105,38 @@ impl<'l> Story<'l> {
     /// Nobody is given a message that is still invisible because of somebody else.
     fn given_too_early(&self) -> Option<String> {
         let holds = self.holds();
-        let is_early = |(event, given): &&(&Event, &Given)| {
-            holds.iter().any(|hold| hold.dequeue_count < given.dequeue_count && event.ended + DRIFT < hold.until)
-        };
-        let (event, given) = self.sightings.iter().find(is_early)?;
-        let hold = holds.iter().filter(|hold| hold.dequeue_count < given.dequeue_count).map(|hold| hold.until).max()?;
-        let early = hold.saturating_duration_since(event.ended);
-        Some(format!("given out with DequeueCount {}, {early:?} before its timeout ended", given.dequeue_count))
+        self.sightings.iter().find_map(|(event, given)| {
+            let is_earlier = |hold: &&Hold| hold.dequeue_count < given.dequeue_count && hold.since <= event.ended;
+            let until = holds.iter().filter(is_earlier).map(|hold| hold.until).max()?;
+            let early = until.saturating_duration_since(event.ended);
+            let count = given.dequeue_count;
+            (early > DRIFT).then(|| format!("given out with DequeueCount {count}, {early:?} before its timeout ended"))
+        })
     }
 
     /// From each request that made the message invisible: until when nobody else can have got it.
     fn holds(&self) -> Vec<Hold<'l>> {
         let mut holds = Vec::new();
         if let Some(Event { sent, deed: Deed::Put { hidden, receipt, .. }, .. }) = self.put {
-            holds.push(Hold { receipt: receipt.as_deref(), dequeue_count: 0, until: *sent + *hidden });
+            let receipt = receipt.as_deref();
+            holds.push(Hold { receipt, dequeue_count: 0, since: *sent, until: *sent + *hidden });
         }
         for (event, given) in &self.sightings {
             let Deed::Get { hidden, .. } = &event.deed else { continue };
             let (receipt, dequeue_count) = (Some(given.receipt.as_str()), given.dequeue_count);
-            holds.push(Hold { receipt, dequeue_count, until: event.sent + *hidden });
+            holds.push(Hold { receipt, dequeue_count, since: event.sent, until: event.sent + *hidden });
         }
-        // An update ends the hold whose receipt it has. If it was answered, there is a new one.
+        // An update ends the hold whose receipt it has, and there is a new one. Without an answer it may have done so.
         let mut updates = self.updates.clone();
         updates.sort_by_key(|event| event.sent);
         for event in updates {
             let Deed::Update { receipt, hidden, new_receipt, .. } = &event.deed else { continue };
             let until = event.sent + *hidden;
-            let Some(hold) = holds.iter_mut().find(|hold| hold.receipt == Some(receipt)) else { continue };
-            hold.until = hold.until.min(until);
+            let Some(hold) = holds.iter_mut().find(|hold| hold.receipt == Some(receipt.as_str())) else { continue };
+            hold.until = hold.until.min(if event.outcome == Outcome::Done { event.sent } else { until });
             let dequeue_count = hold.dequeue_count;
             if let Some(receipt) = new_receipt {
-                holds.push(Hold { receipt: Some(receipt), dequeue_count, until });
+                holds.push(Hold { receipt: Some(receipt), dequeue_count, since: event.sent, until });
             }
         }
         holds
@@ -147,7 +155,7 @@ impl<'l> Story<'l> {
         let holds = self.holds();
         for event in self.updates.iter().chain(&self.deletes).filter(|event| event.outcome == Outcome::Done) {
             let (Deed::Update { receipt, .. } | Deed::Delete { receipt, .. }) = &event.deed else { continue };
-            let Some(hold) = holds.iter().find(|hold| hold.receipt == Some(receipt)) else {
+            let Some(hold) = holds.iter().find(|hold| hold.receipt == Some(receipt.as_str())) else {
                 return Some("a receipt was good that nobody was given".to_owned());
             };
             let is_newer = |(other, given): &&(&Event, &Given)| {
@@ -191,6 +199,30 @@ impl<'l> Story<'l> {
             _ => false,
         };
         self.put.iter().chain(&self.updates).find(wrote).copied()
+    }
+
+    /// All of it, a line for each request, with times in milliseconds.
+    fn tell(&self) -> String {
+        let mut lines: Vec<(Instant, Instant, String)> = Vec::new();
+        for event in self.put.iter().chain(&self.updates).chain(&self.deletes) {
+            let what = match &event.deed {
+                Deed::Put { hidden, .. } => format!("put, hidden for {hidden:?}"),
+                Deed::Update { hidden, text, .. } => {
+                    format!("updated, hidden for {hidden:?}, text: {}", text.is_some())
+                }
+                _ => "deleted".to_owned(),
+            };
+            lines.push((event.sent, event.ended, format!("{what}: {:?}", event.outcome)));
+        }
+        for (event, given) in &self.sightings {
+            let Deed::Get { hidden, .. } = &event.deed else { continue };
+            let what = format!("given out with DequeueCount {}, hidden for {hidden:?}", given.dequeue_count);
+            lines.push((event.sent, event.ended, what));
+        }
+        lines.sort();
+        let Some(first) = lines.first().map(|(sent, ..)| *sent) else { return String::new() };
+        let ms = |time: &Instant| time.saturating_duration_since(first).as_millis();
+        lines.iter().map(|(sent, ended, what)| format!("\n      {}-{} ms: {what}", ms(sent), ms(ended))).collect()
     }
 
     fn is_lost(&self, since: Instant) -> bool {

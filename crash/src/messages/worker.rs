@@ -131,8 +131,8 @@ impl MessageWorker {
         let (sent_at, sent, id) = (position(), Instant::now(), wish.id.clone());
         let fulfilment = ask(client, wish).await;
         let ended = Instant::now();
-        let (deed, outcome, own) = match fulfilment {
-            Ok(Fulfilment::Known(deed, outcome, own)) => (deed, outcome, own),
+        let (deed, outcome, new_id) = match fulfilment {
+            Ok(Fulfilment::Known(deed, outcome, new_id)) => (deed, outcome, new_id),
             Ok(Fulfilment::NotSent) => return false,
             Ok(Fulfilment::Failed(text)) => {
                 self.failure = Some(text);
@@ -144,8 +144,7 @@ impl MessageWorker {
             }
         };
         if outcome == Outcome::Done {
-            let id = own.map_or(id, |message| message.id);
-            self.take_in(id, &deed);
+            self.take_in(new_id.unwrap_or(id), &deed);
         }
         self.events.push(Event { sent, ended, positions: (sent_at, position()), deed, outcome });
         outcome != Outcome::Lost
