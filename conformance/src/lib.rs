@@ -1,4 +1,4 @@
-//! Black-box cases for servers that speak the protocols of Azure Table and Queue Storage.
+//! Black-box cases for servers that speak the protocols of Azure Table, Queue and Blob Storage.
 //!
 //! Every case is a handful of HTTP requests, written out as bytes, and what must come back. The crate shares no
 //! code with any server: it has its own client, its own signing and its own idea of the rules, so that a mistake in
@@ -9,7 +9,7 @@
 //! - [`target`]: which account is spoken to, and how it is addressed.
 //! - [`http`], [`request`], [`response`]: one request, one connection, one answer; [`socket`] for malformed bytes.
 //! - [`sign`], [`sign_headers`], [`sas`]: Shared Key, Shared Key Lite, shared access signatures of services and accounts.
-//! - [`session`], [`table`], [`queue`]: what one case works with; tables and queues it made are dropped after it.
+//! - [`session`], [`table`], [`queue`], [`container`]: what one case works with; what it made is dropped after it.
 //! - [`batch`]: entity group transactions, written and read.
 //! - [`expect`], [`pattern`], [`xml`]: saying what was expected, readably.
 //! - [`case`], [`cases`], [`error_codes`]: the cases, and which of them provokes which published error code.
@@ -19,6 +19,7 @@ pub mod batch;
 pub mod case;
 pub mod cases;
 pub mod clock;
+pub mod container;
 pub mod encode;
 pub mod error_codes;
 pub mod expect;

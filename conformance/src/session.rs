@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::OwnedMutexGuard;
 
+use crate::container::Container;
 use crate::expect::{Failure, Outcome};
 use crate::queue::Queue;
 use crate::request::Request;
@@ -36,12 +37,19 @@ pub struct Session {
     shared: Arc<Shared>,
     tables: Mutex<Vec<String>>,
     queues: Mutex<Vec<String>>,
+    containers: Mutex<Vec<String>>,
     properties: tokio::sync::Mutex<Option<BorrowedProperties>>,
 }
 
 impl Session {
     pub fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, tables: Mutex::default(), queues: Mutex::default(), properties: tokio::sync::Mutex::default() }
+        Self {
+            shared,
+            tables: Mutex::default(),
+            queues: Mutex::default(),
+            containers: Mutex::default(),
+            properties: tokio::sync::Mutex::default(),
+        }
     }
 
     pub fn target(&self) -> &Target {
@@ -131,6 +139,32 @@ impl Session {
         Queue::new(self, name)
     }
 
+    /// A request to the Blob service. A case for it is skipped where nobody said where that listens.
+    pub fn to_blobs(&self, verb: &str, path: impl Into<String>) -> Outcome<Request<'_>> {
+        let blob = self.target().blob.as_ref();
+        let at = blob.ok_or_else(|| Failure::skipped("the connection string has no BlobEndpoint"))?;
+        Ok(Request::signing_headers(self.target(), at, verb, path))
+    }
+
+    /// A new, empty container of the case's own.
+    pub async fn container(&self) -> Outcome<Container<'_>> {
+        let container = self.missing_container();
+        container.create()?.send().await?.expect(201)?;
+        Ok(container)
+    }
+
+    /// A container that was never created. Should the case create it, it is deleted after it.
+    pub fn missing_container(&self) -> Container<'_> {
+        let name = self.unused_name();
+        self.delete_container_afterwards(&name);
+        Container::new(self, name)
+    }
+
+    /// Notes a container to be deleted after the case.
+    pub fn delete_container_afterwards(&self, container: &str) {
+        self.containers.lock().expect("no case panics while noting a container").push(container.to_owned());
+    }
+
     /// Notes a queue to be deleted after the case.
     pub fn delete_afterwards(&self, queue: &str) {
         self.queues.lock().expect("no case panics while noting a queue").push(queue.to_owned());
@@ -160,6 +194,15 @@ impl Session {
         let names = std::mem::take(&mut *self.tables.lock().expect("no case panics while noting a table"));
         for name in names {
             let _ = self.delete(format!("/Tables('{}')", crate::encode::key(&name))).send().await;
+        }
+        let containers = std::mem::take(&mut *self.containers.lock().expect("no case panics while noting a container"));
+        for name in containers {
+            let container = Container::new(self, name);
+            // A lease that a case left behind would keep the container.
+            for request in [container.own_lease("break"), container.request("DELETE")].into_iter().flatten() {
+                let request = request.header("x-ms-lease-break-period", "0");
+                let _ = request.send().await;
+            }
         }
         let queues = std::mem::take(&mut *self.queues.lock().expect("no case panics while noting a queue"));
         for name in queues {

@@ -1,4 +1,4 @@
-//! One client of the server: a connection that is kept open, and what came of each request.
+//! One client of the server: connections to its services that are kept open, and what came of each request.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -8,6 +8,7 @@ use tablerock_conformance::batch::changeset_answers;
 use tablerock_conformance::http::{Answer, Connection};
 use tablerock_conformance::request::Request;
 use tablerock_conformance::response::Response;
+use tablerock_conformance::target::{Endpoint, Service};
 use tablerock_conformance::{Target, clock};
 
 use crate::content::Etag;
@@ -58,18 +59,23 @@ pub enum Verdict {
 pub struct Client {
     target: Arc<Target>,
     clock: ClockOffset,
-    connection: Option<Connection>,
+    /// Of each service that was spoken to, and still listens.
+    connections: Vec<(Service, Connection)>,
 }
 
 impl Client {
     pub fn new(target: Arc<Target>, clock: ClockOffset) -> Self {
-        Self { target, clock, connection: None }
+        Self { target, clock, connections: Vec::new() }
+    }
+
+    pub fn target(&self) -> Arc<Target> {
+        Arc::clone(&self.target)
     }
 
     /// Asks for a write. An error is an answer that no server should give.
     pub async fn attempt(&mut self, attempt: &Attempt) -> Result<Reply<Verdict>, String> {
         let target = Arc::clone(&self.target);
-        match self.send(&attempt.request(&target)).await {
+        match self.send(Service::Table, &attempt.request(&target)).await {
             Reply::Answered(answer) => verdict(attempt, answer),
             Reply::Failed(status, text) => Ok(Reply::Failed(status, text)),
             Reply::Lost => Ok(Reply::Lost),
@@ -77,19 +83,20 @@ impl Client {
         }
     }
 
-    /// Reads a path with a query.
+    /// Reads a path of the Table service with a query.
     pub async fn get(&mut self, path: &str, query: &[(&str, &str)]) -> Reply<Answer> {
         let target = Arc::clone(&self.target);
         let request = Request::new(&target, "GET", path);
         let request = query.iter().fold(request, |request, (name, value)| request.query(name, value));
-        self.send(&request).await
+        self.send(Service::Table, &request).await
     }
 
-    async fn send(&mut self, request: &Request<'_>) -> Reply<Answer> {
+    /// Sends a request to the service that it is written for.
+    pub async fn send(&mut self, service: Service, request: &Request<'_>) -> Reply<Answer> {
         let mut reply = Reply::NotSent;
         for _ in 0..SIGNATURES_MAX {
             let request = request.clone().header("x-ms-date", &clock::rfc1123(self.clock.now()));
-            reply = self.exchange(&request.bytes()).await;
+            reply = self.exchange(service, &request.bytes()).await;
             // The clock was stepped between signing and checking; nothing was done, so it is sent again.
             if !matches!(&reply, Reply::Answered(answer) if is_skewed(answer)) {
                 break;
@@ -98,18 +105,14 @@ impl Client {
         reply
     }
 
-    async fn exchange(&mut self, request: &[u8]) -> Reply<Answer> {
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => match Connection::open(&self.target.primary).await {
-                Ok(connection) => connection,
-                Err(_) => return Reply::NotSent,
-            },
-        };
+    async fn exchange(&mut self, service: Service, request: &[u8]) -> Reply<Answer> {
+        let Some(mut connection) = self.connection(service).await else { return Reply::NotSent };
         match tokio::time::timeout(PATIENCE, connection.exchange(request)).await {
             Ok(Ok(answer)) => {
                 let is_closed = answer.header("Connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
-                self.connection = (!is_closed).then_some(connection);
+                if !is_closed {
+                    self.connections.push((service, connection));
+                }
                 if answer.status >= 500 {
                     return Reply::Failed(answer.status, String::from_utf8_lossy(&answer.body).into_owned());
                 }
@@ -118,6 +121,22 @@ impl Client {
             _ => Reply::Lost,
         }
     }
+
+    async fn connection(&mut self, service: Service) -> Option<Connection> {
+        match self.connections.iter().position(|(known, _)| *known == service) {
+            Some(index) => Some(self.connections.swap_remove(index).1),
+            None => Connection::open(endpoint(&self.target, service)).await.ok(),
+        }
+    }
+}
+
+fn endpoint(target: &Target, service: Service) -> &Endpoint {
+    let beside_tables = match service {
+        Service::Table => return &target.primary,
+        Service::Queue => &target.queue,
+        Service::Blob => &target.blob,
+    };
+    &beside_tables.as_ref().expect("the program's target names all services").primary
 }
 
 fn is_skewed(answer: &Answer) -> bool {

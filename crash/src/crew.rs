@@ -1,7 +1,5 @@
 //! All workers together: put to work, called back, and their ledgers compared with what the server shows.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
@@ -13,6 +11,7 @@ use crate::ledger::{Ledger, Settlement};
 use crate::observed::Observed;
 use crate::operation::Attempt;
 use crate::server::Server;
+use crate::shift::Shift;
 use crate::workload::{Habits, SHARED_TABLES, Worker};
 
 /// Entities that are read one by one after each restart, beside the listing of all.
@@ -30,10 +29,9 @@ pub struct Crew {
 
 /// Workers at work.
 #[derive(Debug)]
-pub struct Shift {
+pub struct CrewShift {
     founder: Worker,
-    tasks: Vec<tokio::task::JoinHandle<Worker>>,
-    stop: Arc<AtomicBool>,
+    workers: Shift<Worker>,
 }
 
 impl Crew {
@@ -55,17 +53,8 @@ impl Crew {
     }
 
     /// Lets everyone work on a running server.
-    pub fn begin(self, server: &Server, clock: &ClockOffset, log: Option<&LogLength>) -> Shift {
-        let stop = Arc::new(AtomicBool::new(false));
-        let begin = |mut worker: Worker| {
-            let (mut client, stop, log) = (server.client(clock), Arc::clone(&stop), log.cloned());
-            tokio::spawn(async move {
-                worker.run(&mut client, &stop, log.as_ref()).await;
-                worker
-            })
-        };
-        let tasks = self.workers.into_iter().map(begin).collect();
-        Shift { founder: self.founder, tasks, stop: Arc::clone(&stop) }
+    pub fn begin(self, server: &Server, clock: &ClockOffset, log: Option<&LogLength>) -> CrewShift {
+        CrewShift { founder: self.founder, workers: Shift::begin(self.workers, server, clock, log) }
     }
 
     /// Everything that is wrong: answers that should not have been given, and data that is not what it should be.
@@ -83,7 +72,9 @@ impl Crew {
         violations.extend(wrong);
         if let Some(log) = log {
             let settled = self.everyone().zip(settlements);
-            settled.for_each(|(worker, settlement)| worker.history.settle(settlement, log()));
+            settled.for_each(|(worker, settlement)| {
+                worker.history.settle(settlement.and_then(Settlement::into_verdict), log())
+            });
         }
         let everything: Vec<&Address> = observed.entities.keys().collect();
         let some = rng.choose_multiple(everything.iter().copied(), POINTS_CHECKED);
@@ -120,7 +111,7 @@ impl Crew {
     }
 }
 
-impl Shift {
+impl CrewShift {
     /// Lets everyone work for a while.
     pub async fn last(&self, time: Duration) {
         tokio::time::sleep(time).await;
@@ -129,19 +120,14 @@ impl Shift {
     /// Lets everyone work until somebody has stopped, because an answer did not come or told of a failure; or for so long.
     pub async fn last_until_failure(&self, time_max: Duration) {
         let started = Instant::now();
-        while started.elapsed() < time_max && !self.tasks.iter().any(tokio::task::JoinHandle::is_finished) {
+        while started.elapsed() < time_max && !self.workers.is_anyone_back() {
             tokio::time::sleep(POLL).await;
         }
     }
 
     /// Calls everyone back; requests under way are waited for.
     pub async fn end(self) -> Crew {
-        self.stop.store(true, Ordering::Relaxed);
-        let mut workers = Vec::with_capacity(self.tasks.len());
-        for task in self.tasks {
-            workers.push(task.await.expect("a worker does not panic"));
-        }
-        Crew { workers, founder: self.founder }
+        Crew { workers: self.workers.end().await, founder: self.founder }
     }
 }
 

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::client::Verdict;
 use crate::content::{Address, Content, Etag, Timestamp, Version};
+use crate::history::Book;
 use crate::observed::Observed;
 use crate::operation::Attempt;
 
@@ -26,6 +27,16 @@ pub enum Settlement {
     /// With one ETag for each entity that is there because of it.
     Happened(Vec<Option<Etag>>),
     NeverHappened,
+}
+
+impl Settlement {
+    /// The answer that would have said the same.
+    pub fn into_verdict(self) -> Option<Verdict> {
+        match self {
+            Settlement::Happened(etags) => Some(Verdict::Done(etags)),
+            Settlement::NeverHappened => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -89,22 +100,6 @@ impl Ledger {
     /// Whether a request is open, that is, may have happened or not.
     pub fn has_open_attempt(&self) -> bool {
         self.open.is_some()
-    }
-
-    /// Takes in an answer. An error tells what about it cannot be right.
-    pub fn answered(&mut self, attempt: &Attempt, verdict: &Verdict) -> Result<(), String> {
-        match (self.effect(attempt), verdict) {
-            (Ok(effect), Verdict::Done(etags)) => self.apply(effect, etags),
-            (Err(expected), Verdict::Refused(status)) if expected == *status => Ok(()),
-            (Ok(_), Verdict::Refused(status)) => Err(format!("{attempt}: refused with {status}, but it was due")),
-            (Err(expected), got) => Err(format!("{attempt}: expected the refusal {expected}, got {got:?}")),
-        }
-    }
-
-    /// Notes an attempt whose answer was lost. One that would have been refused has no effect either way.
-    pub fn unanswered(&mut self, attempt: &Attempt) {
-        assert!(self.open.is_none(), "a worker that got no answer asks nothing more before the next settlement");
-        self.open = self.effect(attempt).ok();
     }
 
     /// Compares all that this worker knows with what is there, settles the open attempt, and tells what differs.
@@ -242,6 +237,26 @@ impl Ledger {
         self.latest = self.latest.clone().max(timestamp);
         self.entities.insert(address, Version { content, etag });
         Ok(())
+    }
+}
+
+impl Book for Ledger {
+    type Attempt = Attempt;
+    type Verdict = Verdict;
+
+    fn answered(&mut self, attempt: &Attempt, verdict: &Verdict) -> Result<(), String> {
+        match (self.effect(attempt), verdict) {
+            (Ok(effect), Verdict::Done(etags)) => self.apply(effect, etags),
+            (Err(expected), Verdict::Refused(status)) if expected == *status => Ok(()),
+            (Ok(_), Verdict::Refused(status)) => Err(format!("{attempt}: refused with {status}, but it was due")),
+            (Err(expected), got) => Err(format!("{attempt}: expected the refusal {expected}, got {got:?}")),
+        }
+    }
+
+    /// One that would have been refused has no effect either way.
+    fn unanswered(&mut self, attempt: &Attempt) {
+        assert!(self.open.is_none(), "a worker that got no answer asks nothing more before the next settlement");
+        self.open = self.effect(attempt).ok();
     }
 }
 

@@ -46,6 +46,10 @@ struct Options {
     table_port: u16,
     #[arg(long, default_value_t = 10171)]
     admin_port: u16,
+    #[arg(long, default_value_t = 10172)]
+    queue_port: u16,
+    #[arg(long, default_value_t = 10173)]
+    blob_port: u16,
     /// A part that cannot run here is a failure
     #[arg(long)]
     nothing_left_out: bool,
@@ -103,8 +107,13 @@ fn begin(options: &Options) -> Result<bool, String> {
 }
 
 fn prepare(options: &Options) -> Result<Run, String> {
-    let program =
-        Program { binary: options.server.clone(), table_port: options.table_port, admin_port: options.admin_port };
+    let program = Program {
+        binary: options.server.clone(),
+        blob_port: options.blob_port,
+        queue_port: options.queue_port,
+        table_port: options.table_port,
+        admin_port: options.admin_port,
+    };
     check_ports(&program)?;
     fs::create_dir_all(&options.folder).map_err(|error| format!("{}: {error}", options.folder.display()))?;
     let memory = Path::new(MEMORY).join(format!("tablerock-crash-{}", options.table_port));

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use crate::run::Run;
-use crate::{clock, contention, faults, hostile, kill, power, prove};
+use crate::{archive, clock, contention, faults, hostile, kill, power, prove};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Part {
@@ -11,6 +11,8 @@ pub enum Part {
     Prove,
     /// kill -9 under load, at the start and right after it
     Kill,
+    /// A worker that moves entities by messages, killed at each of its steps
+    Archive,
     /// What was not synced is gone
     Power,
     /// Disks that fail, and damaged files
@@ -34,6 +36,7 @@ impl Part {
         match self {
             Part::Prove => prove::run(run).await,
             Part::Kill => kill::run(run, kills).await,
+            Part::Archive => archive::run(run).await,
             Part::Power => power::run(run).await,
             Part::Faults => faults::run(run).await,
             Part::Clock => clock::run(run).await,

@@ -2,49 +2,78 @@
 
 use std::time::Duration;
 
+use crate::blobs::BlobHabits;
 use crate::client::ClockOffset;
-use crate::crew::Crew;
-use crate::power;
+use crate::company::{Company, Staffing};
 use crate::run::{Place, Run};
 use crate::server::Server;
 use crate::workload::Habits;
+use crate::{archive, power};
 
-const WORKERS: usize = 4;
-const LOAD_TIME: Duration = Duration::from_millis(200);
+const LOAD_TIME: Duration = Duration::from_millis(300);
+
+/// What must be missed, by whom, if data is set back past the deletion and the creation of some of it.
+const MISSED: [(&str, [&str; 2]); 3] = [
+    ("tables", ["is gone", "expected"]),
+    ("messages", ["is lost", "is back"]),
+    ("blobs", ["is gone", "is there and should not be"]),
+];
 
 /// Plants each loss, and fails if one goes unnoticed.
 pub async fn run(run: &Run) -> Result<String, String> {
-    rolled_back(run).await?;
-    let planted = 1 + power::prove(run).await?;
+    let rolled_back = rolled_back(run).await?;
+    archive::prove(run).await?;
+    let planted = rolled_back + 1 + power::prove(run).await?;
     Ok(format!("{planted} of {planted} planted losses found"))
 }
 
-/// A directory that is set back to an earlier state between two starts has lost what was acknowledged since.
-async fn rolled_back(run: &Run) -> Result<(), String> {
+fn staffing() -> Staffing {
+    let blob_habits = BlobHabits { large_every: 60, ..BlobHabits::default() };
+    Staffing { tables: 4, messages: 4, blobs: 3, habits: Habits::default(), blob_habits }
+}
+
+/// A directory that is set back to an earlier state between two starts has lost what was acknowledged since, and has again
+/// what was deleted since. Each service must miss both.
+async fn rolled_back(run: &Run) -> Result<usize, String> {
     let mut rng = run.rng("rolled back");
     let clock = ClockOffset::default();
     let place = Place::make_in_memory(run, "rolled-back")?;
-    let mut crew = Crew::new(WORKERS, &mut rng, &Habits::default());
-    let server = Server::start(&run.program, &place.location, None).await?;
-    crew.found(&mut server.client(&clock), None).await?;
-    server.kill();
-    let earlier = place.tree()?;
+    let mut company = Company::new(&staffing(), &mut rng);
+    let mut earlier = None;
+    for life in 0..2 {
+        let server = Server::start(&run.program, &place.location, None).await?;
+        if life == 0 {
+            company.found(&mut server.client(&clock), None).await?;
+        }
+        let shift = company.begin(&server, &clock, None);
+        shift.last(LOAD_TIME).await;
+        company = shift.end().await;
+        let violations = company.check(&mut server.client(&clock), &mut rng, None).await;
+        place.judge("before the data is set back", violations)?;
+        server.kill();
+        earlier = earlier.or(Some(place.tree()?));
+    }
 
-    let server = Server::start(&run.program, &place.location, None).await?;
-    let shift = crew.begin(&server, &clock, None);
-    shift.last(LOAD_TIME).await;
-    let mut crew = shift.end().await;
-    place.judge("before the data is set back", crew.check(&mut server.client(&clock), &mut rng, None).await)?;
-    server.kill();
-
+    let earlier = earlier.ok_or("there was no earlier state")?;
     let place = Place::restore(run, "rolled-back", &earlier)?;
     let server = Server::start(&run.program, &place.location, None).await?;
-    let violations = crew.check(&mut server.client(&clock), &mut rng, None).await;
+    let mut client = server.client(&clock);
+    let missed = [
+        company.tables.check(&mut client, &mut rng, None).await,
+        company.messages.empty(&mut client).await,
+        company.blobs.check(&mut client, None).await,
+    ];
     server.kill();
     place.clean_up();
-    match violations.first() {
-        Some(first) => run.tell(&format!("data that was set back was found out: {first}")),
-        None => return Err("the data was set back by a whole load, and nothing was missed".to_owned()),
+    for ((service, signs), violations) in MISSED.iter().zip(&missed) {
+        for sign in signs {
+            let Some(found) = violations.iter().find(|violation| violation.contains(sign)) else {
+                return Err(format!(
+                    "{service} were set back by a whole load, and \"{sign}\" was not among {violations:?}"
+                ));
+            };
+            run.tell(&format!("{service} that were set back were found out: {found}"));
+        }
     }
-    Ok(())
+    Ok(missed.len())
 }

@@ -21,14 +21,17 @@ const POLL: Duration = Duration::from_millis(2);
 #[derive(Debug, Clone)]
 pub struct Program {
     pub binary: PathBuf,
+    pub blob_port: u16,
+    pub queue_port: u16,
     pub table_port: u16,
     pub admin_port: u16,
 }
 
 impl Program {
     pub fn target(&self) -> Arc<Target> {
-        let port = self.table_port;
-        let text = format!("UseDevelopmentStorage=true;TableEndpoint=http://127.0.0.1:{port}/devstoreaccount1");
+        let services = [("Blob", self.blob_port), ("Queue", self.queue_port), ("Table", self.table_port)];
+        let endpoint = |(service, port)| format!(";{service}Endpoint=http://127.0.0.1:{port}/devstoreaccount1");
+        let text = format!("UseDevelopmentStorage=true{}", services.map(endpoint).concat());
         Arc::new(Target::parse(&text).expect("the connection string is well formed"))
     }
 }
@@ -69,9 +72,10 @@ impl Server {
         let stderr = stderr.map_err(|error| format!("{}: {error}", log.display()))?;
         let mut command = Command::new(&program.binary);
         command.arg("--location").arg(location).args(["--log", "warn"]);
+        command.args(["--blob-port", &program.blob_port.to_string()]);
+        command.args(["--queue-port", &program.queue_port.to_string()]);
         command.args(["--table-port", &program.table_port.to_string()]);
         command.args(["--admin-port", &program.admin_port.to_string()]);
-        command.args(["--blob-port", "0", "--queue-port", "0"]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
         if let Some(layer) = layer {
             layer.put_under(&mut command, location);
@@ -102,7 +106,7 @@ impl Server {
         }
     }
 
-    /// A client of the Table service.
+    /// A client of its services.
     pub fn client(&self, clock: &ClockOffset) -> Client {
         Client::new(self.program.target(), clock.clone())
     }
@@ -191,7 +195,7 @@ impl Drop for Server {
 
 /// Whether nobody listens on the ports that the server is to get.
 pub fn check_ports(program: &Program) -> Result<(), String> {
-    for port in [program.table_port, program.admin_port] {
+    for port in [program.blob_port, program.queue_port, program.table_port, program.admin_port] {
         std::net::TcpListener::bind(("127.0.0.1", port)).map_err(|error| format!("port {port}: {error}"))?;
     }
     Ok(())

@@ -1,15 +1,14 @@
 //! Workers that write at the same time, each its own entities, in tables and partitions that they share.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use fastrand::Rng;
 
 use crate::client::{Client, Reply};
 use crate::content::{Address, Content, Etag};
-use crate::history::{History, LogLength};
+use crate::history::{Book as _, History, LogLength};
 use crate::ledger::{Ledger, difference};
 use crate::observed::point_version;
 use crate::operation::{Attempt, Change, Match, Operation};
+use crate::shift::Work;
 
 /// Tables that all workers write to and nobody drops.
 pub const SHARED_TABLES: [&str; 2] = ["Shared0", "Shared1"];
@@ -51,6 +50,16 @@ pub struct Worker {
     pub failure: Option<String>,
 }
 
+impl Work for Worker {
+    async fn step(&mut self, client: &mut Client, log: Option<&LogLength>) -> bool {
+        if self.rng.u8(0..8) == 0 { self.read(client).await } else { self.write(client, log).await }
+    }
+
+    fn has_violations(&self) -> bool {
+        !self.violations.is_empty()
+    }
+}
+
 impl Worker {
     /// A worker that knows of these tables and of no entity.
     pub fn new(name: impl Into<String>, seed: u64, habits: &Habits, tables: &[String]) -> Self {
@@ -61,19 +70,9 @@ impl Worker {
             writes: 0,
             stale: Vec::new(),
             ledger: Ledger::new(tables),
-            history: History::new(tables),
+            history: History::new(Ledger::new(tables)),
             violations: Vec::new(),
             failure: None,
-        }
-    }
-
-    /// Works until told to stop or until an answer does not come; a request without an answer is left open.
-    pub async fn run(&mut self, client: &mut Client, stop: &AtomicBool, log: Option<&LogLength>) {
-        while !stop.load(Ordering::Relaxed) && self.violations.is_empty() {
-            let goes_on = if self.rng.u8(0..8) == 0 { self.read(client).await } else { self.write(client, log).await };
-            if !goes_on {
-                return;
-            }
         }
     }
 

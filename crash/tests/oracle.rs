@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tablerock_crash::client::Verdict;
 use tablerock_crash::content::{Address, Content, Etag, Version};
 use tablerock_crash::crew::settle_all;
+use tablerock_crash::history::Book as _;
 use tablerock_crash::ledger::Ledger;
 use tablerock_crash::observed::Observed;
 use tablerock_crash::operation::{Attempt, Change, Match, Operation};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::Result;
 use crate::checks;
 use crate::environments::Environment;
-use crate::port;
+use crate::port::Ports;
 use crate::preparation::Preparation;
 use crate::server_under_test::ServerUnderTest;
 use crate::suite_run::{self, SuiteRun};
@@ -14,29 +14,30 @@ use crate::summary::{Row, Summary};
 use crate::workspace::{Workspace, is_ci};
 
 /// `cargo xtask conform`.
-pub(crate) fn run(workspace: &Workspace, chosen: &[Suite], azurite: bool, port: u16) -> Result<bool> {
+pub(crate) fn run(workspace: &Workspace, chosen: &[Suite], azurite: bool, table_port: u16) -> Result<bool> {
+    let ports = Ports::up_to(table_port)?;
     let suites = if chosen.is_empty() { Suite::ALL.to_vec() } else { chosen.to_vec() };
     let mut environments: Vec<Environment> = suites.iter().filter_map(|suite| suite.environment()).collect();
     environments.extend(azurite.then_some(Environment::Azurite));
     let mut preparation = Preparation::begin(workspace, &environments);
     let mut summary = Summary::default();
-    against(workspace, Target::Tablerock, &suites, port, &mut preparation, &mut summary);
+    against(workspace, Target::Tablerock, &suites, ports, &mut preparation, &mut summary);
     if azurite {
-        against(workspace, Target::Azurite, &suites, port, &mut preparation, &mut summary);
+        against(workspace, Target::Azurite, &suites, ports, &mut preparation, &mut summary);
     }
     println!("\n{summary}");
     Ok(summary.is_success())
 }
 
-/// Builds, starts, runs and stops. Returns the port that the server listened on, if it ever did.
+/// Builds, starts, runs and stops. Returns the ports that the server listened on, if it ever did.
 pub(crate) fn against(
     workspace: &Workspace,
     target: Target,
     suites: &[Suite],
-    port: u16,
+    ports: Ports,
     preparation: &mut Preparation,
     summary: &mut Summary,
-) -> Option<u16> {
+) -> Option<Ports> {
     let builds = [
         (target == Target::Tablerock).then(|| checks::build_server(workspace)),
         suites.contains(&Suite::Raw).then(|| checks::build_raw(workspace)),
@@ -50,7 +51,7 @@ pub(crate) fn against(
 
     let name = target.name();
     let started = Instant::now();
-    let server = match start(workspace, target, port, preparation) {
+    let server = match start(workspace, target, ports, preparation) {
         Ok(server) => server,
         Err(why) => {
             let is_ours = target == Target::Tablerock;
@@ -59,26 +60,31 @@ pub(crate) fn against(
             return None;
         }
     };
-    let port = server.port;
-    println!("{name}: listens on port {port}");
+    let ports = server.ports;
+    println!("{name}: listens on ports {:?}", ports.all());
     for &suite in suites {
-        summary.push(run_suite(workspace, port, target, suite, preparation));
+        summary.push(run_suite(workspace, ports, target, suite, preparation));
     }
     summary.push(match server.stop() {
         Ok(()) => Row::passed(name, started.elapsed()),
         Err(why) => failed(name, &why),
     });
-    Some(port)
+    Some(ports)
 }
 
-fn start(workspace: &Workspace, target: Target, port: u16, preparation: &mut Preparation) -> Result<ServerUnderTest> {
+fn start(
+    workspace: &Workspace,
+    target: Target,
+    ports: Ports,
+    preparation: &mut Preparation,
+) -> Result<ServerUnderTest> {
     if target == Target::Azurite {
         preparation.wait_for(Environment::Azurite)?;
     }
-    ServerUnderTest::start(workspace, target, port::choose(port, is_ci())?)
+    ServerUnderTest::start(workspace, target, Ports::choose(ports, is_ci())?)
 }
 
-fn run_suite(workspace: &Workspace, port: u16, target: Target, suite: Suite, preparation: &mut Preparation) -> Row {
+fn run_suite(workspace: &Workspace, ports: Ports, target: Target, suite: Suite, preparation: &mut Preparation) -> Row {
     let name = suite_run::name(target, suite);
     let run = match SuiteRun::new(workspace, target, suite) {
         Ok(run) => run,
@@ -87,7 +93,7 @@ fn run_suite(workspace: &Workspace, port: u16, target: Target, suite: Suite, pre
     if let Some(Err(why)) = suite.environment().map(|environment| preparation.wait_for(environment)) {
         return cannot_run(&name, "suite", &why);
     }
-    run.run(port).unwrap_or_else(|why| failed(&name, &why))
+    run.run(ports).unwrap_or_else(|why| failed(&name, &why))
 }
 
 /// Tells of suites that were not even begun, because something before them failed.

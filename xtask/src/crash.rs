@@ -20,7 +20,9 @@ use crate::workspace::{Workspace, is_ci};
 /// The short form takes two or three minutes; where the machine has other things to do, a few times as long.
 const SHORT_LIMIT: Duration = Duration::from_secs(20 * 60);
 const LONG_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
-const PORTS: Range<u16> = 10_170..10_200;
+const PORTS: Range<u16> = 10_170..10_198;
+/// What the harness is given ports for, in a row.
+const PORT_OPTIONS: [&str; 4] = ["--table-port", "--admin-port", "--queue-port", "--blob-port"];
 
 /// What is handed on to the harness.
 #[derive(Debug, Default, Args)]
@@ -34,7 +36,7 @@ pub(crate) struct CrashOptions {
     /// How many times the server is killed
     #[arg(long, value_name = "N")]
     kills: Option<usize>,
-    /// Only this part: prove, kill, power, faults, clock, concurrency or hostile; may be given several times
+    /// Only this part: prove, kill, archive, power, faults, clock, concurrency or hostile; may be given several times
     #[arg(long, value_name = "PART")]
     only: Vec<String>,
     /// Tells of every step
@@ -80,7 +82,9 @@ fn run_harness(workspace: &Workspace, options: &CrashOptions) -> Result<Row> {
     command.arg("--server").arg(workspace.binary("release", "tablerock"));
     command.arg("--folder").arg(workspace.target.join("crash"));
     let port = free_ports()?;
-    command.args(["--table-port", &port.to_string(), "--admin-port", &(port + 1).to_string()]);
+    for (number, name) in (0..).zip(PORT_OPTIONS) {
+        command.args([name, &(port + number).to_string()]);
+    }
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         command.arg("--shim").arg(workspace.target.join("debug/libtablerock_crash_shim.so"));
     }
@@ -113,11 +117,12 @@ fn run_harness(workspace: &Workspace, options: &CrashOptions) -> Result<Row> {
     Ok(Row { name: "crash".to_owned(), passed, failed, skipped, time: started.elapsed(), ..Row::default() })
 }
 
-/// Two ports in a row, below those that the system gives to clients: the server is started on them again and again, and
+/// The first of some ports in a row, below those that the system gives to clients: the server is started on them again and again, and
 /// thousands of connections come and go meanwhile.
 fn free_ports() -> Result<u16> {
-    let is_free = |first: &u16| port::is_free(*first) && port::is_free(first + 1);
-    PORTS.step_by(2).find(is_free).ok_or_else(|| format!("no two free ports in {PORTS:?}"))
+    let is_free = |first: &u16| (*first..).take(PORT_OPTIONS.len()).all(port::is_free);
+    let free = PORTS.step_by(PORT_OPTIONS.len()).find(is_free);
+    free.ok_or_else(|| format!("no {} free ports in a row in {PORTS:?}", PORT_OPTIONS.len()))
 }
 
 /// Ten thousand connections take as many descriptors in the harness and in the server, more than most systems give

@@ -22,6 +22,7 @@ const ATTEMPTS: usize = 2;
 pub(crate) enum Environment {
     Python,
     Az,
+    Rclone,
     Js,
     LegacyNode,
     Go,
@@ -34,6 +35,7 @@ impl Environment {
         match self {
             Environment::Python => "python",
             Environment::Az => "az",
+            Environment::Rclone => "rclone",
             Environment::Js => "js",
             Environment::LegacyNode => "legacy-node",
             Environment::Go => "go",
@@ -44,7 +46,7 @@ impl Environment {
 
     pub(crate) fn tool(self) -> Tool {
         match self {
-            Environment::Python | Environment::Az => Tool::Python,
+            Environment::Python | Environment::Az | Environment::Rclone => Tool::Python,
             Environment::Js | Environment::LegacyNode | Environment::Azurite => Tool::Node,
             Environment::Go => Tool::Go,
             Environment::Java => Tool::Java,
@@ -54,7 +56,7 @@ impl Environment {
     /// Everything that, when it changes, makes an installation stale.
     fn recipe(self, workspace: &Workspace, tool_version: &str) -> Result<String> {
         let lock = match self {
-            Environment::Python | Environment::Az => "requirements.txt",
+            Environment::Python | Environment::Az | Environment::Rclone => "requirements.txt",
             Environment::Js | Environment::LegacyNode => "package-lock.json",
             Environment::Go => "go.sum",
             Environment::Java => "pom.xml",
@@ -68,7 +70,9 @@ impl Environment {
     /// Where it puts things, if that is a place of ours.
     fn folder(self, workspace: &Workspace) -> Option<PathBuf> {
         match self {
-            Environment::Python | Environment::Az | Environment::Azurite => Some(workspace.installed(self.name())),
+            Environment::Python | Environment::Az | Environment::Rclone | Environment::Azurite => {
+                Some(workspace.installed(self.name()))
+            }
             Environment::Js | Environment::LegacyNode => Some(workspace.sdk(self.name()).join("node_modules")),
             Environment::Go | Environment::Java => None,
         }
@@ -79,7 +83,7 @@ impl Environment {
         let installed = workspace.installed(self.name());
         let folder = workspace.sdk(self.name());
         match self {
-            Environment::Python | Environment::Az => {
+            Environment::Python | Environment::Az | Environment::Rclone => {
                 let mut venv = Command::new(tools::PYTHON);
                 venv.args(["-m", "venv"]).arg(&installed);
                 let mut pip = Command::new(venv_python(workspace, self.name()));

@@ -36,6 +36,7 @@ use clap::{Parser, Subcommand};
 use crate::bench::BenchOptions;
 use crate::crash::CrashOptions;
 use crate::fuzz::FuzzOptions;
+use crate::port::Ports;
 use crate::suites::Suite;
 use crate::test::Part;
 use crate::workspace::Workspace;
@@ -56,8 +57,8 @@ enum Task {
         /// Only this part; may be given several times
         #[arg(long, value_enum)]
         only: Vec<Part>,
-        /// The table port of the server under test
-        #[arg(long, default_value_t = port::DEVELOPMENT)]
+        /// The table port of the server under test; queues are on the port below, blobs on the one below that
+        #[arg(long, default_value_t = Ports::DEVELOPMENT.table)]
         port: u16,
     },
     /// The conformance suites alone
@@ -68,8 +69,8 @@ enum Task {
         /// Only this suite; may be given several times
         #[arg(long, value_enum)]
         suite: Vec<Suite>,
-        /// The table port of the server under test
-        #[arg(long, default_value_t = port::DEVELOPMENT)]
+        /// The table port of the server under test; queues are on the port below, blobs on the one below that
+        #[arg(long, default_value_t = Ports::DEVELOPMENT.table)]
         port: u16,
     },
     /// Kills, power cuts, failing disks, clock steps, contention and hostile load against the release binary

@@ -12,7 +12,7 @@ use crate::Result;
 use crate::cancel::Cancel;
 use crate::child::{self, End, TAIL_LINES};
 use crate::descendants;
-use crate::port;
+use crate::port::{self, Ports};
 use crate::suites::Target;
 use crate::workspace::Workspace;
 
@@ -29,24 +29,24 @@ pub(crate) struct ServerUnderTest {
     target: Target,
     child: Child,
     log: PathBuf,
-    pub(crate) port: u16,
+    pub(crate) ports: Ports,
 }
 
 impl ServerUnderTest {
     /// Starts it on an empty data directory and waits until it answers.
-    pub(crate) fn start(workspace: &Workspace, target: Target, port: u16) -> Result<Self> {
+    pub(crate) fn start(workspace: &Workspace, target: Target, ports: Ports) -> Result<Self> {
         let data = workspace.data(target);
         if data.exists() {
             fs::remove_dir_all(&data).map_err(|error| format!("{}: {error}", workspace.shown(&data)))?;
         }
         fs::create_dir_all(&data).map_err(|error| format!("{}: {error}", workspace.shown(&data)))?;
         let mut command = match target {
-            Target::Tablerock => tablerock(workspace, port)?,
-            Target::Azurite => azurite(workspace, port),
+            Target::Tablerock => tablerock(workspace, ports)?,
+            Target::Azurite => azurite(workspace, ports),
         };
         let log = workspace.log(&format!("{}-server", target.name()));
         let child = child::start(&mut command, &log)?;
-        let mut server = Self { target, child, log, port };
+        let mut server = Self { target, child, log, ports };
         server.wait_until_it_answers().map_err(|why| {
             format!("{why}; see {}\n{}", workspace.shown(&server.log), child::tail(&server.log, TAIL_LINES))
         })?;
@@ -59,7 +59,7 @@ impl ServerUnderTest {
             if let Some(status) = self.child.try_wait().map_err(|error| error.to_string())? {
                 return Err(format!("{} ended at its start: {}", self.target.name(), End::from(status)));
             }
-            if answers(self.port) {
+            if self.ports.all().into_iter().all(answers) {
                 return Ok(());
             }
             thread::sleep(Duration::from_millis(100));
@@ -93,27 +93,40 @@ impl Drop for ServerUnderTest {
     }
 }
 
-/// The development account at a port of this machine.
-pub(crate) fn connection_string(port: u16) -> String {
-    format!(
-        "DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};\
-         TableEndpoint=http://127.0.0.1:{port}/{ACCOUNT};"
-    )
+/// The development account at ports of this machine. It is all that a suite is told of where the three services are.
+pub(crate) fn connection_string(ports: Ports) -> String {
+    let endpoint = |service: &str, port: u16| format!("{service}Endpoint=http://127.0.0.1:{port}/{ACCOUNT};");
+    [
+        format!("DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};"),
+        endpoint("Blob", ports.blob),
+        endpoint("Queue", ports.queue),
+        endpoint("Table", ports.table),
+    ]
+    .concat()
 }
 
-fn tablerock(workspace: &Workspace, port: u16) -> Result<Command> {
+fn tablerock(workspace: &Workspace, ports: Ports) -> Result<Command> {
     let mut command = Command::new(workspace.binary("release", "tablerock"));
     command.arg("--location").arg(workspace.data(Target::Tablerock));
-    command.args(["--table-port", &port.to_string(), "--admin-port", &port::any_free()?.to_string(), "--silent"]);
-    command.args(["--blob-port", "0", "--queue-port", "0"]);
+    for (flag, port) in [
+        ("--blob-port", ports.blob),
+        ("--queue-port", ports.queue),
+        ("--table-port", ports.table),
+        ("--admin-port", port::any_free()?),
+    ] {
+        command.args([flag, &port.to_string()]);
+    }
+    command.arg("--silent");
     Ok(command)
 }
 
-fn azurite(workspace: &Workspace, port: u16) -> Command {
-    let program = if cfg!(windows) { "azurite-table.cmd" } else { "azurite-table" };
+fn azurite(workspace: &Workspace, ports: Ports) -> Command {
+    let program = if cfg!(windows) { "azurite.cmd" } else { "azurite" };
     let mut command = Command::new(workspace.installed("azurite/node_modules/.bin").join(program));
     command.args(["--silent", "--inMemoryPersistence", "--disableTelemetry", "--skipApiVersionCheck"]);
-    command.args(["--tablePort", &port.to_string()]);
+    for (flag, port) in [("--blobPort", ports.blob), ("--queuePort", ports.queue), ("--tablePort", ports.table)] {
+        command.args([flag, &port.to_string()]);
+    }
     command.current_dir(workspace.data(Target::Azurite));
     command
 }
@@ -136,6 +149,18 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
+
+    #[test]
+    fn a_connection_string_says_where_each_service_is() {
+        let text = connection_string(Ports::DEVELOPMENT);
+        for endpoint in ["Blob", "Queue", "Table"]
+            .into_iter()
+            .zip([10000, 10001, 10002])
+            .map(|(service, port)| format!(";{service}Endpoint=http://127.0.0.1:{port}/devstoreaccount1;"))
+        {
+            assert!(text.contains(&endpoint), "{text} lacks {endpoint}");
+        }
+    }
 
     #[test]
     fn only_a_server_that_speaks_http_answers() {

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::child::{self, End, TAIL_LINES};
 use crate::judge::{self, Verdict};
 use crate::known::Known;
-use crate::port;
+use crate::port::Ports;
 use crate::results::{self, CaseResult};
 use crate::second_port::SecondPort;
 use crate::server_under_test::connection_string;
@@ -44,26 +44,27 @@ impl<'w> SuiteRun<'w> {
     }
 
     /// Runs the suite, says how it went, and returns its row of the summary.
-    pub(crate) fn run(&self, port: u16) -> Result<Row> {
+    pub(crate) fn run(&self, ports: Ports) -> Result<Row> {
         let name = name(self.target, self.suite);
         println!("{name}: runs");
         let started = Instant::now();
-        let verdict = self.judge(port)?;
+        let verdict = self.judge(ports)?;
         let time = started.elapsed();
         self.tell(&name, &verdict, time);
         let Verdict { passed, known, skipped, problems } = verdict;
         Ok(Row { name, passed, known, failed: problems.len(), skipped: skipped.len(), time })
     }
 
-    fn judge(&self, port: u16) -> Result<Verdict> {
+    fn judge(&self, ports: Ports) -> Result<Verdict> {
         let (mut end, mut results) =
-            self.run_once(self.suite.command(self.workspace), port, &self.log(), &self.results())?;
-        if port == port::DEVELOPMENT
+            self.run_once(self.suite.command(self.workspace), ports, &self.log(), &self.results())?;
+        if ports == Ports::DEVELOPMENT
             && let Some(command) = self.suite.command_on_second_port(self.workspace)
         {
-            let second = SecondPort::open(port)?;
+            let second = SecondPort::open(ports.table)?;
             let log = self.log().with_extension("second-port.log");
-            let (second_end, second_results) = self.run_once(command, second.port, &log, &self.second_results())?;
+            let behind = Ports { table: second.port, ..ports };
+            let (second_end, second_results) = self.run_once(command, behind, &log, &self.second_results())?;
             results = results::merged(vec![results, second_results]);
             end = worse(end, second_end);
             results::write(&self.results(), &results)?;
@@ -72,9 +73,9 @@ impl<'w> SuiteRun<'w> {
         Ok(judge::judge(&results, &known, end, self.suite.cases_min()))
     }
 
-    fn run_once(&self, mut command: Command, port: u16, log: &Path, file: &Path) -> Result<(End, Vec<CaseResult>)> {
+    fn run_once(&self, mut command: Command, ports: Ports, log: &Path, file: &Path) -> Result<(End, Vec<CaseResult>)> {
         command
-            .env("CONFORMANCE_CONNECTION_STRING", connection_string(port))
+            .env("CONFORMANCE_CONNECTION_STRING", connection_string(ports))
             .env("CONFORMANCE_TARGET", self.target.name())
             .env("CONFORMANCE_RESULTS", file)
             // A proxy of the machine must not come between the suite and the server.

@@ -35,11 +35,12 @@ pub(crate) enum Suite {
     Go,
     Java,
     Az,
+    Rclone,
 }
 
 impl Suite {
-    pub(crate) const ALL: [Suite; 7] =
-        [Suite::Raw, Suite::Python, Suite::Js, Suite::LegacyNode, Suite::Go, Suite::Java, Suite::Az];
+    pub(crate) const ALL: [Suite; 8] =
+        [Suite::Raw, Suite::Python, Suite::Js, Suite::LegacyNode, Suite::Go, Suite::Java, Suite::Az, Suite::Rclone];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -50,6 +51,7 @@ impl Suite {
             Suite::Go => "go",
             Suite::Java => "java",
             Suite::Az => "az",
+            Suite::Rclone => "rclone",
         }
     }
 
@@ -63,6 +65,7 @@ impl Suite {
             Suite::Go => Some(Environment::Go),
             Suite::Java => Some(Environment::Java),
             Suite::Az => Some(Environment::Az),
+            Suite::Rclone => Some(Environment::Rclone),
         }
     }
 
@@ -71,12 +74,13 @@ impl Suite {
     pub(crate) const fn cases_min(self) -> usize {
         match self {
             Suite::Raw => 550,
-            Suite::Python => 500,
-            Suite::Js => 420,
+            Suite::Python => 1600,
+            Suite::Js => 900,
             Suite::LegacyNode => 20,
-            Suite::Go => 320,
-            Suite::Java => 350,
-            Suite::Az => 15,
+            Suite::Go => 960,
+            Suite::Java => 660,
+            Suite::Az => 45,
+            Suite::Rclone => 20,
         }
     }
 
@@ -88,7 +92,7 @@ impl Suite {
     pub(crate) fn command(self, workspace: &Workspace) -> Command {
         let mut command = match self {
             Suite::Raw => Command::new(workspace.binary("debug", "tablerock-conformance")),
-            Suite::Python | Suite::Az => pytest(environments::venv_python(workspace, self.name())),
+            Suite::Python | Suite::Az | Suite::Rclone => pytest(environments::venv_python(workspace, self.name())),
             Suite::Js | Suite::LegacyNode => with_arguments("node", &["--test"]),
             Suite::Go => with_arguments("go", &["test", "-count=1", "./..."]),
             Suite::Java => with_arguments(tools::MVN, &["-q", "-B", "test"]),
@@ -102,7 +106,7 @@ impl Suite {
         match self {
             Suite::Python => {
                 let mut command = self.command(workspace);
-                command.arg("test_cosmos_route.py");
+                command.arg("tables/test_cosmos_route.py");
                 Some(command)
             }
             _ => None,

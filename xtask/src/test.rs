@@ -12,7 +12,7 @@ use crate::conform;
 use crate::crash;
 use crate::docs;
 use crate::environments::Environment;
-use crate::port;
+use crate::port::Ports;
 use crate::preparation::Preparation;
 use crate::suites::{Suite, Target};
 use crate::summary::{Row, Summary};
@@ -34,6 +34,7 @@ pub(crate) enum Part {
     Go,
     Java,
     Az,
+    Rclone,
 }
 
 impl Part {
@@ -46,11 +47,13 @@ impl Part {
             Suite::Go => Part::Go,
             Suite::Java => Part::Java,
             Suite::Az => Part::Az,
+            Suite::Rclone => Part::Rclone,
         }
     }
 }
 
-pub(crate) fn run(workspace: &Workspace, only: &[Part], port: u16) -> Result<bool> {
+pub(crate) fn run(workspace: &Workspace, only: &[Part], table_port: u16) -> Result<bool> {
+    let ports = Ports::up_to(table_port)?;
     let wants = |part: Part| only.is_empty() || only.contains(&part);
     let suites: Vec<Suite> = Suite::ALL.into_iter().filter(|&suite| wants(Part::of(suite))).collect();
     let mut summary = Summary::default();
@@ -73,7 +76,7 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], port: u16) -> Result<boo
         summary.push(checks::unit(workspace));
     }
     match preparation.as_mut().filter(|_| summary.is_success()) {
-        Some(preparation) => run_suites(workspace, &suites, port, preparation, &mut summary),
+        Some(preparation) => run_suites(workspace, &suites, ports, preparation, &mut summary),
         None => conform::leave_out(Target::Tablerock, &suites, &mut summary),
     }
     drop(preparation);
@@ -89,16 +92,16 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], port: u16) -> Result<boo
 fn run_suites(
     workspace: &Workspace,
     suites: &[Suite],
-    port: u16,
+    ports: Ports,
     preparation: &mut Preparation,
     summary: &mut Summary,
 ) {
     if suites.is_empty() {
         return;
     }
-    let used = conform::against(workspace, Target::Tablerock, suites, port, preparation, summary);
-    // The document's numbers are those of a full run on the port where no case is skipped for its sake.
-    if suites == Suite::ALL && used == Some(port::DEVELOPMENT) && summary.is_success() {
+    let used = conform::against(workspace, Target::Tablerock, suites, ports, preparation, summary);
+    // The document's numbers are those of a full run on the ports where no case is skipped for its sake.
+    if suites == Suite::ALL && used == Some(Ports::DEVELOPMENT) && summary.is_success() {
         summary.push(docs_step(workspace));
     }
 }

@@ -1,4 +1,4 @@
-"""Fixtures of the suite: `az` as a function, and a fresh table for every test.
+"""Fixtures of the suite: `az` as a function, and a fresh table, queue or container for every test that wants one.
 
 `az` runs as its users run it, one process for each command. It finds no configuration but its own empty one, sends
 no telemetry, and for anything that is not the account under test it is given a proxy that does not exist.
@@ -8,8 +8,11 @@ import json
 import os
 import subprocess
 import sys
+import uuid
 
 import pytest
+from azure.storage.blob import BlobServiceClient
+from azure.storage.queue import QueueServiceClient
 
 from account import Account, new_table_name
 
@@ -86,3 +89,36 @@ def unused_table_name(service):
     name = new_table_name()
     yield name
     service.delete_table(name)
+
+
+@pytest.fixture(scope="session")
+def queues(account):
+    with QueueServiceClient(account.queue_endpoint, credential=account.credential, retry_total=0) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def blobs(account):
+    with BlobServiceClient(account.blob_endpoint, credential=account.credential, retry_total=0) as client:
+        yield client
+
+
+def new_name():
+    """A legal name for a queue or a container that no other test and no other run uses."""
+    return f"az-{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def queue(queues):
+    """A client for a queue that is empty and goes away with the test."""
+    client = queues.create_queue(new_name())
+    yield client
+    client.delete_queue()
+
+
+@pytest.fixture
+def container(blobs):
+    """A client for a container that is empty and goes away with the test."""
+    client = blobs.create_container(new_name())
+    yield client
+    client.delete_container()

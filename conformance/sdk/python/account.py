@@ -1,6 +1,7 @@
-"""The account under test: where it is, how to sign for it, and clients that talk to it.
+"""The account under test: where its services are, how to sign for it, and clients of its tables.
 
-Everything comes from CONFORMANCE_CONNECTION_STRING. Clients never retry, because a case is about one answer.
+Everything comes from CONFORMANCE_CONNECTION_STRING. Clients never retry, because a case is about one answer. Clients of
+queues and blobs are in those folders, for the `az` suite uses this file without their packages.
 """
 
 import os
@@ -16,6 +17,7 @@ from azure.data.tables import TableClient, TableServiceClient
 DEVELOPMENT_ACCOUNT = "devstoreaccount1"
 DEVELOPMENT_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 DEVELOPMENT_PORT = 10002
+DEVELOPMENT_PORTS = {"blob": 10000, "queue": 10001, "table": DEVELOPMENT_PORT}
 
 #: How every client behaves: one attempt, and no patience with a server that hangs.
 CLIENT_OPTIONS = {"retry_total": 0, "connection_timeout": 5, "read_timeout": 30}
@@ -34,6 +36,8 @@ class Account:
     name: str
     key: str
     endpoint: str
+    queue_endpoint: str
+    blob_endpoint: str
     target: str
 
     @classmethod
@@ -41,14 +45,20 @@ class Account:
         text = os.environ.get("CONFORMANCE_CONNECTION_STRING") or "UseDevelopmentStorage=true"
         settings = parse_connection_string(text)
         if settings.get("usedevelopmentstorage", "").lower() == "true":
-            endpoint = f"http://127.0.0.1:{DEVELOPMENT_PORT}/{DEVELOPMENT_ACCOUNT}"
-            settings = {"accountname": DEVELOPMENT_ACCOUNT, "accountkey": DEVELOPMENT_KEY, "tableendpoint": endpoint}
+            endpoints = {
+                f"{service}endpoint": f"http://127.0.0.1:{port}/{DEVELOPMENT_ACCOUNT}"
+                for service, port in DEVELOPMENT_PORTS.items()
+            }
+            settings = {"accountname": DEVELOPMENT_ACCOUNT, "accountkey": DEVELOPMENT_KEY} | endpoints
         name = settings["accountname"]
-        endpoint = settings.get("tableendpoint") or "{}://{}.table.{}".format(
-            settings.get("defaultendpointsprotocol", "https"), name, settings.get("endpointsuffix", "core.windows.net")
-        )
+        scheme = settings.get("defaultendpointsprotocol", "https")
+        suffix = settings.get("endpointsuffix", "core.windows.net")
+
+        def endpoint(service):
+            return settings.get(f"{service}endpoint", f"{scheme}://{name}.{service}.{suffix}").rstrip("/")
+
         target = os.environ.get("CONFORMANCE_TARGET", "tablerock")
-        return cls(name, settings["accountkey"], endpoint.rstrip("/"), target)
+        return cls(name, settings["accountkey"], endpoint("table"), endpoint("queue"), endpoint("blob"), target)
 
     @property
     def credential(self):
@@ -80,9 +90,13 @@ class Account:
 
     @property
     def secondary_endpoint(self):
+        return self.secondary_of(self.endpoint)
+
+    def secondary_of(self, endpoint):
+        """The read-only copy of a service."""
         if self.is_path_style:
-            return f"{self.endpoint}-secondary"
-        return self.endpoint.replace(self.name, f"{self.name}-secondary", 1)
+            return f"{endpoint}-secondary"
+        return endpoint.replace(self.name, f"{self.name}-secondary", 1)
 
     def connection_string(self, **settings):
         """The full form, every setting spelled out; `settings` replaces some and, with None, removes others."""
@@ -90,6 +104,8 @@ class Account:
             "DefaultEndpointsProtocol": self.scheme,
             "AccountName": self.name,
             "AccountKey": self.key,
+            "BlobEndpoint": self.blob_endpoint,
+            "QueueEndpoint": self.queue_endpoint,
             "TableEndpoint": self.endpoint,
         } | settings
         return ";".join(f"{name}={value}" for name, value in parts.items() if value is not None)

@@ -1,11 +1,11 @@
-"""Fixtures of the suite: the account, a client for it, and a fresh table for every test."""
+"""What the cases of all three services share: the account, and assertions that explain themselves."""
 
 import pytest
 
-from account import Account, new_table_name
+from account import Account
 
 # Helpers assert as well; without this their failures would say nothing but "AssertionError".
-pytest.register_assert_rewrite("refusal", "edm_values", "sas")
+pytest.register_assert_rewrite("refusal", "edm_values", "table_sas", "queue_sas", "blob_sas", "blob_contents")
 
 pytest_plugins = ["results"]
 
@@ -13,43 +13,3 @@ pytest_plugins = ["results"]
 @pytest.fixture(scope="session")
 def account():
     return Account.from_environment()
-
-
-@pytest.fixture(scope="session")
-def service(account):
-    with account.service() as client:
-        yield client
-
-
-@pytest.fixture
-def table(service):
-    """A client for a table that is empty and goes away with the test."""
-    client = service.create_table(new_table_name())
-    yield client
-    client.delete_table()
-
-
-@pytest.fixture
-def missing_table(service):
-    """A client for a table that does not exist."""
-    return service.get_table_client(new_table_name())
-
-
-@pytest.fixture
-def table_names(service):
-    """A function that yields unused table names; whatever was created under them is deleted."""
-    given = []
-
-    def name(suffix=""):
-        given.append(new_table_name()[: 63 - len(suffix)] + suffix)
-        return given[-1]
-
-    yield name
-    for used in given:
-        service.delete_table(used)
-
-
-@pytest.fixture
-def entity():
-    """The smallest entity worth writing."""
-    return {"PartitionKey": "p", "RowKey": "r", "Colour": "red"}

@@ -7,31 +7,15 @@ shared with the `az` suite; each suite states its name in `pytest.ini`.
 
 import json
 import os
+import re
+from pathlib import Path
 
 import pytest
 
-OPERATIONS = {
-    "QueryTables",
-    "QueryTable",
-    "CreateTable",
-    "DeleteTable",
-    "GetTableAcl",
-    "SetTableAcl",
-    "QueryEntities",
-    "QueryEntity",
-    "InsertEntity",
-    "UpdateEntity",
-    "MergeEntity",
-    "InsertOrReplaceEntity",
-    "InsertOrMergeEntity",
-    "DeleteEntity",
-    "EntityGroupTransaction",
-    "GetTableServiceProperties",
-    "SetTableServiceProperties",
-    "GetTableServiceStats",
-    "TablePreflightRequest",
-    "Authentication",
-}
+README = Path(__file__).resolve().parents[2] / "README.md"
+
+#: Every name in backticks in the README's list, which is also the list of the documentation's rows.
+OPERATIONS = set(re.findall(r"`(\w+)`", re.search(r"\nOperations:(.*?)\n\n", README.read_text("utf-8"), re.DOTALL)[1]))
 
 DETAIL_CHARS_MAX = 400
 

@@ -8,8 +8,11 @@ mod bad_requests;
 mod batch_failures;
 mod batch_requests;
 mod batch_responses;
+mod blob_life;
+mod blocks;
 mod change_message;
 mod common_headers;
+mod containers;
 mod cors;
 mod create_table;
 mod delete_table;
@@ -22,9 +25,11 @@ mod get_messages;
 mod insert_entity;
 mod keys;
 mod limits;
+mod list_blobs;
 mod negotiation;
 mod paging;
 mod paths;
+mod put_blob;
 mod put_message;
 mod query_entities;
 mod query_entity;
@@ -94,6 +99,11 @@ pub fn all() -> Vec<Case> {
         put_message::CASES,
         get_messages::CASES,
         change_message::CASES,
+        containers::CASES,
+        put_blob::CASES,
+        blocks::CASES,
+        list_blobs::CASES,
+        blob_life::CASES,
     ]
     .concat()
 }

@@ -26,6 +26,7 @@ cases! {
         a_queue_page_of_nothing_or_less_is_refused,
         a_queue_page_above_the_limit_is_served,
         an_unknown_include_of_queues_is_refused,
+        a_queue_marker_of_another_form_is_refused,
     }
 }
 
@@ -187,5 +188,12 @@ async fn a_queue_page_above_the_limit_is_served(at: &Session) -> Outcome {
 async fn an_unknown_include_of_queues_is_refused(at: &Session) -> Outcome {
     let listing = at.to_queues("GET", "/")?.raw_query("comp=list&include=everything").send().await?;
     listing.expect_code(400, "InvalidQueryParameterValue")?;
+    Ok(())
+}
+
+async fn a_queue_marker_of_another_form_is_refused(at: &Session) -> Outcome {
+    let listing = at.to_queues("GET", "/")?.raw_query("comp=list&marker=%2Fno%2Fmarker").send().await?;
+    let accepted = [(400, "InvalidMarker"), (400, "InvalidQueryParameterValue"), (400, "OutOfRangeInput")];
+    listing.expect_any_code(&accepted)?;
     Ok(())
 }

@@ -143,7 +143,7 @@ async fn lost_requests(server: &Server, histories: &[History]) -> Result<Option<
     let answers: Vec<u64> = histories.iter().flat_map(History::answers).collect();
     let last = answers.iter().copied().max().unwrap_or(0);
     for moment in earliest..=last {
-        let ledgers = histories.iter().map(|history| history.ledger_at(moment)).collect::<Result<_, String>>()?;
+        let ledgers = histories.iter().map(|history| history.book_at(moment)).collect::<Result<_, String>>()?;
         if differences(ledgers, &observed).is_empty() {
             return Ok(Some(answers.iter().filter(|&&answer| answer > moment).count()));
         }

@@ -1,19 +1,21 @@
 //! After the cut: the disk is made, a server is started on it, and what it shows is judged.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use fastrand::Rng;
 
 use super::cuts::Cut;
 use super::scene::Scene;
-use crate::client::ClockOffset;
-use crate::crew::settle_all;
+use crate::blobs::{BlobHabits, BlobWorker};
+use crate::books::Books;
+use crate::client::{Client, ClockOffset};
 use crate::disk::{Disk, Tree};
 use crate::ledger::Ledger;
-use crate::observed::Observed;
+use crate::messages::Given;
 use crate::run::{Place, Run};
 use crate::server::Server;
+use crate::shift::Work as _;
 use crate::workload::{Habits, SHARED_TABLES, Worker};
 
 /// After every so many cuts life goes on for a while, and is looked at again after a kill.
@@ -32,19 +34,19 @@ pub(super) async fn check(run: &Run, scene: &Scene, cuts: &[Cut]) -> Result<usiz
         done = cut.lines;
         let tree = disk.after(cut.loss, &mut rng);
         let position = done.checked_sub(1).map_or(0, |last| scene.record.lines[last].end);
-        let ledgers = scene.ledgers_at(position)?;
+        let books = scene.books_at(position)?;
         let step =
             format!("{}, {:?} lost after line {} of {}", scene.name, cut.loss, cut.lines, scene.record.lines.len());
         let goes_on = number % LIFE_GOES_ON_EVERY == 0;
-        judge(run, &tree, ledgers, goes_on, &mut rng).await.map_err(|why| format!("{step}: {why}"))?;
+        judge(run, &tree, books, goes_on, &mut rng).await.map_err(|why| format!("{step}: {why}"))?;
     }
     run.tell(&format!("{}: {} cuts, {} lines", scene.name, cuts.len(), scene.record.lines.len()));
     Ok(cuts.len())
 }
 
-async fn judge(run: &Run, tree: &Tree, ledgers: Vec<Ledger>, goes_on: bool, rng: &mut Rng) -> Result<(), String> {
+async fn judge(run: &Run, tree: &Tree, books: Books, goes_on: bool, rng: &mut Rng) -> Result<(), String> {
     let place = Place::restore(run, "after-cut", tree)?;
-    let looked = look(run, &place, ledgers, goes_on, rng).await;
+    let looked = look(run, &place, books, goes_on, rng).await;
     looked.map(|()| place.clean_up()).map_err(|why| {
         // The server has changed what it found; the disk is made once more, for a look.
         forget(run);
@@ -63,37 +65,65 @@ pub(super) fn forget(run: &Run) {
     let _ = fs::remove_dir_all(kept_disk(run));
 }
 
-async fn look(run: &Run, place: &Place, ledgers: Vec<Ledger>, goes_on: bool, rng: &mut Rng) -> Result<(), String> {
-    let ledgers = observe(run, place, &place.location, ledgers).await?;
+async fn look(run: &Run, place: &Place, books: Books, goes_on: bool, rng: &mut Rng) -> Result<(), String> {
+    let (mut books, given) = observe(run, place, books).await?;
     if !goes_on {
         return Ok(());
     }
     // Another start finds the same; then somebody writes, the server is killed, and it is all still there.
-    let clock = ClockOffset::default();
     let server = Server::start(&run.program, &place.location, None).await?;
-    let mut client = server.client(&clock);
-    let tables: Vec<String> = SHARED_TABLES.iter().map(|&name| name.to_owned()).collect();
-    let known: Vec<String> =
-        tables.into_iter().filter(|name| ledgers.iter().any(|ledger| ledger.owns_table(name))).collect();
+    let mut client = server.client(&ClockOffset::default());
+    let mut violations = write_entities(&mut client, &mut books.tables, rng).await;
+    violations.extend(write_blobs(&mut client, &mut books, rng).await);
+    violations.extend(delete_messages(&mut client, &mut books, given).await.err());
+    server.kill();
+    place.judge("life after the cut", violations)?;
+    observe(run, place, books).await.map(drop)
+}
+
+async fn write_entities(client: &mut Client, ledgers: &mut Vec<Ledger>, rng: &mut Rng) -> Vec<String> {
+    let is_there = |name: &&str| ledgers.iter().any(|ledger| ledger.owns_table(name));
+    let known: Vec<String> = SHARED_TABLES.into_iter().filter(is_there).map(str::to_owned).collect();
     let mut worker = Worker::new("late", rng.u64(..), &Habits::default(), &known);
-    for ledger in &ledgers {
+    for ledger in ledgers.iter() {
         worker.ledger.raise_latest(ledger.latest());
     }
     for _ in 0..ATTEMPTS_AFTERWARDS {
-        worker.write(&mut client, None).await;
+        worker.write(client, None).await;
     }
-    server.kill();
-    place.judge("life after the cut", worker.violations.drain(..).chain(worker.failure.take()).collect())?;
-    observe(run, place, &place.location, ledgers.into_iter().chain([worker.ledger]).collect()).await.map(drop)
+    ledgers.push(worker.ledger);
+    worker.violations.into_iter().chain(worker.failure).collect()
 }
 
-/// Starts a server, compares what it shows with what is known, and kills it.
-async fn observe(run: &Run, place: &Place, location: &Path, mut ledgers: Vec<Ledger>) -> Result<Vec<Ledger>, String> {
-    let server = Server::start(&run.program, location, None).await?;
-    let observed = Observed::read(&mut server.client(&ClockOffset::default())).await?;
+/// Writes some blobs, if there is a container to write to.
+async fn write_blobs(client: &mut Client, books: &mut Books, rng: &mut Rng) -> Vec<String> {
+    if books.blobs.iter().all(|ledger| ledger.names().next().is_none()) {
+        return vec![];
+    }
+    let mut worker = BlobWorker::new("late", rng.u64(..), &BlobHabits::default());
+    for _ in 0..ATTEMPTS_AFTERWARDS {
+        worker.step(client, None).await;
+    }
+    books.blobs.push(worker.ledger);
+    worker.violations.into_iter().chain(worker.failure).collect()
+}
+
+/// Deletes all messages; the receipts are from the server before this one.
+async fn delete_messages(client: &mut Client, books: &mut Books, given: Vec<Given>) -> Result<(), String> {
+    if books.messages.events.is_empty() {
+        return Ok(());
+    }
+    books.messages.delete_all(client, given).await?;
+    books.messages.close();
+    Ok(())
+}
+
+/// Starts a server, compares what it shows with what is known, and kills it. Gives the messages that are there.
+async fn observe(run: &Run, place: &Place, mut books: Books) -> Result<(Books, Vec<Given>), String> {
+    let server = Server::start(&run.program, &place.location, None).await?;
+    let settled = books.settle(&mut server.client(&ClockOffset::default()), None).await;
     server.kill();
-    let mut all: Vec<&mut Ledger> = ledgers.iter_mut().collect();
-    let (_, violations) = settle_all(&mut all, &observed);
+    let (given, violations) = settled?;
     place.judge("after the cut", violations)?;
-    Ok(ledgers)
+    Ok((books, given))
 }

@@ -1,9 +1,8 @@
 //! One recording: what happened to the disk, and what the clients knew meanwhile.
 
+use crate::books::{Books, Histories};
 use crate::disk::{Disk, Loss, Record, Tree};
-use crate::history::History;
 use crate::layer::Layer;
-use crate::ledger::Ledger;
 use crate::run::Place;
 
 use fastrand::Rng;
@@ -12,9 +11,9 @@ use fastrand::Rng;
 #[derive(Debug)]
 pub(super) enum Knowledge {
     /// From what each client did.
-    Histories(Vec<History>),
-    /// From an earlier cut: nobody writes any more, but at some moment somebody looks, and then it must stay so.
-    Ledgers { before: Vec<Ledger>, seen_at: u64, after: Vec<Ledger> },
+    Histories(Histories),
+    /// From an earlier cut: nobody writes any more, but at some moment somebody has looked, and then it must stay so.
+    Settled { before: Books, seen_at: u64, after: Books },
 }
 
 #[derive(Debug)]
@@ -49,11 +48,13 @@ impl Scene {
     }
 
     /// What had to be there when the record was this long.
-    pub(super) fn ledgers_at(&self, position: u64) -> Result<Vec<Ledger>, String> {
+    pub(super) fn books_at(&self, position: u64) -> Result<Books, String> {
         match &self.knowledge {
-            Knowledge::Histories(histories) => histories.iter().map(|history| history.ledger_at(position)).collect(),
-            Knowledge::Ledgers { before, seen_at, after } => {
-                Ok(if position < *seen_at { before.clone() } else { after.clone() })
+            Knowledge::Histories(histories) => histories.books_at(position),
+            Knowledge::Settled { before, seen_at, after } => {
+                let books = if position < *seen_at { before } else { after };
+                // Who looks at messages takes them, one request after the other.
+                Ok(Books { messages: after.messages.at(position), ..books.clone() })
             }
         }
     }

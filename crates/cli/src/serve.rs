@@ -9,8 +9,8 @@ use std::time::Duration;
 use tablerock_kv::{Clock, Dice, Engine, MemoryEngine, Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
 use tablerock_protocol::Service;
-use tablerock_server::{Accounts, Listening, Metrics, Road, Room, serve_admin, serve_service, tls};
-use tablerock_services::{AccountService, BlobService, Error as ServiceFailure, QueueService, TableService};
+use tablerock_server::{Accounts, Listening, Metrics, Operation, Road, Room, serve_admin, serve_service, tls};
+use tablerock_services::{AccountService, Analytics, BlobService, Error as ServiceFailure, QueueService, TableService};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -56,12 +56,16 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     let tables = open_tables(&settings, &store, &clock).await;
     let queues = open_queues(&settings, &store, &clock).await;
     let blobs = open_blobs(&settings, &store, &clock).await;
+    let account_settings = AccountService::new(store.clone());
+    let accounts = settings.accounts.iter().map(|account| account.name.as_str());
+    let analytics = Analytics::open(&account_settings, clock.clone(), accounts, Operation::names_of).await;
     let road = Arc::new(Road {
         accounts: Accounts::new(std::mem::take(&mut settings.accounts)),
         tables: tables.map_err(|error| format!("cannot read the data: {error}"))?,
         queues: queues.map_err(|error| format!("cannot read the data: {error}"))?,
         blobs: blobs.map_err(|error| format!("cannot read the data: {error}"))?,
-        settings: AccountService::new(store.clone()),
+        settings: account_settings,
+        analytics: analytics.map_err(|error| format!("cannot read the data: {error}"))?,
         clock,
         dice: Dice::from_os(),
         metrics: Metrics::new(),
@@ -87,6 +91,15 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
         let road = road.clone();
         async move { tokio::join!(road.queues.keep_sweeping(), road.blobs.keep_sweeping()) }
     });
+    let analysing = tokio::spawn({
+        let (road, mut stopped) = (road.clone(), stopped.clone());
+        async move {
+            let stop = async {
+                let _ = stopped.wait_for(|stop| *stop).await;
+            };
+            road.analytics.keep_writing(&road.tables, &road.blobs, stop).await;
+        }
+    });
     let administering = match admin_listener {
         Some(listener) => Some(administer(road.clone(), store.clone(), listener, stopped)?),
         None => None,
@@ -103,6 +116,8 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
         let _ = tokio::task::spawn_blocking(move || administering.join()).await;
     }
     sweeping.abort();
+    let _ = analysing.await;
+    road.analytics.close(&road.tables, &road.blobs).await;
     let closed = async {
         road.blobs.close().await.map_err(|error| error.to_string())?;
         road.queues.close().await.map_err(|error| error.to_string())?;
@@ -157,11 +172,7 @@ async fn open_queues(
     Ok(queues)
 }
 
-async fn open_blobs(
-    settings: &Settings,
-    store: &Store,
-    clock: &Arc<dyn Clock>,
-) -> Result<BlobService, ServiceFailure> {
+async fn open_blobs(settings: &Settings, store: &Store, clock: &Arc<dyn Clock>) -> Result<BlobService, ServiceFailure> {
     let blobs = BlobService::open(store.clone(), clock.clone(), Dice::from_os()).await?;
     for account in &settings.accounts {
         blobs.finish_drops(account.name.as_str()).await?;

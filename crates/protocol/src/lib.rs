@@ -12,6 +12,7 @@
 //! assert!(Filter::parse("Age gt 30 and not (Name eq 'Ann')").unwrap().is_some());
 //! ```
 
+pub mod analytics;
 pub mod batch;
 pub mod bearer;
 pub mod blob;
@@ -46,7 +47,9 @@ pub use etag::{EtagCondition, etag};
 pub use filter::Filter;
 pub use media::{Accepted, MetadataLevel};
 pub use metadata::{METADATA_PREFIX, Metadata};
-pub use name::{AccountName, BlobName, ContainerName, QueueName, SECONDARY_SUFFIX, TableName};
+pub use name::{
+    AccountName, BlobName, ContainerName, MetricsPeriod, MetricsTable, QueueName, SECONDARY_SUFFIX, TableName,
+};
 pub use ordinal::{compare_utf16, utf16_len};
 pub use pop_receipt::{PopReceipt, PopReceiptSyntax};
 pub use query_string::QueryString;

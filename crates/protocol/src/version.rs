@@ -49,6 +49,8 @@ impl ServiceVersion {
     pub const EMPTY_HEADERS_SIGNED: Self = Self::dated(2016, 5, 31);
     /// Put Message answers with the message.
     pub const PUT_MESSAGE_BODY: Self = Self::EMPTY_HEADERS_SIGNED;
+    /// Logs name the error of a request that failed.
+    pub const ERROR_CODES_LOGGED: Self = Self::dated(2017, 4, 17);
     /// Messages may live longer than a week, and for ever.
     pub const ENDLESS_MESSAGES: Self = Self::dated(2017, 7, 29);
     /// Bearer tokens for queues and blobs.

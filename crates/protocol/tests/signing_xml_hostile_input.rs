@@ -3,10 +3,13 @@
 use std::net::IpAddr;
 
 use tablerock_protocol::signing::{
-    AccountKey, IpRange, RequestOrigin, TablePermissions, TableServiceSas, check_request_date, parse_authorization,
+    AccountKey, BlobSas, BlobSasTarget, HeaderRequestParts, IpRange, QueueSas, RequestOrigin, SasParameters,
+    SharedKeyScheme, TablePermissions, TableServiceSas, check_request_date, parse_authorization,
 };
 use tablerock_protocol::xml::{ServiceProperties, ServicePropertiesUpdate, StoredAccessPolicies};
-use tablerock_protocol::{DateTime, Service, ServiceVersion};
+use tablerock_protocol::{
+    BlobName, BlobResource, ContainerName, DateTime, QueryString, QueueName, QueueResource, Service, ServiceVersion,
+};
 
 const ROUNDS: u64 = 4_000;
 
@@ -159,14 +162,19 @@ fn expansion_and_depth_bombs_are_refused() {
 
 #[test]
 fn tokens_never_panic() {
-    const NAMES: &[&str] =
-        &["sv", "ss", "srt", "tn", "sp", "st", "se", "spk", "srk", "epk", "erk", "si", "sip", "spr", "ses", "sig", "x"];
+    const NAMES: &[&str] = &[
+        "sv", "ss", "srt", "tn", "sp", "st", "se", "spk", "srk", "epk", "erk", "si", "sip", "spr", "ses", "sr", "sig",
+        "x",
+    ];
     const VALUES: &[&str] = &[
         "",
         "2019-02-02",
         "2020-12-06",
         "2012-02-12",
         "t",
+        "b",
+        "c",
+        "bs",
         "sco",
         "People",
         "raud",
@@ -195,6 +203,7 @@ fn tokens_never_panic() {
             (0..numbers.below(16)).map(|_| (numbers.pick(NAMES), numbers.pick(VALUES))).collect();
         pairs.push((numbers.pick(NAMES), &noise));
         let keys = [AccountKey::from_bytes(b"key")];
+        check_others(&pairs, &keys);
         match TableServiceSas::parse(pairs) {
             Ok(Some(TableServiceSas::Table(sas))) => {
                 assert!(sas.verify("acct", &keys).is_err());
@@ -208,6 +217,58 @@ fn tokens_never_panic() {
                 let _ = sas.grant().map(|grant| grant.constraints.check(&origin));
             }
             Ok(None) | Err(_) => {}
+        }
+    });
+}
+
+/// The same parameters as the SAS of a queue, of a container and of a blob.
+fn check_others(pairs: &[(&str, &str)], keys: &[AccountKey]) {
+    let none = StoredAccessPolicies::default();
+    let Ok(Some(parameters)) = SasParameters::collect(pairs.iter().copied()) else { return };
+    if let Ok(sas) = QueueSas::parse(parameters.clone()) {
+        assert!(sas.verify("acct", &QueueName::parse("jobs").unwrap(), keys).is_err());
+        let _ = sas.grant(&none);
+    }
+    if let Ok(sas) = BlobSas::parse(parameters) {
+        let (container, blob) = (ContainerName::root(), BlobName::parse("a").unwrap());
+        for blob in [None, Some(&blob)] {
+            let target = BlobSasTarget { container: &container, blob, snapshot: Some("x"), version: Some("") };
+            assert!(sas.verify("acct", &target, keys).is_err());
+        }
+        let _ = sas.grant(&none);
+    }
+}
+
+#[test]
+fn signed_headers_and_paths_never_panic() {
+    const NAMES: &[&str] = &["x-ms-", "a", "-", "'", "_", "~", "1", "date", "content-length", "x-ms-date", "+", "|"];
+    const TARGET: &[&str] =
+        &["/", "acct", "-secondary", "a", "%", "%41", "%ff", "..", "messages", "$root", "&", "=", "comp"];
+    let keys = [AccountKey::from_bytes(b"key")];
+    for_each_seed(|numbers| {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let count = numbers.below(12);
+        let headers: Vec<(String, String)> = (0..count)
+            .map(|_| (text(numbers.pieces(NAMES)), text(numbers.pieces(&["a", " ", "\t", "\"", "é", ","]))))
+            .collect();
+        let headers: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let (path, query) = (text(numbers.pieces(TARGET)), text(numbers.pieces(TARGET)));
+        let _ = QueueResource::parse(&path);
+        let _ = BlobResource::parse(&path, numbers.below(2) == 0);
+        let Ok(query) = QueryString::parse(&query) else { return };
+        let version = ServiceVersion::LATEST;
+        let parts = HeaderRequestParts {
+            method: "GET",
+            account: "acct",
+            path: &path,
+            query: &query,
+            headers: &headers,
+            version,
+        };
+        for scheme in [SharedKeyScheme::SharedKey, SharedKeyScheme::SharedKeyLite] {
+            assert!(!parts.is_signed_by(scheme, "16CNuhjXXZfFgxWKnVlFYriufw6M3mWCahcc0KPe1l4=", &keys));
+            let signature = keys[0].sign(&parts.string_to_sign(scheme));
+            assert!(parts.is_signed_by(scheme, &signature, &keys));
         }
     });
 }

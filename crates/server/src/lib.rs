@@ -10,6 +10,7 @@
 //! | authenticate, authorise | `auth/` |
 //! | decode, call, encode | `table_api/`, `queue_api/`, `blob_api/` |
 //! | respond | `answer.rs`, `content.rs`, `respond.rs` |
+//! | tell about it | `observe.rs`, `finished.rs` |
 //!
 //! What bounds the memory of all requests together is in `room.rs`, with the times in `body.rs`, `upload.rs`,
 //! `progress.rs` and `sending.rs`.
@@ -26,6 +27,7 @@ mod body;
 mod content;
 mod cors;
 mod endpoint;
+mod finished;
 mod headers;
 mod listener;
 mod metadata;

@@ -65,7 +65,7 @@ pub async fn serve_service(
     let is_https = listening.tls.is_some();
     let counted = road.clone();
     let handle = move |request: Request<Incoming>, address: SocketAddr| {
-        let peer = Peer { address: address.ip().to_canonical(), is_https };
+        let peer = Peer { address: address.ip().to_canonical(), port: address.port(), is_https };
         road.clone().handle(service, request, peer)
     };
     serve(listener, listening, stop, move || counted.metrics.count_connection(), handle).await;

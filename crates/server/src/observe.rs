@@ -21,6 +21,8 @@ use crate::operation::Operation;
 pub(crate) struct Seen<'a> {
     pub(crate) operation: Option<Operation>,
     pub(crate) account: Option<&'a str>,
+    /// The path below the account's root, as on the wire.
+    pub(crate) path_below_root: &'a str,
     pub(crate) error: Option<ErrorCode>,
     /// Stored entities that a query looked at, and those that it returned.
     pub(crate) entities_read: u64,
@@ -65,6 +67,7 @@ pub struct Metrics {
     entities_read: Family<OperationLabel, Counter>,
     entities_returned: Family<OperationLabel, Counter>,
     group_operations: Counter,
+    log_entries_dropped: Counter,
     connections: Gauge<i64, AtomicI64>,
 }
 
@@ -83,6 +86,7 @@ impl Metrics {
             entities_read: Family::default(),
             entities_returned: Family::default(),
             group_operations: Counter::default(),
+            log_entries_dropped: Counter::default(),
             connections: Gauge::default(),
         };
         metrics.register();
@@ -100,6 +104,8 @@ impl Metrics {
         registry.register("entities_returned", "Entities that queries returned", returned);
         let group = self.group_operations.clone();
         registry.register("group_operations", "Operations inside group transactions", group);
+        let dropped = self.log_entries_dropped.clone();
+        registry.register("analytics_log_entries_dropped", "Entries of $logs that found no room", dropped);
         registry.register("connections", "Open connections", self.connections.clone());
     }
 
@@ -124,6 +130,11 @@ impl Metrics {
         } else {
             tracing::debug!(operation, account, status, error, microseconds, entities_read = read, %request_id, "request");
         }
+    }
+
+    /// Counts an entry that Storage Analytics had no room for.
+    pub(crate) fn count_dropped_log_entry(&self) {
+        self.log_entries_dropped.inc();
     }
 
     /// Counts a connection as open for as long as the returned value lives.

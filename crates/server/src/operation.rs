@@ -1,8 +1,11 @@
 //! Every operation that the server knows. Logs, metrics, permissions and the compatibility table use these names.
 
+mod analytics;
 mod permissions;
 
 use tablerock_protocol::Service;
+
+pub(crate) use analytics::kind_of_method;
 
 macro_rules! operations {
     ($($service:ident: $($variant:ident)*;)*) => {

@@ -35,6 +35,8 @@ impl ServiceCall<'_> {
         let update = ServicePropertiesUpdate::parse(body, self.service, self.envelope.version)?;
         let set = self.road.settings.set_service_properties(self.account(), self.service, &update).await;
         set.map_err(|error| error.into_service_error())?;
+        let refreshed = self.road.analytics.refresh(&self.road.settings, self.account(), self.service).await;
+        refreshed.map_err(|error| error.into_service_error())?;
         Ok(Answer::empty(202))
     }
 

@@ -40,7 +40,7 @@ impl Upload {
         Self { body, room: room.bodies(), progress, received: 0, waited: Duration::ZERO, rest: Bytes::new() }
     }
 
-    /// The length that the client announced, if it did.
+    /// What is still to come from the client, if it said how much that is.
     pub(crate) fn announced_bytes(&self) -> Option<u64> {
         self.body.size_hint().exact()
     }
@@ -113,5 +113,108 @@ impl Upload {
         if !self.body.is_end_stream() {
             body::discard(self.body, REFUSED_BYTES_MAX, IDLE_TIME).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::Mutex;
+
+    use http::{Request, Response};
+    use http_body_util::Full;
+    use hyper::server::conn::http1;
+    use hyper::service::service_fn;
+    use hyper_util::rt::TokioIo;
+    use tokio::io::{AsyncWriteExt, DuplexStream};
+
+    use super::*;
+
+    /// Sends a request by a script, and gives what a reader of its body made of it.
+    async fn sent<T, R, S>(read: impl Fn(Upload) -> R, script: impl FnOnce(DuplexStream) -> S) -> T
+    where
+        R: Future<Output = T>,
+        S: Future<Output = DuplexStream> + Send + 'static,
+    {
+        let (ours, theirs) = tokio::io::duplex(64 << 10);
+        let client = tokio::spawn(script(theirs));
+        let result = Mutex::new(None);
+        let service = service_fn(async |request: Request<Incoming>| {
+            let upload = Upload::new(request.into_body(), &Room::default(), Arc::new(Progress::new()));
+            let read = read(upload).await;
+            *result.lock().unwrap() = Some(read);
+            Ok::<_, Infallible>(Response::new(Full::new(Bytes::new())))
+        });
+        // The connection ends when the body breaks off or the client goes.
+        let served = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(ours), service).await;
+        drop(served);
+        client.await.unwrap();
+        result.into_inner().unwrap().expect("the request was read")
+    }
+
+    async fn sizes(mut upload: Upload, bytes: usize) -> Result<Vec<usize>, ErrorCode> {
+        let mut sizes = Vec::new();
+        while let Some(chunk) = upload.chunk(bytes).await.map_err(|error| error.code)? {
+            sizes.push(chunk.len());
+        }
+        Ok(sizes)
+    }
+
+    fn head(length: usize) -> Vec<u8> {
+        format!("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n").into_bytes()
+    }
+
+    /// Sends `pieces` times `bytes`, with a pause before each.
+    async fn steadily(mut stream: DuplexStream, pieces: usize, bytes: usize, pause: Duration) -> DuplexStream {
+        stream.write_all(&head(pieces * bytes)).await.unwrap();
+        for _ in 0..pieces {
+            tokio::time::sleep(pause).await;
+            if stream.write_all(&vec![7; bytes]).await.is_err() {
+                break;
+            }
+        }
+        stream
+    }
+
+    #[tokio::test]
+    async fn chunks_have_the_size_that_was_asked_for_whatever_came_in() {
+        let pause = Duration::ZERO;
+        for (pieces, bytes, chunk, expected) in [
+            (10, 1000, 2500, vec![2500; 4]),
+            (10, 1000, 3000, vec![3000, 3000, 3000, 1000]),
+            (1, 300_000, 100_000, vec![100_000; 3]),
+            (1, 10, 100, vec![10]),
+            (0, 0, 100, vec![]),
+        ] {
+            let read = sent(|upload| sizes(upload, chunk), move |stream| steadily(stream, pieces, bytes, pause)).await;
+            assert_eq!(read, Ok(expected), "{pieces} of {bytes} by {chunk}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_whole_body_is_refused_as_soon_as_it_is_known_to_be_too_large() {
+        async fn whole(mut upload: Upload, bytes_max: usize) -> Result<usize, ServiceError> {
+            upload.whole(bytes_max).await.map(|bytes| bytes.len())
+        }
+        let send = |stream| steadily(stream, 2, 50, Duration::ZERO);
+        assert_eq!(sent(|upload| whole(upload, 100), send).await, Ok(100));
+        assert_eq!(sent(|upload| whole(upload, 99), send).await, Err(ServiceError::body_too_large(99)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_sends_nothing_is_given_up_and_a_steady_one_is_not() {
+        let pause = Duration::from_secs(19);
+        let steady = sent(|upload| sizes(upload, 1 << 20), move |stream| steadily(stream, 30, 1 << 20, pause)).await;
+        assert_eq!(steady, Ok(vec![1 << 20; 30]));
+        let pause = Duration::from_secs(21);
+        let idle = sent(|upload| sizes(upload, 1 << 20), move |stream| steadily(stream, 2, 10, pause)).await;
+        assert_eq!(idle, Err(ErrorCode::OperationTimedOut));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_sends_a_little_now_and_then_is_given_up() {
+        let pause = Duration::from_secs(10);
+        let slow = sent(|upload| sizes(upload, 1 << 20), move |stream| steadily(stream, 30, 10, pause)).await;
+        assert_eq!(slow, Err(ErrorCode::OperationTimedOut));
     }
 }

@@ -12,8 +12,8 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use tablerock_kv::{Clock, Dice, Store, SystemClock};
 use tablerock_protocol::signing::AccountKey;
 use tablerock_protocol::{AccountName, Service};
-use tablerock_server::{Account, Accounts, Listening, Metrics, Road, Room, serve_service, tls};
-use tablerock_services::{AccountService, BlobService, QueueService, TableService, ThrottleTargets};
+use tablerock_server::{Account, Accounts, Listening, Metrics, Operation, Road, Room, serve_service, tls};
+use tablerock_services::{AccountService, Analytics, BlobService, QueueService, TableService, ThrottleTargets};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_rustls::TlsConnector;
@@ -38,13 +38,16 @@ async fn start(accept_tokens: bool) -> Server {
     let tables = TableService::open(store.clone(), clock.clone(), ThrottleTargets::default()).await;
     let queues = QueueService::open(store.clone(), clock.clone(), Dice::seeded(2)).await;
     let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(3)).await;
+    let settings = AccountService::new(store);
+    let analytics = Analytics::open(&settings, clock.clone(), ["acct"], Operation::names_of).await;
     let name = AccountName::parse("acct").expect("an account name");
     let road = Arc::new(Road {
         accounts: Accounts::new([Account { name, keys: vec![AccountKey::from_bytes(b"key")] }]),
         tables: tables.expect("a fresh store opens"),
         queues: queues.expect("an empty store opens"),
         blobs: blobs.expect("an empty store opens"),
-        settings: AccountService::new(store),
+        settings,
+        analytics: analytics.expect("a fresh store opens"),
         clock,
         dice: Dice::seeded(1),
         metrics: Metrics::new(),

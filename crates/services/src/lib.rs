@@ -1,17 +1,20 @@
 //! The layers of Tablerock: every rule of behaviour, with no HTTP above and no engine below.
 //!
-//! [`TableService`] is the Table service, [`QueueService`] the Queue service and [`AccountService`] the settings of
-//! accounts. Each is a key layout (`keys.rs`, specified in `docs/keys.md`) and functions that decide inside one
-//! transaction on one partition.
+//! [`TableService`] is the Table service, [`QueueService`] the Queue service, [`BlobService`] the Blob service and
+//! [`AccountService`] the settings of accounts. Each is a key layout (`keys.rs`, specified in `docs/keys.md`) and functions
+//! that decide inside one transaction on one partition.
 //!
 //! | to follow | read |
 //! | --- | --- |
 //! | a write | `table/entities.rs`, on `table/group.rs` and `table/stored_entity.rs` |
 //! | a query | `table/query.rs`, on `table/plan.rs` and `table/sketch/` |
 //! | a message | `queue/messages.rs`, on `queue/heads/` and `queue/stored_message.rs` |
+//! | a blob | `blob/put.rs`, on `blob/change.rs`, `blob/content.rs` and `blob/tidying.rs` |
+//! | what is known about requests | `analytics/mod.rs` |
 //! | a table's life | `table/directory.rs`, `table/acl.rs`, `table/table_query.rs` |
 
 mod account;
+pub mod analytics;
 pub mod blob;
 mod error;
 mod ids;
@@ -22,6 +25,7 @@ mod throttle;
 mod timestamps;
 
 pub use account::AccountService;
+pub use analytics::Analytics;
 pub use blob::BlobService;
 pub use error::{Error, Result};
 pub use queue::QueueService;

@@ -11,7 +11,7 @@ use tablerock_protocol::blob::{Conditions, EtagList, LeaseAction, LeaseDuration,
 use tablerock_protocol::xml::BlockSource;
 use tablerock_protocol::{ErrorCode, Metadata, Uuid};
 use tablerock_services::blob::{
-    AppendTerms, BlobQuery, BlobService, ContainerQuery, DeleteSnapshots, LeaseOutcome, ListedBlob, PublicAccess,
+    AppendTerms, BlobKind, BlobQuery, BlobService, ContainerQuery, DeleteSnapshots, LeaseOutcome, ListedBlob, PublicAccess,
     ReadTerms, WhichBlocks, WriteTerms,
 };
 
@@ -212,6 +212,17 @@ async fn a_list_passes_over_what_it_does_not_show() {
     let query = BlobQuery { items_max: 10, delimiter: Some("/".to_owned()), ..Default::default() };
     let page = service.list_blobs(ACCOUNT, CONTAINER, &query).await.unwrap();
     assert_eq!((page.entries.len(), page.next), (3, None));
+}
+
+#[tokio::test]
+async fn content_for_a_container_that_went_away_is_not_put_into_its_successor() {
+    let service = service().await;
+    let received = receive(&service, "b", &vec![1; 100_000]).await.unwrap();
+    service.delete_container(ACCOUNT, CONTAINER, &Conditions::default(), None).await.unwrap();
+    service.create_container(ACCOUNT, CONTAINER, &Metadata::default(), PublicAccess::Private).await.unwrap();
+    let put = service.put_blob(at("b"), &WriteTerms::default(), &new_blob(BlobKind::Block), received).await;
+    assert_eq!(code(put), ErrorCode::ContainerNotFound);
+    assert_eq!(code(read(&service, "b", None).await), ErrorCode::BlobNotFound);
 }
 
 #[tokio::test]

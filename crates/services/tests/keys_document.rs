@@ -12,12 +12,15 @@ use std::sync::Arc;
 
 use tablerock_kv::key::{KeyBuilder, KeyReader, physical};
 use tablerock_kv::{Bytes, Dice, ManualClock, Position, Range, ScanLimits, Store};
+use tablerock_protocol::blob::{ContentHeaders, Tags};
 use tablerock_protocol::xml::ServicePropertiesUpdate;
 use tablerock_protocol::{DateTime, Metadata, Property, QueueName, Service, TableName, Uuid, Value};
+use tablerock_services::blob::keys as blob_keys;
+use tablerock_services::blob::{BlobAddress, BlobKind, NewBlob, PublicAccess, WriteTerms};
 use tablerock_services::queue::keys as queue_keys;
 use tablerock_services::queue::{NewMessage, TimeToLive};
 use tablerock_services::table::{Change, EntityGroup, EntityOperation, Properties};
-use tablerock_services::{AccountService, QueueService, TableService, ThrottleTargets, keys};
+use tablerock_services::{AccountService, BlobService, QueueService, TableService, ThrottleTargets, keys};
 
 const ACCOUNT: &str = "devstoreaccount1";
 
@@ -29,28 +32,43 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
     }
     let shown: BTreeSet<_> = examples.iter().map(|example| example.name.as_str()).collect();
     let wanted = [
+        "blob",
+        "blob_service_properties",
+        "blob_timestamp_ceiling",
+        "block",
+        "blocks",
         "bytes",
+        "chunk",
+        "container",
+        "container_drop_note",
         "count",
         "drop_note",
         "entity",
         "expiry",
+        "holdings_note",
         "message",
+        "next_container_id",
+        "next_content_id",
         "next_message_number",
         "next_queue_id",
         "next_table_id",
         "note_of_dropped_table",
         "number",
+        "pieces",
         "queue",
         "queue_drop_note",
         "queue_time",
+        "range_of_container_blobs",
+        "range_of_container_contents",
         "range_of_queue",
         "range_of_table",
+        "snapshot",
         "table",
         "table_service_properties",
         "queue_service_properties",
-        "blob_service_properties",
         "text",
         "timestamp_ceiling",
+        "watch_note",
     ];
     assert_eq!(shown, BTreeSet::from(wanted), "each kind of key has its example");
 }
@@ -66,7 +84,7 @@ async fn the_document_shows_every_record_of_a_small_store() {
 }
 
 /// Creates a table, inserts an entity with a property of every type and sets the service's properties; creates a queue,
-/// puts a message and gets it. On New Year's Day 2026 at midnight.
+/// puts a message and gets it; creates a container and puts a blob. On New Year's Day 2026 at midnight.
 async fn a_small_store() -> BTreeMap<Vec<u8>, Vec<u8>> {
     let midnight = DateTime::parse("2026-01-01").unwrap();
     let store = Store::in_memory();
@@ -94,7 +112,7 @@ async fn a_small_store() -> BTreeMap<Vec<u8>, Vec<u8>> {
     let update = ServicePropertiesUpdate { cors: Some(vec![]), ..ServicePropertiesUpdate::default() };
     AccountService::new(store.clone()).set_service_properties(ACCOUNT, Service::Table, &update).await.unwrap();
 
-    let queues = QueueService::open(store.clone(), clock, Dice::seeded(1)).await.unwrap();
+    let queues = QueueService::open(store.clone(), clock.clone(), Dice::seeded(1)).await.unwrap();
     let jobs = QueueName::parse("jobs").unwrap();
     let metadata = Metadata::new(vec![("Color".to_owned(), "red".to_owned())]).unwrap();
     queues.create_queue(ACCOUNT, &jobs, &metadata).await.unwrap();
@@ -102,6 +120,15 @@ async fn a_small_store() -> BTreeMap<Vec<u8>, Vec<u8>> {
         NewMessage { text: "é".to_owned(), visibility_seconds: 0, time_to_live: TimeToLive::Seconds(7 * 24 * 3600) };
     queues.put_message(ACCOUNT, &jobs, message).await.unwrap();
     queues.get_messages(ACCOUNT, &jobs, 1, 30).await.unwrap();
+
+    let blobs = BlobService::open(store.clone(), clock, Dice::seeded(1)).await.unwrap();
+    blobs.create_container(ACCOUNT, "photos", &metadata, PublicAccess::Blob).await.unwrap();
+    let at = BlobAddress { account: ACCOUNT, container: "photos", name: "a/b" };
+    let received = blobs.receive_blob(at, &mut Some(Bytes::from_static(b"abc")), true).await.unwrap();
+    let headers =
+        ContentHeaders { content_type: "text/plain".to_owned(), md5: received.digests.md5, ..ContentHeaders::default() };
+    let new = NewBlob { kind: BlobKind::Block, headers, metadata, tags: Tags::default(), tier: None };
+    blobs.put_blob(at, &WriteTerms::default(), &new, received).await.unwrap();
 
     let everything = Range { start: Position::start_of(Bytes::new()), end: None };
     let limits = ScanLimits { records_max: 1000, bytes_max: 1 << 20, deadline: None };
@@ -173,8 +200,7 @@ impl Example {
                 record(&partition, &keys::entity_key(row_key))
             }
             ("range_of_table", [Number(table)]) => {
-                let (start, end) = physical::encode_range(&keys::table_range(*table));
-                fields([("start", &start), ("end", &end.expect("a table is not the last thing there can be"))])
+                range(&keys::table_range(*table))
             }
             ("next_queue_id", []) => record(&keys::system_partition(), queue_keys::NEXT_QUEUE_ID),
             ("next_message_number", []) => record(&keys::system_partition(), queue_keys::NEXT_MESSAGE_NUMBER),
@@ -196,8 +222,45 @@ impl Example {
                 record(&queue_keys::messages_partition(*queue), &queue_keys::count_key(*part))
             }
             ("range_of_queue", [Number(queue)]) => {
-                let (start, end) = physical::encode_range(&queue_keys::messages_range(*queue));
-                fields([("start", &start), ("end", &end.expect("a queue is not the last thing there can be"))])
+                range(&queue_keys::messages_range(*queue))
+            }
+            ("next_container_id", []) => record(&keys::system_partition(), blob_keys::NEXT_CONTAINER_ID),
+            ("next_content_id", []) => record(&keys::system_partition(), blob_keys::NEXT_CONTENT_ID),
+            ("blob_timestamp_ceiling", []) => record(&keys::system_partition(), blob_keys::TIMESTAMP_CEILING),
+            ("container", [Text(account), Text(name)]) => {
+                record(&blob_keys::directory_partition(account), &blob_keys::directory_key(name))
+            }
+            ("container_drop_note", [Text(account), Number(container)]) => {
+                let key = blob_keys::drop_note_key(*container);
+                assert_eq!(blob_keys::container_of_drop_note(&key).unwrap(), *container);
+                record(&blob_keys::directory_partition(account), &key)
+            }
+            ("snapshot", [Number(container), Text(name), Number(taken)]) => {
+                blob_record(*container, name, &blob_keys::snapshot_key(*taken))
+            }
+            ("blob", [Number(container), Text(name)]) => blob_record(*container, name, blob_keys::BASE_KEY),
+            ("blocks", [Number(container), Text(name)]) => blob_record(*container, name, blob_keys::BLOCKS_KEY),
+            ("block", [Number(container), Text(name), Text(id)]) => {
+                let key = blob_keys::block_key(id.as_bytes());
+                assert_eq!(blob_keys::block_id_of(&key).unwrap(), id.as_bytes());
+                blob_record(*container, name, &key)
+            }
+            ("pieces", [Number(container), Text(name), Number(layout), Number(index)]) => {
+                blob_record(*container, name, &blob_keys::pieces_key(*layout, *index))
+            }
+            ("chunk", [Number(container), Number(content), Number(index)]) => {
+                record(&blob_keys::content_partition(*container, *content), &blob_keys::chunk_key(*index))
+            }
+            ("range_of_container_blobs", [Number(container)]) => range(&blob_keys::container_blobs(*container)),
+            ("range_of_container_contents", [Number(container)]) => range(&blob_keys::container_contents(*container)),
+            ("holdings_note", [Number(id)]) => {
+                record(&blob_keys::notes_partition(), &blob_keys::holdings_note_key(*id))
+            }
+            ("watch_note", [Number(since), Number(container), Text(name)]) => {
+                let key = blob_keys::watch_note_key(*since, *container, name);
+                let read = blob_keys::blob_of_watch_note(&key).unwrap();
+                assert_eq!(read, (*since, *container, name.clone()));
+                record(&blob_keys::notes_partition(), &key)
             }
             ("note_of_dropped_table", [Number(table)]) => self.checked_note(*table),
             (name, arguments) => panic!("nobody knows the example {name}{arguments:?}"),
@@ -218,6 +281,18 @@ impl Example {
         assert_eq!(self.fields["key"].len(), 8);
         fields([("key", &self.fields["key"]), ("value", &self.fields["value"])])
     }
+}
+
+fn range(range: &Range) -> Fields {
+    let (start, end) = physical::encode_range(range);
+    fields([("start", &start), ("end", &end.expect("nothing of ours is the last thing there can be"))])
+}
+
+fn blob_record(container: u64, name: &str, key: &[u8]) -> Fields {
+    let partition = blob_keys::blob_partition(container, name);
+    assert_eq!(blob_keys::blob_name_of(&partition).unwrap(), name);
+    assert!(blob_keys::blob_key_of(key).is_ok());
+    record(&partition, key)
 }
 
 fn record(partition: &[u8], key: &[u8]) -> Fields {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tablerock_kv::{Dice, ManualClock, Store};
 use tablerock_protocol::signing::AccountKey;
 use tablerock_protocol::{AccountName, Service};
-use tablerock_server::{Account, Accounts, Listening, Metrics, Road, Room, serve_service};
-use tablerock_services::{AccountService, BlobService, QueueService, TableService, ThrottleTargets};
+use tablerock_server::{Account, Accounts, Listening, Metrics, Operation, Road, Room, serve_service};
+use tablerock_services::{AccountService, Analytics, BlobService, QueueService, TableService, ThrottleTargets};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
@@ -88,12 +88,15 @@ async fn road(key: AccountKey) -> Road {
     let tables = TableService::open(store.clone(), clock.clone(), ThrottleTargets::default()).await;
     let queues = QueueService::open(store.clone(), clock.clone(), Dice::seeded(2)).await;
     let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(3)).await;
+    let settings = AccountService::new(store);
+    let analytics = Analytics::open(&settings, clock.clone(), [ACCOUNT], Operation::names_of).await;
     Road {
         accounts: Accounts::new([Account { name: AccountName::parse(ACCOUNT).expect("a name"), keys: vec![key] }]),
         tables: tables.expect("an empty store opens"),
         queues: queues.expect("an empty store opens"),
         blobs: blobs.expect("an empty store opens"),
-        settings: AccountService::new(store),
+        settings,
+        analytics: analytics.expect("an empty store opens"),
         clock,
         dice: Dice::seeded(1),
         metrics: Metrics::new(),

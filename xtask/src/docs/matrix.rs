@@ -92,6 +92,7 @@ fn title(suite: Suite) -> &'static str {
         Suite::Go => "Go",
         Suite::Java => "Java",
         Suite::Az => "az",
+        Suite::Rclone => "rclone",
     }
 }
 

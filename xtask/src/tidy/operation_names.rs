@@ -30,10 +30,11 @@ pub(crate) fn in_conformance_readme(text: &str) -> Vec<String> {
     paragraph.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// The words between the braces of `operations! { ... }`.
+/// The words between the braces of `operations! { ... }`, where a name with a colon is that of a service.
 fn in_server(text: &str) -> Vec<String> {
     let list = text.split("\noperations! {").nth(1).and_then(|rest| rest.split('}').next()).unwrap_or_default();
-    list.split_whitespace().map(str::to_owned).collect()
+    let words = list.split_whitespace().filter(|word| !word.ends_with(':'));
+    words.map(|word| word.trim_end_matches(';').to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -48,7 +49,7 @@ mod tests {
     #[test]
     fn a_name_on_one_side_only_is_found() {
         let readme = "Text\n\nOperations: `QueryTable`,\n`MergeEntity`; and `Authentication` for the rest.\n\n`Other`";
-        assert_eq!(found(readme, "mod x;\noperations! {\n    QueryTable\n    MergeEntity\n}"), [""; 0]);
+        assert_eq!(found(readme, "mod x;\noperations! {\n    Table:\n    QueryTable\n    MergeEntity;\n}"), [""; 0]);
         assert_eq!(
             found(readme, "mod x;\noperations! {\n    QueryTable\n    DeleteTable\n}"),
             [format!("{README}: DeleteTable is not listed"), format!("{SERVER}: MergeEntity is not listed")]

@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 
-/** The service's error code, from wherever the SDK put it: the JSON body, the batch part, or the header. */
+/** The service's error code, from wherever the SDK put it: the body, the batch part, or the header. */
 export function errorCode(error) {
-  return error.details?.odataError?.code ?? error.code ?? error.response?.headers.get("x-ms-error-code");
+  const { details, code, response } = error;
+  return details?.odataError?.code ?? details?.errorCode ?? code ?? response?.headers.get("x-ms-error-code");
 }
 
 /** Asserts that the call fails with this status and one of these codes, and returns the error. */

@@ -3,10 +3,12 @@
 mod account;
 mod blob;
 mod lower_case;
+mod metrics_table;
 mod queue;
 mod table;
 
 pub use account::{AccountName, SECONDARY_SUFFIX};
 pub use blob::{BlobName, ContainerName};
+pub use metrics_table::{MetricsPeriod, MetricsTable};
 pub use queue::QueueName;
 pub use table::TableName;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::metrics_table;
 use crate::{ErrorCode, ServiceError, limits};
 
 /// A table's name as somebody spelled it: letters and digits, a letter first, 3 to 63 of them. Two spellings
@@ -40,7 +41,23 @@ impl TableName {
 
     /// The one form under which all spellings meet.
     pub fn folded(&self) -> String {
-        self.0.to_ascii_lowercase()
+        Self::fold(&self.0)
+    }
+
+    /// The same for a name that nobody checked.
+    pub fn fold(name: &str) -> String {
+        let folded = name.to_ascii_lowercase();
+        if folded.starts_with('$') { metrics_table::newer_name(folded) } else { folded }
+    }
+
+    /// The name of a table of Storage Analytics, which no client can create.
+    pub(super) fn of_analytics(name: String) -> Self {
+        Self(name)
+    }
+
+    /// Whether a name is kept for tables of Storage Analytics.
+    pub fn is_of_analytics(name: &str) -> bool {
+        name.starts_with('$')
     }
 }
 

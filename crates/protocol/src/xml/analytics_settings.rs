@@ -47,7 +47,7 @@ pub enum MetricsLevel {
 }
 
 impl AnalyticsVersion {
-    const fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::V1_0 => "1.0",
             Self::V2_0 => "2.0",

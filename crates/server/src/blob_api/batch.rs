@@ -94,6 +94,7 @@ async fn perform(call: &mut Call<'_>, request: &Request, part: &BatchPart<'_>) -
     };
     let caller = credentials.verify_for_blob(call.road, &request.resource).await?;
     caller.check(request.operation, None)?;
+    request.operation.check_on_blob(&request.resource)?;
     let inner = Call {
         road: call.road,
         endpoint: call.endpoint,
@@ -118,4 +119,3 @@ fn failed(call: &Call<'_>, error: &ServiceError) -> Answer {
     let length = answer.body.bytes_held().to_string();
     answer.with(AnswerHeader::ErrorCode, error.code.name()).with(AnswerHeader::ContentLength, length)
 }
-

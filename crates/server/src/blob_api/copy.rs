@@ -1,12 +1,13 @@
 //! Copies: Copy Blob, Copy Blob From URL, Put Blob From URL, and blocks from a URL. The source is a blob of this server.
 
+use std::time::Duration;
+
 use http::{HeaderMap, Uri};
-use tablerock_protocol::blob::{Crc64, Digests, LeaseId, Md5};
+use tablerock_protocol::blob::{ByteRange, Checksums, Crc64, Digests, LeaseId, Md5};
 use tablerock_protocol::{BlobResource, DateTime, ErrorCode, QueryString, Service, ServiceError};
 use tablerock_services::blob::{
     Blob, BlobAddress, BlobReader, CopySource, CopyTarget, PublicAccess, ReadTerms,
 };
-use tablerock_protocol::blob::ByteRange;
 
 use super::decode::parse_snapshot;
 use super::encode::{changed, encrypted, refused};
@@ -17,9 +18,14 @@ use crate::auth::{Caller, Credentials};
 use crate::endpoint::Endpoint;
 use crate::headers::{AnswerHeader, COPY_SOURCE};
 use crate::operation::Operation;
+use crate::progress::Progress;
 
 /// What a synchronous copy may have.
 const SYNC_BYTES_MAX: u64 = 256 << 20;
+
+/// How often a copy is said to get on, and how long it may take.
+const MOVING_TIME: Duration = Duration::from_secs(5);
+const COPY_TIME_MAX: Duration = Duration::from_secs(60 * 60);
 
 /// The source of a copy, as its URL says.
 struct Source {
@@ -53,13 +59,25 @@ pub(super) async fn copy_blob(call: Call<'_>) -> Result<Answer, ServiceError> {
         lease: call.parsed(&SOURCE_LEASE_ID, LeaseId::parse)?,
         url: source.url.clone(),
     };
-    let (time, id) = call.road.blobs.copy_blob(&from, &target).await.map_err(refused)?;
+    let (time, id) = moving(call.progress, call.road.blobs.copy_blob(&from, &target)).await.map_err(refused)?;
     if call.operation == Operation::PutBlobFromURL {
         return Ok(encrypted(changed(Answer::empty(201), time)));
     }
     Ok(changed(Answer::empty(202), time)
         .with(AnswerHeader::CopyId, id)
         .with(AnswerHeader::CopyStatus, "success"))
+}
+
+/// Says that a copy gets on, which its client cannot see, as long as copies may take.
+async fn moving<F: Future>(progress: &Progress, copy: F) -> F::Output {
+    let mut copy = std::pin::pin!(copy);
+    for _ in 0..COPY_TIME_MAX.as_secs() / MOVING_TIME.as_secs() {
+        if let Ok(output) = tokio::time::timeout(MOVING_TIME, &mut copy).await {
+            return output;
+        }
+        progress.note();
+    }
+    copy.await
 }
 
 /// Compares what was copied with what the client says of its source.
@@ -104,7 +122,7 @@ impl Call<'_> {
         let whole = |blob: &Blob| Ok(ByteRange::whole(blob.length));
         let opened = self.road.blobs.download(source.address(), source.snapshot, &ReadTerms::default(), whole).await;
         let (_, _, mut reader) = opened.map_err(refused)?;
-        let mut checksums = tablerock_protocol::blob::Checksums::new(md5.is_some());
+        let mut checksums = Checksums::new(md5.is_some());
         while let Some(piece) = reader.next().await.map_err(refused)? {
             checksums.update(&piece);
             self.progress.note();

@@ -82,6 +82,7 @@ impl Road {
         let operation = resolved?;
         check_endpoint(&arrival.endpoint, operation)?;
         caller.check(operation, None)?;
+        operation.check_on_blob(&resource)?;
         let Arrival { query, endpoint, .. } = arrival;
         Ok(Admitted { endpoint, operation, resource, query, caller, peer })
     }

@@ -18,12 +18,13 @@ use tablerock_protocol::signing::SasParameter;
 use tablerock_protocol::{
     Accepted, DateTime, ErrorCode, QueryString, Service, ServiceError, ServiceVersion, Uuid, limits,
 };
-use tablerock_services::{AccountService, BlobService, QueueService, TableService};
+use tablerock_services::{AccountService, Analytics, BlobService, QueueService, TableService};
 
 use crate::accounts::Accounts;
 use crate::auth::Credentials;
 use crate::cors;
 use crate::endpoint::Endpoint;
+use crate::finished::Finished;
 use crate::headers::VERSION;
 use crate::listener::Handled;
 use crate::observe::{Metrics, Seen};
@@ -45,6 +46,7 @@ pub struct Road {
     pub queues: QueueService,
     pub blobs: BlobService,
     pub settings: AccountService,
+    pub analytics: Analytics,
     pub clock: Arc<dyn Clock>,
     pub dice: Dice,
     pub metrics: Metrics,
@@ -59,6 +61,7 @@ pub struct Road {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer {
     pub(crate) address: IpAddr,
+    pub(crate) port: u16,
     pub(crate) is_https: bool,
 }
 
@@ -97,7 +100,14 @@ impl Road {
         if let (Some(origin), Some(account)) = (head.headers.get(header::ORIGIN), seen.account) {
             cors::decorate(&self.settings, service, account, origin, &head.method, response.headers_mut()).await;
         }
-        self.metrics.record(&seen, response.status(), self.clock.instant() - started, request_id);
+        let duration = self.clock.instant() - started;
+        self.metrics.record(&seen, response.status(), duration, request_id);
+        if let Some(account) = seen.account
+            && let Some(watched) = self.analytics.watched(account, service)
+        {
+            let (head, envelope, seen, response) = (&head, &envelope, &seen, &response);
+            Finished { service, account, head, peer, envelope, seen, response, duration }.tell(&self, watched);
+        }
         Ok(response)
     }
 
@@ -121,6 +131,7 @@ impl Road {
         let scheme = if peer.is_https { "https" } else { "http" };
         let endpoint = Endpoint::identify(&self.accounts, self.host_style, scheme, host, path)?;
         seen.account = Some(endpoint.account.name.as_str());
+        seen.path_below_root = endpoint.below_root(path);
         Ok(Arrival { path, query, endpoint })
     }
 
@@ -148,7 +159,7 @@ impl Road {
         }
     }
 
-    fn now(&self) -> DateTime {
+    pub(crate) fn now(&self) -> DateTime {
         DateTime::from_ticks(self.clock.ticks())
     }
 }

@@ -92,6 +92,7 @@ impl Road {
         let refuse = |error: ServiceError| (voice(Some(operation)), error);
         check_endpoint(&arrival.endpoint, operation).map_err(refuse)?;
         caller.check(operation, table_of(&resource)).map_err(refuse)?;
+        table_of(&resource).map_or(Ok(()), |table| operation.check_on_table(table)).map_err(refuse)?;
         let Arrival { query, endpoint, .. } = arrival;
         Ok(Admitted { endpoint, operation, resource, query, caller })
     }

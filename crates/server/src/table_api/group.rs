@@ -78,6 +78,7 @@ fn decode_part<'p>(call: &Call<'_>, part: &BatchPart<'p>) -> Result<(WriteReques
         _ => return Err(ErrorCode::InvalidInput.into()),
     };
     call.caller.check(request.operation, Some(table))?;
+    request.operation.check_on_table(table)?;
     let operation = request.decode(call.caller)?;
     Ok((request, operation))
 }

@@ -41,6 +41,7 @@ impl BlobService {
         received: Received,
     ) -> Result<Appended> {
         let place = self.place(at).await?;
+        received.check_place(&place)?;
         self.timestamps.reserve().await?;
         let length = received.length;
         let (source, note) = match received.body {

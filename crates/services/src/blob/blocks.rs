@@ -133,6 +133,7 @@ impl BlobService {
         received: Received,
     ) -> Result<()> {
         let place = self.place(at).await?;
+        received.check_place(&place)?;
         let ReceivedBody::Stored { content, note } = received.body else {
             return Err(StoreError::internal("a block was received as if it were a small blob").into());
         };

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use tablerock_kv::{Bytes, Error as StoreError, Store};
-use tablerock_protocol::ServiceError;
 use tablerock_protocol::blob::{Checksums, Digests};
+use tablerock_protocol::{ErrorCode, ServiceError};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::address::Place;
 use super::keys;
 use super::tidying::OpenNote;
 use crate::{Error, Result};
@@ -42,9 +43,18 @@ impl ContentSource for Option<Bytes> {
 /// Content that has been received and is durable, or small. Unless a blob takes it, its space comes back.
 #[derive(Debug)]
 pub struct Received {
+    /// The container that it was received for. One that has gone since, and come back under its name, is another.
+    pub(super) container_id: u64,
     pub length: u64,
     pub digests: Digests,
     pub(super) body: ReceivedBody,
+}
+
+impl Received {
+    /// Fails unless the content is where a blob in this place would look for it.
+    pub(super) fn check_place(&self, place: &Place) -> Result<()> {
+        if self.container_id == place.container_id { Ok(()) } else { Err(ErrorCode::ContainerNotFound.into()) }
+    }
 }
 
 #[derive(Debug)]

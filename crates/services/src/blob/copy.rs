@@ -55,8 +55,10 @@ impl BlobService {
         self.check_copy(&blob, current.as_ref(), target)?;
         let from = self.place(source.at).await?;
         let copied = self.copy_content(&from, &blob, &to).await?;
-        // Looked up again: a container that went away while the content was copied may not get it.
-        let to = self.place(target.at).await?;
+        // A container that went away while the content was copied may not get it, even if there is a new one.
+        if self.container_id(target.at.account, target.at.container).await? != to.container_id {
+            return Err(ErrorCode::ContainerNotFound.into());
+        }
         let new = NewBlob {
             kind: blob.kind,
             headers: blob.headers.clone(),

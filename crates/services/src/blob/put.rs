@@ -57,7 +57,7 @@ impl BlobService {
                 Some(piece) => begun.extend_from_slice(&piece),
                 None if begun.len() > inline_bytes_max => break,
                 None if inline_bytes_max == 0 => return Err(ErrorCode::InvalidHeaderValue.into()),
-                None => return Ok(received_inline(begun.freeze(), with_md5)),
+                None => return Ok(received_inline(place, begun.freeze(), with_md5)),
             }
         }
         let content = self.content_ids.next().await?;
@@ -68,7 +68,8 @@ impl BlobService {
             upload.write(piece).await?;
         }
         let (length, digests) = upload.finish().await?;
-        Ok(Received { length, digests, body: ReceivedBody::Stored { content, note } })
+        let body = ReceivedBody::Stored { content, note };
+        Ok(Received { container_id: place.container_id, length, digests, body })
     }
 
     pub(super) fn upload(&self, container_id: u64, content: u64, checksums: Checksums) -> Upload {
@@ -92,6 +93,7 @@ impl BlobService {
     ) -> Result<DateTime> {
         // Looked up again: a container that went away while the content came in may not get it.
         let place = self.place(at).await?;
+        received.check_place(&place)?;
         let length = received.length;
         let (body, note) = match received.body {
             ReceivedBody::Inline(_) if new.kind == BlobKind::Append => {
@@ -146,7 +148,8 @@ impl BlobService {
     }
 }
 
-fn received_inline(bytes: Bytes, with_md5: bool) -> Received {
+fn received_inline(place: &Place, bytes: Bytes, with_md5: bool) -> Received {
     let digests = Digests::of(&bytes, with_md5);
-    Received { length: bytes.len() as u64, digests, body: ReceivedBody::Inline(bytes) }
+    let (container_id, length) = (place.container_id, bytes.len() as u64);
+    Received { container_id, length, digests, body: ReceivedBody::Inline(bytes) }
 }

@@ -118,10 +118,10 @@ impl QueueService {
             if head.is_any_waiting() {
                 return Ok(true);
             }
-            let Some(from) = head.read_from(now) else { return Ok(false) };
             if self.clock.instant() >= deadline {
                 return Ok(false);
             }
+            let Some(from) = head.read_from(now) else { return Ok(false) };
             let page = self.store.scan(&keys::messages_visible(queue_id, from, now), scan_limits(SCAN_RECORDS)).await?;
             let mut found = Vec::with_capacity(page.records.len());
             let mut last = None;

@@ -44,34 +44,43 @@ impl QueueService {
             match self.sweep().await {
                 Ok(0) => {}
                 Ok(removed) => tracing::debug!(removed, "removed expired messages"),
-                Err(error) => tracing::warn!(%error, "expired messages could not be removed yet"),
+                Err(error) => tracing::warn!(%error, "some expired messages could not be removed yet"),
             }
             tokio::time::sleep(REST).await;
         }
     }
 
-    /// One round through all queues of all accounts. Says how many messages it removed.
+    /// One round through all queues of all accounts. Says how many messages it removed, or what kept it from removing
+    /// those of one queue; the others had their turn.
     pub async fn sweep(&self) -> Result<u64> {
         let now = self.time.now().await;
         let from = self.sweeps.done_until.lock().saturating_sub(OVERLAP_TICKS);
         let mut removed = 0;
+        let mut failed = None;
         let mut range = keys::directories();
         loop {
             let started = self.clock.instant();
             let limits = ScanLimits { records_max: QUEUES_PAGE, bytes_max: 1 << 20, deadline: None };
             let page = self.store.scan(&range, limits).await?;
             for record in page.records.iter().filter(|record| !keys::is_drop_note(&record.key)) {
-                removed += self.sweep_queue(QueueRecord::decode_id(&record.value)?, from, now).await?;
+                match self.sweep_queue(&record.value, from, now).await {
+                    Ok(count) => removed += count,
+                    Err(error) => failed = Some(error),
+                }
             }
             let Some(next) = page.next else { break };
             range.start = next;
             tokio::time::sleep((self.clock.instant() - started) * REST_FACTOR).await;
         }
+        if let Some(error) = failed {
+            return Err(error);
+        }
         *self.sweeps.done_until.lock() = now;
         Ok(removed)
     }
 
-    async fn sweep_queue(&self, queue_id: u64, from: u64, now: u64) -> Result<u64> {
+    async fn sweep_queue(&self, record: &[u8], from: u64, now: u64) -> Result<u64> {
+        let queue_id = QueueRecord::decode_id(record)?;
         let mut removed = 0;
         let mut range = keys::expiries(queue_id, from, now);
         loop {

@@ -1,9 +1,9 @@
 //! Stored access policies of a table.
 
 use tablerock_kv::Bytes;
-use tablerock_protocol::ErrorCode;
 use tablerock_protocol::signing::TablePermissions;
 use tablerock_protocol::xml::StoredAccessPolicies;
+use tablerock_protocol::{ErrorCode, TableName};
 
 use super::TableService;
 use super::record::TableRecord;
@@ -23,7 +23,7 @@ impl TableService {
     /// Replaces the whole list.
     pub async fn set_table_acl(&self, account: &str, table: &str, policies: &StoredAccessPolicies) -> Result<()> {
         self.throttle.check_account(account)?;
-        let key = keys::directory_key(&table.to_ascii_lowercase());
+        let key = keys::directory_key(&TableName::fold(table));
         let policies = Bytes::from(policies.render());
         self.store
             .transact(&keys::directory_partition(account), vec![key.clone()], |tx| {

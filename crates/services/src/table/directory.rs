@@ -35,7 +35,7 @@ impl TableService {
     /// Deletes a table: its name is free at once, and its space comes back in the background.
     pub async fn delete_table(&self, account: &str, name: &str) -> Result<()> {
         self.throttle.check_account(account)?;
-        let key = keys::directory_key(&name.to_ascii_lowercase());
+        let key = keys::directory_key(&TableName::fold(name));
         let decide = |tx: &mut tablerock_kv::Transaction| -> Result<u64> {
             let record = tx.get(&key).ok_or(ErrorCode::ResourceNotFound)?;
             let id = TableRecord::decode(record)?.id;
@@ -111,7 +111,7 @@ impl TableService {
     }
 
     async fn stored_record(&self, account: &str, name: &str) -> Result<Option<Bytes>> {
-        let key = keys::directory_key(&name.to_ascii_lowercase());
+        let key = keys::directory_key(&TableName::fold(name));
         Ok(self.store.get(&keys::directory_partition(account), &key).await?)
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tablerock_kv::{Position, ScanLimits};
 use tablerock_protocol::filter::Row;
-use tablerock_protocol::{ErrorCode, Filter, ServiceError, Value, limits};
+use tablerock_protocol::{ErrorCode, Filter, ServiceError, TableName, Value, limits};
 
 use super::TableService;
 use super::record::TableRecord;
@@ -53,7 +53,9 @@ impl TableService {
             let found = self.store.scan(&range, scan_limits).await?;
             for record in &found.records {
                 let name = TableRecord::decode(&record.value)?.name;
-                if !query.filter.as_ref().is_none_or(|filter| filter.matches(&TableRow(&name))) {
+                if TableName::is_of_analytics(&name)
+                    || !query.filter.as_ref().is_none_or(|filter| filter.matches(&TableRow(&name)))
+                {
                     continue;
                 }
                 if page.names.len() == items_max {

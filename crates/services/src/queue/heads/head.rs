@@ -89,9 +89,13 @@ impl Head {
     pub(super) fn landed(&self, key: MessageKey) {
         let mut state = self.state.lock();
         if key < state.next {
-            state.add(key);
-        } else if let Some(meanwhile) = &mut state.meanwhile {
-            meanwhile.insert(key);
+            return state.add(key);
+        }
+        match &mut state.meanwhile {
+            Some(meanwhile) if meanwhile.len() < WAITING_MAX => drop(meanwhile.insert(key)),
+            Some(_) => state.read_again(key),
+            // The next scan will find it.
+            None => {}
         }
     }
 
@@ -119,8 +123,12 @@ impl State {
         if self.waiting.len() < WAITING_MAX {
             self.waiting.insert(key);
         } else {
-            self.next_again = Some(self.next_again.map_or(key, |again| again.min(key)));
+            self.read_again(key);
         }
+    }
+
+    fn read_again(&mut self, key: MessageKey) {
+        self.next_again = Some(self.next_again.map_or(key, |again| again.min(key)));
     }
 }
 
@@ -176,6 +184,18 @@ mod tests {
         head.landed(key(500_000));
         assert_eq!(head.claim(WAITING_MAX + 1).len(), WAITING_MAX);
         assert_eq!(head.read_from(1_000_000), Some(key(500_000)));
+    }
+
+    #[test]
+    fn what_lands_during_a_scan_is_bounded_too() {
+        let head = Head::default();
+        head.read_from(u64::MAX - 1);
+        (1..=2 * WAITING_MAX as u64).rev().for_each(|visible| head.landed(key(visible)));
+        head.found(&[], None, u64::MAX - 1);
+        let known: Vec<_> = head.claim(usize::MAX);
+        assert_eq!((known.len(), known[0]), (WAITING_MAX, key(WAITING_MAX as u64 + 1)));
+        assert_eq!(head.first(), key(1), "the rest is read again");
+        assert_eq!(head.read_from(u64::MAX - 1), Some(key(1)));
     }
 
     #[test]

@@ -1,23 +1,22 @@
 package tablerock.conformance;
 
-import com.azure.core.credential.AzureNamedKeyCredential;
-import com.azure.core.http.policy.FixedDelayOptions;
-import com.azure.core.http.policy.RetryOptions;
-import com.azure.data.tables.TableClientBuilder;
-import com.azure.data.tables.TableServiceClient;
-import com.azure.data.tables.TableServiceClientBuilder;
 import java.net.URI;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.Callable;
 
-/** Where the service is and how a case reaches it, as the environment says. */
-record Account(String connection, String name, String key, String endpoint) {
+/** Where the three services are, as the environment says. It knows no SDK. */
+public record Account(String connection, String name, String key, Map<String, String> settings) {
     private static final String DEVELOPMENT_CONNECTION = "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;"
         + "AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;"
+        + "BlobEndpoint=http://127.0.0.1:10000/devstoreaccount1;"
+        + "QueueEndpoint=http://127.0.0.1:10001/devstoreaccount1;"
         + "TableEndpoint=http://127.0.0.1:10002/devstoreaccount1;";
 
-    static Account fromEnvironment() {
+    public static Account fromEnvironment() {
         String connection = System.getenv("CONFORMANCE_CONNECTION_STRING");
         if (connection == null || connection.isEmpty() || connection.startsWith("UseDevelopmentStorage=true")) {
             connection = DEVELOPMENT_CONNECTION;
@@ -29,51 +28,45 @@ record Account(String connection, String name, String key, String endpoint) {
                 settings.put(setting.substring(0, equals), setting.substring(equals + 1));
             }
         }
-        String name = settings.get("AccountName");
-        String endpoint = settings.get("TableEndpoint");
+        return new Account(connection, settings.get("AccountName"), settings.get("AccountKey"), Map.copyOf(settings));
+    }
+
+    /** The address of one service, "Blob", "Queue" or "Table", without a slash at its end. */
+    public String endpoint(String service) {
+        String endpoint = settings.get(service + "Endpoint");
         if (endpoint == null) {
-            endpoint = settings.getOrDefault("DefaultEndpointsProtocol", "https") + "://" + name + ".table."
-                + settings.getOrDefault("EndpointSuffix", "core.windows.net");
+            endpoint = settings.getOrDefault("DefaultEndpointsProtocol", "https") + "://" + name + "."
+                + service.toLowerCase(Locale.ROOT) + "." + settings.getOrDefault("EndpointSuffix", "core.windows.net");
         }
-        return new Account(connection, name, settings.get("AccountKey"), endpoint.replaceAll("/$", ""));
+        return endpoint.replaceAll("/$", "");
     }
 
-    /** The endpoint of the read-only copy: the account's name gains a suffix, in the path or in the host. */
-    String secondary() {
-        return endpoint.replaceFirst(name, name + "-secondary");
+    /** The endpoint of a service's read-only copy: the account's name gains a suffix, in the path or in the host. */
+    public String secondary(String service) {
+        return endpoint(service).replaceFirst(name, name + "-secondary");
     }
 
-    AzureNamedKeyCredential credential() {
-        return new AzureNamedKeyCredential(name, key);
-    }
-
-    boolean isReachedOverHttps() {
-        return endpoint.startsWith("https:");
+    public boolean isReachedOverHttps() {
+        return endpoint("Table").startsWith("https:");
     }
 
     /**
      * How long a change of policies or properties may take to be in force. A real account needs up to half a minute;
      * a server on this machine has no excuse.
      */
-    Duration settleTime() {
-        String host = URI.create(endpoint).getHost();
+    public Duration settleTime() {
+        String host = URI.create(endpoint("Table")).getHost();
         return host.equals("localhost") || host.startsWith("127.") ? Duration.ZERO : Duration.ofSeconds(40);
     }
 
-    TableServiceClient service() {
-        return serviceBuilder().credential(credential()).buildClient();
-    }
-
-    /** A builder whose clients do not retry: each case wants the first answer. */
-    TableServiceClientBuilder serviceBuilder() {
-        return new TableServiceClientBuilder().endpoint(endpoint).retryOptions(impatient());
-    }
-
-    TableClientBuilder tableBuilder(String table) {
-        return new TableClientBuilder().endpoint(endpoint).tableName(table).retryOptions(impatient());
-    }
-
-    static RetryOptions impatient() {
-        return new RetryOptions(new FixedDelayOptions(0, Duration.ofMillis(1)));
+    /** Repeats an attempt for as long as the service may need to apply a setting. */
+    public void eventually(Callable<Boolean> attempt) throws Exception {
+        Instant deadline = Instant.now().plus(settleTime());
+        while (!attempt.call()) {
+            if (Instant.now().isAfter(deadline)) {
+                throw new AssertionError("the setting did not take effect");
+            }
+            Thread.sleep(1000);
+        }
     }
 }

@@ -8,6 +8,6 @@ import java.lang.annotation.Target;
 /** The operation of the service that a case is about, by the service's own name for it. */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
-@interface Operation {
+public @interface Operation {
     String value();
 }

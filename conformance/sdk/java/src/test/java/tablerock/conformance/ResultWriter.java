@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.TestWatcher;
  * <p>A case is named after its method, and a parameterised one also after its first argument:
  * {@code insertKeeps("empty string")} is {@code insert_keeps_empty_string}.
  */
-final class ResultWriter implements TestWatcher {
+public final class ResultWriter implements TestWatcher {
     private static final int DETAIL_LENGTH_MAX = 400;
 
     @Override
