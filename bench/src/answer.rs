@@ -51,8 +51,10 @@ impl Head {
 pub struct Answer<'a> {
     pub status: u16,
     pub head: &'a [u8],
-    /// As it came: with the heads of its chunks, if it has some.
+    /// As it came: with the heads of its chunks, if it has some. Of a large one the beginning.
     pub body: &'a [u8],
+    /// The length of all of it.
+    pub body_bytes: usize,
 }
 
 impl Answer<'_> {
@@ -128,7 +130,8 @@ mod tests {
     #[test]
     fn headers_are_found_in_any_case() {
         let head = Head::parse(SIZED).unwrap().unwrap();
-        let answer = Answer { status: head.status, head: &SIZED[..head.length], body: &SIZED[head.length..] };
+        let (head_bytes, body) = SIZED.split_at(head.length);
+        let answer = Answer { status: head.status, head: head_bytes, body, body_bytes: body.len() };
         assert_eq!((answer.status, answer.header("x-next"), answer.header("x-nex")), (200, Some("a b"), None));
     }
 

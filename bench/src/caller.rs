@@ -1,19 +1,17 @@
-//! Requests as a client of the service writes them: the usual headers, and a Shared Key signature over each request or
-//! a SAS of the table in its query.
-
-use std::time::{Duration, UNIX_EPOCH};
+//! Requests as a client of the Table service writes them: the usual headers, and a Shared Key signature over each request
+//! or a SAS of the table in its query.
 
 use tablerock_protocol::DateTime;
 use tablerock_protocol::signing::{AccountKey, SharedKeyScheme, TablePermissions, TableRequestParts, TableSasTerms};
 
 use crate::Result;
-use crate::clock::unix_seconds;
+use crate::clock::{RequestDate, unix_seconds};
 
 pub const ACCOUNT: &str = "devstoreaccount1";
 /// The published key of the development account; no secret.
-const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+pub(crate) const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 /// A version that Azurite knows as well.
-const VERSION: &str = "2020-12-06";
+pub(crate) const VERSION: &str = "2020-12-06";
 const SAS_SECONDS: u64 = 24 * 60 * 60;
 
 /// How a request shows who sends it.
@@ -66,8 +64,7 @@ pub struct Caller {
     key: AccountKey,
     /// The token; empty for Shared Key.
     sas: String,
-    second: u64,
-    date: String,
+    date: RequestDate,
     path: String,
     string_to_sign: String,
 }
@@ -80,7 +77,7 @@ impl Caller {
             Credential::Sas => table_sas(table, &key)?,
         };
         let (date, path, string_to_sign) = Default::default();
-        Ok(Self { host: format!("127.0.0.1:{port}"), key, sas, second: 0, date, path, string_to_sign })
+        Ok(Self { host: format!("127.0.0.1:{port}"), key, sas, date, path, string_to_sign })
     }
 
     /// Replaces what `out` holds by the request.
@@ -112,16 +109,12 @@ impl Caller {
     }
 
     fn sign(&mut self, call: &Call<'_>, out: &mut Vec<u8>) {
-        let second = unix_seconds();
-        if second != self.second {
-            self.second = second;
-            self.date = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(second));
-        }
+        let date = self.date.now();
         let parts = TableRequestParts {
             method: call.method,
             content_md5: "",
             content_type: call.content_type,
-            date: &self.date,
+            date,
             account: ACCOUNT,
             path: &self.path,
             comp: None,
@@ -129,11 +122,11 @@ impl Caller {
         self.string_to_sign.clear();
         parts.append_string_to_sign(SharedKeyScheme::SharedKey, &mut self.string_to_sign);
         let signature = self.key.sign(&self.string_to_sign);
-        append(out, &["x-ms-date: ", &self.date, "\r\nAuthorization: SharedKey ", ACCOUNT, ":", &signature, "\r\n"]);
+        append(out, &["x-ms-date: ", date, "\r\nAuthorization: SharedKey ", ACCOUNT, ":", &signature, "\r\n"]);
     }
 }
 
-fn append(out: &mut Vec<u8>, parts: &[&str]) {
+pub(crate) fn append(out: &mut Vec<u8>, parts: &[&str]) {
     parts.iter().for_each(|part| out.extend_from_slice(part.as_bytes()));
 }
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::Result;
 use crate::caller::{Call, Caller, Credential};
-use crate::connection::Connection;
 use crate::entity::Keys;
 use crate::load::{self, At, Load};
 use crate::progress::Progress;
@@ -66,12 +65,7 @@ pub fn drop_table(port: u16, table: &str) -> Result<()> {
 fn exchange(port: u16, call: &Call<'_>, statuses: &[u16]) -> Result<()> {
     let mut request = Vec::new();
     Caller::new(port, "", Credential::SharedKey)?.write(call, &mut request);
-    load::runtime()?.block_on(async {
-        let mut connection = Connection::open(port).await.map_err(|error| error.to_string())?;
-        let answer = connection.exchange(&request).await.map_err(|error| error.to_string())?;
-        let refused = || format!("{} {} was refused\n{}", call.method, call.resource, answer.text());
-        if statuses.contains(&answer.status) { Ok(()) } else { Err(refused()) }
-    })
+    load::set_up(port, &request, statuses)
 }
 
 #[cfg(test)]

@@ -19,7 +19,8 @@ impl Default for Text {
 }
 
 impl Text {
-    fn part(&self, number: u64, length: usize) -> &[u8] {
+    /// A part that belongs to this number.
+    pub fn part(&self, number: u64, length: usize) -> &[u8] {
         // A multiplicative hash: neighbours in a table should share nothing.
         let at = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize % (self.0.len() - length);
         &self.0[at..at + length]

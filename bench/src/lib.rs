@@ -5,8 +5,8 @@
 //! - [`rows`], [`plan`]: what is measured, and how much of it.
 //! - [`measure`]: one file for each part of the table of targets.
 //! - [`contest`], [`stage`], [`server`]: who takes part, in which order, in which processes.
-//! - [`load`], [`connection`], [`answer`], [`caller`]: the load generator.
-//! - [`workload`], [`dataset`], [`entity`]: what is asked, and of which data.
+//! - [`load`], [`connection`], [`answer`], [`caller`], [`header_caller`]: the load generator.
+//! - [`workload`], [`dataset`], [`entity`], [`content`]: what is asked, and of which data.
 //! - [`fjall_alone`], [`journal`]: the ceiling for writes.
 //! - [`histogram`], [`process`], [`series`], [`results`], [`explained`]: from measurements to verdicts.
 //! - [`machine`], [`sync_time`], [`versions`], [`report`]: the document.
@@ -16,11 +16,13 @@ pub mod answer;
 pub mod caller;
 pub mod clock;
 pub mod connection;
+pub mod content;
 pub mod contest;
 pub mod dataset;
 pub mod entity;
 pub mod explained;
 pub mod fjall_alone;
+pub mod header_caller;
 pub mod histogram;
 pub mod journal;
 pub mod load;

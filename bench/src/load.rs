@@ -130,9 +130,20 @@ pub fn ask_once(port: u16, work: &dyn Workload) -> Result<Vec<u8>> {
     client.next(&mut request);
     runtime()?.block_on(async {
         let mut connection = Connection::open(port).await.map_err(|error| error.to_string())?;
-        let answer = connection.exchange(&request).await.map_err(|error| error.to_string())?;
+        let answer = connection.exchange(&request, client.large_body()).await.map_err(|error| error.to_string())?;
         client.check(&answer)?;
         Ok([answer.head, answer.body].concat())
+    })
+}
+
+/// Sends a request that sets something up, for which these statuses are right answers.
+pub fn set_up(port: u16, request: &[u8], statuses: &[u16]) -> Result<()> {
+    runtime()?.block_on(async {
+        let mut connection = Connection::open(port).await.map_err(|error| error.to_string())?;
+        let answer = connection.exchange(request, b"").await.map_err(|error| error.to_string())?;
+        let asked = String::from_utf8_lossy(request);
+        let refused = || format!("{} was refused\n{}", asked.lines().next().unwrap_or_default(), answer.text());
+        if statuses.contains(&answer.status) { Ok(()) } else { Err(refused()) }
     })
 }
 
@@ -174,7 +185,7 @@ async fn ask_until_over(port: u16, mut client: Box<dyn Client>, course: &Course)
     let mut now = Instant::now();
     while now < course.to && !course.failed.load(Ordering::Relaxed) && client.next(&mut request) {
         let sent = Instant::now();
-        let answered = ask_for_all_pages(&mut connection, client.as_mut(), &mut request).await;
+        let answered = ask_to_the_end(&mut connection, client.as_mut(), &mut request).await;
         now = Instant::now();
         match answered {
             Ok(()) if (course.from..course.to).contains(&now) => latencies.record(now - sent),
@@ -197,20 +208,20 @@ enum Failure {
     Answer(String),
 }
 
-/// Sends a request and those for the pages that follow. Nothing is asked again: whether a request that was lost has been
+/// Sends a request and those that belong to it. Nothing is asked again: whether a request that was lost has been
 /// carried out is not known.
-async fn ask_for_all_pages(
+async fn ask_to_the_end(
     connection: &mut Connection,
     client: &mut dyn Client,
     request: &mut Vec<u8>,
 ) -> std::result::Result<(), Failure> {
     loop {
-        let answer = connection.exchange(request).await.map_err(|error| match error.kind() {
+        let answer = connection.exchange(request, client.large_body()).await.map_err(|error| match error.kind() {
             ErrorKind::InvalidData => Failure::Answer(error.to_string()),
             _ => Failure::Connection(error),
         })?;
         match client.check(&answer).map_err(Failure::Answer)? {
-            Step::NextPage => client.next(request),
+            Step::Continue => client.next(request),
             Step::Done => return Ok(()),
         };
     }

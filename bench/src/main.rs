@@ -31,7 +31,7 @@ struct Options {
     /// The binary of the server
     #[arg(long)]
     tablerock: PathBuf,
-    /// Azurite's script for tables; without it, comparisons with Azurite are left out
+    /// The directory of Azurite's package; without it, comparisons with Azurite are left out
     #[arg(long)]
     azurite: Option<PathBuf>,
     /// A directory for data, on the disk that is to be measured

@@ -20,6 +20,10 @@ pub struct Plan {
     pub read: Dataset,
     /// One large partition, for ranges and scans.
     pub range: Dataset,
+    /// What a queue holds before messages go through it, in the case that shows what its length costs.
+    pub queued_messages: u64,
+    /// How many blobs of 100 MiB go through in one turn.
+    pub large_blobs: u64,
     pub small: Dataset,
     pub big: Dataset,
     /// How often a start is measured.
@@ -29,6 +33,9 @@ pub struct Plan {
 /// After a pause of more than five seconds, be it for its file or for its memory, Azurite closes connections that it
 /// thinks idle, although their requests have come meanwhile. Clients live with that and connect anew.
 const LOSSES_MAX: u64 = 1_000;
+
+/// Within which it has to.
+const WHOLE_LIMIT: Duration = Duration::from_secs(5 * 60);
 
 const READ: &str = "Read";
 const RANGE: &str = "Range";
@@ -48,6 +55,8 @@ impl Plan {
             azurite_rest: Duration::from_millis(5_500),
             read: Dataset { table: READ, entities: 10_000, partition_size: 100 },
             range: Dataset { table: RANGE, entities: 100_000, partition_size: 100_000 },
+            queued_messages: 100_000,
+            large_blobs: 6,
             small: Dataset { table: SIZED, entities: 10_000, partition_size: 100 },
             big: Dataset { table: SIZED, entities: 10_000_000, partition_size: 100 },
             starts: 9,
@@ -67,6 +76,8 @@ impl Plan {
             azurite_rest: Duration::ZERO,
             read: Dataset { table: READ, entities: 2_000, partition_size: 100 },
             range: Dataset { table: RANGE, entities: 5_000, partition_size: 5_000 },
+            queued_messages: 2_000,
+            large_blobs: 2,
             small: Dataset { table: SIZED, entities: 2_000, partition_size: 100 },
             big: Dataset { table: SIZED, entities: 100_000, partition_size: 100 },
             starts: 3,
@@ -83,7 +94,7 @@ impl Plan {
         Load { measured: self.measured * 2, ..self.load(connections) }
     }
 
-    /// For work that changes tables.
+    /// For work that changes what the server holds.
     pub fn write_load(&self, connections: usize, who: Who) -> Load {
         let load = Load { measured: self.writes_measured, ..self.load(connections) };
         match who {
@@ -94,6 +105,11 @@ impl Plan {
             Who::AzuriteInMemory => Load { losses_max: LOSSES_MAX, ..load },
             _ => load,
         }
+    }
+
+    /// For work that comes to an end by itself: it is measured as a whole.
+    pub fn whole_load(&self, connections: usize, who: Who) -> Load {
+        Load { warm_up: Duration::ZERO, measured: WHOLE_LIMIT, ..self.write_load(connections, who) }
     }
 }
 

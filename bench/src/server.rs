@@ -9,6 +9,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tablerock_protocol::Service;
+
 use crate::Result;
 use crate::load::At;
 use crate::process::{cpu_time, memory_now, memory_peak};
@@ -135,27 +137,32 @@ pub fn wait_until_quiet(servers: &[&Server]) {
 pub struct Programs {
     pub tablerock: PathBuf,
     pub bare_hyper: PathBuf,
-    /// Azurite's script for tables; without it, what is compared with Azurite stays open.
+    /// Azurite's package; without it, what is compared with Azurite stays open.
     pub azurite: Option<PathBuf>,
 }
 
 impl Programs {
-    /// With the settings that hold by default. Its admin address gets the port behind its own.
-    pub fn tablerock(&self, port: u16, location: &Path) -> Command {
+    /// With the settings that hold by default. The service that is measured gets the port, the admin address the one
+    /// behind it, and the others some that nobody will ask for.
+    pub fn tablerock(&self, service: Service, port: u16, location: &Path) -> Command {
         let mut command = Command::new(&self.tablerock);
         command.arg("--location").arg(location).arg("--silent");
-        command.args(["--table-port", &port.to_string(), "--admin-port", &(port + 1).to_string()]);
-        command.args(["--blob-port", "0", "--queue-port", "0"]);
+        command.args(["--admin-port", &(port + 1).to_string()]);
+        for each in Service::ALL {
+            let port = if each == service { port } else { 0 };
+            command.args([format!("--{}-port", each.name()), port.to_string()]);
+        }
         command
     }
 
-    /// With its default way of keeping data in a directory, or in memory only. The flags spare it a line of log for each
+    /// One service, with its default way of keeping data in a directory, or in memory only. The flags spare it a line of log for each
     /// request and a call home. Node is named, so that the process that we start is the one that serves.
-    pub fn azurite(&self, port: u16, directory: &Path, in_memory: bool) -> Option<Command> {
+    pub fn azurite(&self, service: Service, port: u16, directory: &Path, in_memory: bool) -> Option<Command> {
+        let name = service.name();
         let mut command = Command::new("node");
-        command.arg(self.azurite.as_ref()?);
+        command.arg(self.azurite.as_ref()?.join(format!("dist/src/{name}/main.js")));
         command.args(["--silent", "--disableTelemetry", "--skipApiVersionCheck"]);
-        command.args(["--tablePort", &port.to_string()]);
+        command.args([format!("--{name}Port"), port.to_string()]);
         if in_memory {
             command.arg("--inMemoryPersistence");
         } else {

@@ -5,9 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use tablerock_protocol::Service;
+
 use crate::Result;
 use crate::caller::{Call, Caller, Credential};
 use crate::dataset::Dataset;
+use crate::header_caller::{HeaderCall, HeaderCaller};
 use crate::plan::Plan;
 use crate::report::thousands;
 use crate::results::Results;
@@ -49,33 +52,44 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// A Tablerock on an empty directory.
+    /// A Tablerock on an empty directory, of which tables are asked.
     pub fn fresh_tablerock(&self, name: &str) -> Result<Server> {
-        self.tablerock(Place::Usual, &self.emptied(name)?)
+        self.fresh_tablerock_for(Service::Table, name)
+    }
+
+    /// The same, of which another service is asked.
+    pub fn fresh_tablerock_for(&self, service: Service, name: &str) -> Result<Server> {
+        let request = list_request(service, self.port(Place::Usual))?;
+        self.start_tablerock(service, Place::Usual, &self.emptied(name)?, &request)
     }
 
     pub fn tablerock(&self, place: Place, directory: &Path) -> Result<Server> {
-        let port = self.port(place);
-        self.tablerock_asked(place, directory, &tables_query(port)?)
+        self.tablerock_asked(place, directory, &list_request(Service::Table, self.port(place))?)
     }
 
     /// The same, for which the first answer is the one to this request.
     pub fn tablerock_asked(&self, place: Place, directory: &Path, request: &[u8]) -> Result<Server> {
+        self.start_tablerock(Service::Table, place, directory, request)
+    }
+
+    fn start_tablerock(&self, service: Service, place: Place, directory: &Path, request: &[u8]) -> Result<Server> {
         let port = self.port(place);
-        let command = self.programs.tablerock(port, directory);
+        let command = self.programs.tablerock(service, port, directory);
         Server::start("Tablerock", command, port, &self.log("tablerock"), request)
     }
 
-    /// Azurite in its two forms, each on nothing, unless there is no Azurite.
-    pub fn azurites(&self) -> Result<Vec<(Who, Server)>> {
+    /// One of Azurite's services in its two forms, each on nothing, unless there is no Azurite.
+    pub fn azurites(&self, service: Service) -> Result<Vec<(Who, Server)>> {
         let mut servers = Vec::new();
         for (who, place, name) in [
             (Who::Azurite, Place::Azurite, "azurite"),
             (Who::AzuriteInMemory, Place::AzuriteInMemory, "azurite-in-memory"),
         ] {
             let (port, directory) = (self.port(place), self.emptied(name)?);
-            let Some(command) = self.programs.azurite(port, &directory, who == Who::AzuriteInMemory) else { continue };
-            servers.push((who, Server::start(who.name(), command, port, &self.log(name), &tables_query(port)?)?));
+            let command = self.programs.azurite(service, port, &directory, who == Who::AzuriteInMemory);
+            let Some(command) = command else { continue };
+            let request = list_request(service, port)?;
+            servers.push((who, Server::start(who.name(), command, port, &self.log(name), &request)?));
         }
         Ok(servers)
     }
@@ -83,7 +97,7 @@ impl Stage {
     /// The same with a table. Who fails to take it in is out, which is told.
     pub fn azurites_with(&mut self, dataset: Dataset) -> Result<Vec<(Who, Server)>> {
         let mut servers = Vec::new();
-        for (who, server) in self.azurites()? {
+        for (who, server) in self.azurites(Service::Table)? {
             match dataset.load(server.at()) {
                 Ok(_) => servers.push((who, server)),
                 Err(why) => {
@@ -102,7 +116,7 @@ impl Stage {
         let file = self.work.join("answer.http");
         fs::write(&file, answer).map_err(|error| format!("{}: {error}", file.display()))?;
         let command = self.programs.bare_hyper(port, &file);
-        Server::start("bare hyper", command, port, &self.log("bare-hyper"), &tables_query(port)?)
+        Server::start("bare hyper", command, port, &self.log("bare-hyper"), &list_request(Service::Table, port)?)
     }
 
     /// Ends a Tablerock that has been under load.
@@ -142,8 +156,16 @@ impl Stage {
     }
 }
 
-fn tables_query(port: u16) -> Result<Vec<u8>> {
+/// The request for what there is: tables, queues or containers.
+fn list_request(service: Service, port: u16) -> Result<Vec<u8>> {
     let mut request = Vec::new();
-    Caller::new(port, "", Credential::SharedKey)?.write(&Call::get("/Tables", ""), &mut request);
+    match service {
+        Service::Table => {
+            Caller::new(port, "", Credential::SharedKey)?.write(&Call::get("/Tables", ""), &mut request);
+        }
+        Service::Queue | Service::Blob => {
+            HeaderCaller::new(port)?.write(&HeaderCall::new("GET", "/", "comp=list"), &mut request);
+        }
+    }
     Ok(request)
 }

@@ -29,9 +29,8 @@ fn commit() -> Option<String> {
     Some(format!(" (commit {commit}{})", if changes.is_empty() { "" } else { " and changes since" }))
 }
 
-/// The script is `{package}/dist/src/table/main.js`.
-fn azurite_version(script: &Path) -> Option<String> {
-    let manifest = fs::read_to_string(script.ancestors().nth(4)?.join("package.json")).ok()?;
+fn azurite_version(package: &Path) -> Option<String> {
+    let manifest = fs::read_to_string(package.join("package.json")).ok()?;
     let line = manifest.lines().find_map(|line| line.trim().strip_prefix("\"version\": \""))?;
     Some(line.trim_end_matches(['"', ',']).to_owned())
 }

@@ -13,7 +13,7 @@ use crate::preparation::Preparation;
 use crate::workspace::Workspace;
 
 /// The rows as the load generator names them; it is not asked, because it may not be built yet.
-const ROWS: [&str; 13] = [
+const ROWS: [&str; 23] = [
     "point-read",
     "insert-many",
     "insert-one",
@@ -23,6 +23,16 @@ const ROWS: [&str; 13] = [
     "row-range",
     "filter-scan",
     "big-read",
+    "put-message",
+    "get-message",
+    "delete-message",
+    "message-round-trip",
+    "put-small-blob",
+    "get-small-blob",
+    "put-medium-blob",
+    "get-medium-blob",
+    "put-large-blob",
+    "get-large-blob",
     "start",
     "big-start",
     "memory",
@@ -66,8 +76,7 @@ pub(crate) fn run(workspace: &Workspace, options: &BenchOptions) -> Result<bool>
     command.args(options.only.iter().flat_map(|row| ["--only", row]));
     match preparation.wait_for(Environment::Azurite) {
         Ok(()) => {
-            let script = workspace.installed("azurite/node_modules/azurite/dist/src/table/main.js");
-            command.arg("--azurite").arg(script);
+            command.arg("--azurite").arg(workspace.installed("azurite/node_modules/azurite"));
         }
         Err(why) if options.is_full() => {
             return Err(format!("a full run compares with Azurite, but {why}; --quick and --only go without it"));

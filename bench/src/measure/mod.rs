@@ -1,6 +1,8 @@
 //! One file for each part of the table of targets: which loads it has, who takes part, and what is required.
 
 mod big;
+mod blobs;
+mod messages;
 mod queries;
 mod reads;
 mod start;
@@ -23,6 +25,8 @@ pub fn all(stage: &mut Stage, rows: &[Row]) -> Result<()> {
     reads::measure(stage, &wants)?;
     writes::measure(stage, &wants)?;
     queries::measure(stage, &wants)?;
+    messages::measure(stage, &wants)?;
+    blobs::measure(stage, &wants)?;
     start::measure_empty(stage, &wants)?;
     big::measure(stage, &wants)?;
     if wants(Row::Memory) {

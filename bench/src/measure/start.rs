@@ -16,7 +16,7 @@ use crate::stage::{Place, Stage};
 const EMPTY_TIME_MAX: Duration = Duration::from_millis(50);
 const IDLE_BYTES_MAX: u64 = 25_000_000;
 /// After which nothing of the start is under way any more.
-const IDLE_TIME: Duration = Duration::from_secs(2);
+pub(super) const IDLE_TIME: Duration = Duration::from_secs(2);
 
 /// Starts on an empty directory.
 pub(super) fn measure_empty(stage: &mut Stage, wants: &dyn Fn(Row) -> bool) -> Result<()> {

@@ -1,11 +1,13 @@
 //! Inserts and group transactions. Each load meets servers that hold nothing: what a server holds slows some down, and
 //! Tablerock's journals are to tell which groups it made of this load and of no other.
 
+use tablerock_protocol::Service;
+
 use crate::Result;
 use crate::contest::{self, Case, Contestant};
 use crate::dataset::create_table;
 use crate::fjall_alone::FjallAlone;
-use crate::report::micros;
+use crate::report::{connections_name, micros};
 use crate::results::{Results, percent, times};
 use crate::rows::Row;
 use crate::series::Who;
@@ -69,7 +71,7 @@ pub(super) fn measure(stage: &mut Stage, wants: &dyn Fn(Row) -> bool) -> Result<
 
 fn hold(stage: &mut Stage, write: &Write) -> Result<()> {
     let tablerock = stage.fresh_tablerock("write")?;
-    let azurites = stage.azurites()?;
+    let azurites = stage.azurites(Service::Table)?;
     let mut contestants = Vec::new();
     let servers = [(Who::Tablerock, &tablerock)].into_iter().chain(azurites.iter().map(|(who, server)| (*who, server)));
     for (who, server) in servers {
@@ -84,11 +86,7 @@ fn hold(stage: &mut Stage, write: &Write) -> Result<()> {
     }
     let (source, directory) = (stage.directory("write"), stage.directory("fjall"));
     contestants.push(Contestant::Fjall(FjallAlone { source, directory }));
-    let name = match write.connections {
-        1 => "1 connection".to_owned(),
-        connections => format!("{connections} connections"),
-    };
-    let case = Case { row: write.row, name, is_judged: write.is_judged };
+    let case = Case { row: write.row, name: connections_name(write.connections), is_judged: write.is_judged };
     contest::hold(&case, stage.plan.rounds, &contestants, &mut stage.results)?;
     drop(contestants);
     stage.retire(tablerock, write.row.title())

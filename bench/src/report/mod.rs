@@ -69,6 +69,11 @@ pub fn micros_of_all(times: &[Duration]) -> String {
     times.iter().map(|&time| micros(time)).collect::<Vec<_>>().join(", ")
 }
 
+/// `1 connection`, `16 connections`
+pub fn connections_name(connections: usize) -> String {
+    format!("{connections} connection{}", if connections == 1 { "" } else { "s" })
+}
+
 /// `18.2 MB`
 pub fn megabytes(bytes: u64) -> String {
     let megabytes = bytes as f64 / 1e6;

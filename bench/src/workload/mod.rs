@@ -1,15 +1,19 @@
 //! What is asked of a server: each kind of work knows its requests and what a right answer to them is.
 
+mod blob;
 mod group;
 mod insert;
+mod message;
 mod point_read;
 mod query;
 
 use crate::Result;
 use crate::answer::Answer;
 
+pub use blob::{GetBlob, PutBlob};
 pub use group::Group;
 pub use insert::Insert;
+pub use message::{Errand, MessageWork, Queue};
 pub use point_read::PointRead;
 pub use query::{Query, Wanted};
 
@@ -17,14 +21,19 @@ pub use query::{Query, Wanted};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Done,
-    /// `next` writes the request for the page that follows.
-    NextPage,
+    /// `next` writes another that belongs to it: for the page that follows, or for what is to be done then.
+    Continue,
 }
 
 /// The requests of one connection.
 pub trait Client: Send {
     /// Replaces what `out` holds by the next request; `false` if there is none.
     fn next(&mut self, out: &mut Vec<u8>) -> bool;
+
+    /// A body that is sent behind what `next` wrote. Small ones are a part of that.
+    fn large_body(&self) -> &[u8] {
+        b""
+    }
 
     /// Judges the answer; an error ends the run.
     fn check(&mut self, answer: &Answer<'_>) -> Result<Step>;
