@@ -136,7 +136,7 @@ func checkCondition(t *T, err error, holds, isUnmodified bool) {
 	case isUnmodified:
 		requireRefused(t, err, 304, "ConditionNotMet")
 	default:
-		requireRefused(t, err, 412, "ConditionNotMet")
+		requireRefused(t, err, 412, "ConditionNotMet", "TargetConditionNotMet") // The latter for copies only.
 	}
 }
 

@@ -4,6 +4,7 @@ package harness
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -19,10 +20,15 @@ func Refusal(t *T, err error) *azcore.ResponseError {
 	return failure
 }
 
-func RequireRefused(t *T, err error, status int, code string) {
+// RequireRefused wants a status and a code, or one of several where the service's documents name several.
+func RequireRefused(t *T, err error, status int, codes ...string) {
 	t.Helper()
 	failure := Refusal(t, err)
-	require.Equal(t, [2]string{strconv.Itoa(status), code}, [2]string{strconv.Itoa(failure.StatusCode), failure.ErrorCode})
+	expected := [2]string{strconv.Itoa(status), codes[0]}
+	if slices.Contains(codes, failure.ErrorCode) {
+		expected[1] = failure.ErrorCode
+	}
+	require.Equal(t, expected, [2]string{strconv.Itoa(failure.StatusCode), failure.ErrorCode})
 }
 
 // RequireRefusedWith is for cases in which only the status is settled.
