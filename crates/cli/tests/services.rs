@@ -1,5 +1,7 @@
 //! The ports of queues and blobs: who is let in, and in which voice each service speaks.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tablerock_kv::{Bytes, Engine, Error, Store};
+use tablerock_kv::{Bytes, Engine, Error, Store, Transaction};
 use tablerock_kv_local::LocalEngine;
 
 #[tokio::main]
@@ -50,7 +50,11 @@ async fn write(store: &Store, round: u8, count: usize, bytes: usize, in_flight: 
         dice.fill(&mut value);
         let (store, value) = (store.clone(), Bytes::from(value));
         tasks.spawn(async move {
-            store.transact(&[round], vec![], |tx| Ok::<_, Error>(tx.put(key(index), value.clone()))).await
+            let put = |transaction: &mut Transaction| {
+                transaction.put(key(index), value.clone());
+                Ok(())
+            };
+            store.transact(&[round], vec![], put).await
         });
         if tasks.len() == in_flight {
             tasks.join_next().await.expect("some are under way").expect("no task panics")?;

@@ -1,5 +1,7 @@
 //! Shared Key and Shared Key Lite of queues and blobs, against signatures known to be right.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 use tablerock_protocol::signing::{AccountKey, HeaderRequestParts, SharedKeyScheme};
 use tablerock_protocol::{QueryString, ServiceVersion};
 

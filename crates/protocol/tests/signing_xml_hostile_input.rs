@@ -1,5 +1,7 @@
 //! Whatever a stranger sends is refused or read, and never ends in a panic.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 use std::net::IpAddr;
 
 use tablerock_protocol::signing::{

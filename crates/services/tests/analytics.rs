@@ -1,5 +1,7 @@
 //! Storage Analytics with a clock that moves by hand: logs, metrics, their settings and their end.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 mod support;
 
 use std::collections::HashMap;

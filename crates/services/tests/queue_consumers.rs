@@ -1,5 +1,7 @@
 //! Many producers and consumers on one queue: each message is given out once before its timeout.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 #[path = "support/queue_model.rs"]
 mod queue_model;
 mod support;
