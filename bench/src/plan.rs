@@ -8,8 +8,9 @@ use crate::series::Who;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
-    /// How often each contestant has its turn.
-    pub rounds: usize,
+    /// How often each contestant has its turn. Odd, so that one round is in the middle.
+    pub read_rounds: usize,
+    pub write_rounds: usize,
     warm_up: Duration,
     measured: Duration,
     writes_measured: Duration,
@@ -45,9 +46,10 @@ impl Plan {
     /// What `docs/benchmarks.md` is made from.
     pub fn full() -> Self {
         Self {
-            rounds: 2,
-            warm_up: Duration::from_secs(1),
-            measured: Duration::from_secs(3),
+            read_rounds: 7,
+            write_rounds: 3,
+            warm_up: Duration::from_millis(500),
+            measured: Duration::from_millis(1_500),
             writes_measured: Duration::from_secs(5),
             // Azurite writes its file every five seconds while things change. Two of those fall into each turn, and
             // the last is waited for.
@@ -68,7 +70,8 @@ impl Plan {
     pub fn quick() -> Self {
         let measured = Duration::from_secs(1);
         Self {
-            rounds: 2,
+            read_rounds: 3,
+            write_rounds: 1,
             warm_up: Duration::from_millis(300),
             measured,
             writes_measured: measured,

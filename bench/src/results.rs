@@ -79,11 +79,11 @@ impl Results {
         self.series.iter().filter(move |series| series.is_judged && series.row == row && series.who == who)
     }
 
-    /// One's rate divided by another's, in the case where that is lowest.
+    /// One's rate in relation to another's, in the case where that is lowest.
     pub fn lowest_ratio(&self, row: Row, ours: Who, rival: Who) -> Option<(f64, &str)> {
         let ratios = self.judged(row, ours).filter_map(|ours| {
             let theirs = self.judged(row, rival).find(|theirs| theirs.case == ours.case && !theirs.runs.is_empty())?;
-            Some((ours.rate() / theirs.rate(), ours.case.as_str()))
+            Some((ours.ratio_to(theirs), ours.case.as_str()))
         });
         ratios.min_by(|a, b| a.0.total_cmp(&b.0))
     }

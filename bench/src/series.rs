@@ -62,6 +62,12 @@ impl Series {
         self.rates().fold((f64::INFINITY, 0.0), |(least, most), rate| (least.min(rate), most.max(rate)))
     }
 
+    /// The rate divided by another's, round by round: the middle one. Turns of one round lie together in time, so a machine
+    /// that is slower for a minute slows both of them.
+    pub fn ratio_to(&self, other: &Series) -> f64 {
+        median(self.rates().zip(other.rates()).map(|(own, other)| own / other).collect())
+    }
+
     fn rates(&self) -> impl Iterator<Item = f64> {
         self.runs.iter().map(|run| run.entities as f64 / run.time.as_secs_f64())
     }
@@ -126,6 +132,13 @@ pub(crate) mod tests {
         assert_eq!(series.rate(), 900.0);
         assert_eq!(series.spread(), (10.0, 1000.0));
         assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+
+    #[test]
+    fn a_slow_minute_of_the_machine_does_not_decide_a_ratio() {
+        let ours = series("a", Who::Tablerock, &[1000, 500, 900]);
+        let theirs = series("a", Who::Azurite, &[100, 50, 10]);
+        assert_eq!(ours.ratio_to(&theirs), 10.0);
     }
 
     #[test]

@@ -95,7 +95,7 @@ fn point_reads(stage: &mut Stage, small: &Path, big: &Path) -> Result<()> {
                 Contestant::Server { who, server, work: Box::new(work), load }
             })
             .collect();
-        contest::hold(&case, stage.plan.rounds, &contestants, &mut stage.results)?;
+        contest::hold(&case, stage.plan.read_rounds, &contestants, &mut stage.results)?;
     }
     for server in servers {
         stage.retire(server, Row::BigRead.title())?;

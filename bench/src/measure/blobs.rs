@@ -119,7 +119,7 @@ fn hold_put(stage: &mut Stage, size: Size, content: &Arc<Content>) -> Result<u64
         let work = Box::new(PutBlob::begin(port, Arc::clone(content), blobs_max)?);
         contestants.push(Contestant::Server { who, server, work, load: size.put_load(&stage.plan, who) });
     }
-    contest::hold(&size.case(size.put), stage.plan.rounds, &contestants, &mut stage.results)?;
+    contest::hold(&size.case(size.put), stage.plan.write_rounds, &contestants, &mut stage.results)?;
     drop(contestants);
     retire(stage, tablerock, idle_bytes, size.put)
 }
@@ -137,7 +137,7 @@ fn hold_get(stage: &mut Stage, size: Size, content: &Arc<Content>) -> Result<u64
         contestants.push(Contestant::Server { who, server, work, load: size.get_load(&stage.plan, who) });
     }
     thread::sleep(stage.plan.azurite_rest);
-    contest::hold(&size.case(size.get), stage.plan.rounds, &contestants, &mut stage.results)?;
+    contest::hold(&size.case(size.get), stage.plan.write_rounds, &contestants, &mut stage.results)?;
     drop(contestants);
     retire(stage, tablerock, idle_bytes, size.get)
 }

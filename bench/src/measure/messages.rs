@@ -92,5 +92,5 @@ fn hold(stage: &mut Stage, row: Row, name: String, errand: Errand, holders: &[Ho
         contestants.push(Contestant::Server { who: *who, server, work, load });
     }
     let case = Case { row, name, is_judged: true };
-    contest::hold(&case, stage.plan.rounds, &contestants, &mut stage.results)
+    contest::hold(&case, stage.plan.write_rounds, &contestants, &mut stage.results)
 }

@@ -31,7 +31,7 @@ pub(super) fn measure(stage: &mut Stage, wants: &dyn Fn(Row) -> bool) -> Result<
         let case = Case { row, name, is_judged: true };
         let work = |server: &Server| Query { port: server.at().port, dataset, wanted };
         let contestants = contestants(&tablerock, &azurites, load, work);
-        contest::hold(&case, stage.plan.rounds, &contestants, &mut stage.results)?;
+        contest::hold(&case, stage.plan.read_rounds, &contestants, &mut stage.results)?;
         stage.results.require_ratio(row, Who::Azurite, least, times);
     }
     stage.retire(tablerock, "queries on a large partition")

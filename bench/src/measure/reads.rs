@@ -47,7 +47,7 @@ fn point_reads(stage: &mut Stage, tablerock: &Server, azurites: &[(Who, Server)]
             let mut contestants = contestants(tablerock, azurites, load, work);
             let work = Box::new(work(&hyper));
             contestants.push(Contestant::Server { who: Who::BareHyper, server: &hyper, work, load });
-            contest::hold(&case, stage.plan.rounds, &contestants, &mut stage.results)?;
+            contest::hold(&case, stage.plan.read_rounds, &contestants, &mut stage.results)?;
         }
     }
     Ok(())
@@ -59,7 +59,7 @@ fn partition_queries(stage: &mut Stage, tablerock: &Server, azurites: &[(Who, Se
         let case = Case { row: Row::PartitionQuery, name: format!("{connections} connections"), is_judged: true };
         let work = |server: &Server| Query { port: server.at().port, dataset, wanted };
         let contestants = contestants(tablerock, azurites, stage.plan.load(connections), work);
-        contest::hold(&case, stage.plan.rounds, &contestants, &mut stage.results)?;
+        contest::hold(&case, stage.plan.read_rounds, &contestants, &mut stage.results)?;
     }
     Ok(())
 }

@@ -87,7 +87,7 @@ fn hold(stage: &mut Stage, write: &Write) -> Result<()> {
     let (source, directory) = (stage.directory("write"), stage.directory("fjall"));
     contestants.push(Contestant::Fjall(FjallAlone { source, directory }));
     let case = Case { row: write.row, name: connections_name(write.connections), is_judged: write.is_judged };
-    contest::hold(&case, stage.plan.rounds, &contestants, &mut stage.results)?;
+    contest::hold(&case, stage.plan.write_rounds, &contestants, &mut stage.results)?;
     drop(contestants);
     stage.retire(tablerock, write.row.title())
 }

@@ -1,6 +1,6 @@
 //! From settings to a running server, and its orderly end. The only place that names an engine.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -85,7 +85,8 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
         Some(listener) => Some(administer(road.clone(), store.clone(), listener, stopped)?),
         None => None,
     };
-    banner.iter().for_each(|line| println!("{line}"));
+    // Nobody has to read it: whoever started the server may be gone, which is no reason to stop.
+    let _ = banner.iter().try_for_each(|line| writeln!(io::stdout(), "{line}"));
     signals.wait().await;
     tracing::info!("stopping: requests under way may finish");
     // Whoever listened is gone only if the server is ending anyway.
@@ -212,7 +213,7 @@ fn announcement(
     admin: Option<&TcpListener>,
 ) -> Result<Vec<String>, String> {
     for explanation in &settings.explanations {
-        eprintln!("tablerock: {explanation}");
+        let _ = writeln!(io::stderr(), "tablerock: {explanation}");
     }
     if settings.silent {
         return Ok(vec![]);

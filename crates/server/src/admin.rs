@@ -26,7 +26,7 @@ pub async fn serve_admin(road: Arc<Road>, store: Store, listener: TcpListener, s
         let response = answer(&road, &store, request.method(), request.uri().path());
         std::future::ready(Ok(response))
     };
-    serve(listener, listening, stop, || (), handle).await;
+    serve(listener, listening, false, stop, || (), handle).await;
 }
 
 fn answer(road: &Road, store: &Store, method: &Method, path: &str) -> Response<Content> {

@@ -41,6 +41,7 @@ mod road;
 mod room;
 mod sending;
 mod service_api;
+mod spelling;
 mod table_api;
 pub mod tls;
 mod upload;

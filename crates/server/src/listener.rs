@@ -20,6 +20,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::content::Content;
 use crate::road::{Peer, Road};
 use crate::sending::Sending;
+use crate::spelling::{Spelled, SpelledNames, Spelling};
 
 /// The head of a request: its line and all headers.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -68,14 +69,17 @@ pub async fn serve_service(
         let peer = Peer { address: address.ip().to_canonical(), port: address.port(), is_https };
         road.clone().handle(service, request, peer)
     };
-    serve(listener, listening, stop, move || counted.metrics.count_connection(), handle).await;
+    // Tables have no metadata.
+    let is_spelled = service != Service::Table;
+    serve(listener, listening, is_spelled, stop, move || counted.metrics.count_connection(), handle).await;
 }
 
 /// Accepts connections and runs `handle` for each request on them. What `open` gives lives as long as the
-/// connection does.
+/// connection does. If `is_spelled`, requests and answers keep the case of their metadata's names.
 pub(crate) async fn serve<H, F, G>(
     listener: TcpListener,
     listening: Listening,
+    is_spelled: bool,
     mut stop: watch::Receiver<bool>,
     open: impl Fn() -> G,
     handle: H,
@@ -103,7 +107,7 @@ pub(crate) async fn serve<H, F, G>(
         let (watcher, counted) = (graceful.watcher(), open());
         let (tls, idle_time, handle) = (listening.tls.clone(), listening.idle_time, handle.clone());
         tokio::spawn(async move {
-            if let Err(error) = connection(stream, address, tls, idle_time, watcher, handle).await {
+            if let Err(error) = connection(stream, address, tls, idle_time, is_spelled, watcher, handle).await {
                 tracing::debug!(%address, %error, "a connection ended badly");
             }
             drop((place, counted));
@@ -131,6 +135,7 @@ async fn connection<H, F>(
     address: SocketAddr,
     tls: Option<TlsAcceptor>,
     idle_time: Duration,
+    is_spelled: bool,
     watcher: Watcher,
     handle: H,
 ) -> ConnectionResult
@@ -141,25 +146,59 @@ where
     // Small answers must not wait for more bytes to fill a segment.
     stream.set_nodelay(true)?;
     let stream = Sending::new(stream);
-    let service = service_fn(move |request| handle(request, address));
-    let Some(tls) = tls else { return serve_http1(stream, idle_time, watcher, service).await };
+    let handle = move |request| handle(request, address);
+    let http1 = Http1 { idle_time, is_spelled, watcher };
+    let Some(tls) = tls else { return http1.serve(stream, handle).await };
     let stream = tokio::time::timeout(HANDSHAKE_TIME, tls.accept(stream)).await??;
     if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
         let mut http = http2::Builder::new(TokioExecutor::new());
         http.timer(TokioTimer::new()).max_header_list_size(HEAD_BYTES_MAX as u32).max_concurrent_streams(STREAMS_MAX);
         http.keep_alive_interval(idle_time);
-        return Ok(watcher.watch(http.serve_connection(TokioIo::new(stream), service)).await?);
+        let served = http.serve_connection(TokioIo::new(stream), service_fn(handle));
+        return Ok(http1.watcher.watch(served).await?);
     }
-    serve_http1(stream, idle_time, watcher, service).await
+    http1.serve(stream, handle).await
 }
 
-async fn serve_http1<I, S>(stream: I, idle_time: Duration, watcher: Watcher, service: S) -> ConnectionResult
-where
-    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    S: hyper::service::Service<Request<Incoming>, Response = Response<Content>, Error = Infallible> + Send + 'static,
-    S::Future: Send + 'static,
-{
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(idle_time).max_buf_size(HEAD_BYTES_MAX);
-    Ok(watcher.watch(http.serve_connection(TokioIo::new(stream), service)).await?)
+/// How a connection of HTTP/1.1 is served.
+struct Http1 {
+    idle_time: Duration,
+    is_spelled: bool,
+    watcher: Watcher,
+}
+
+impl Http1 {
+    async fn serve<I, H, F>(self, stream: I, handle: H) -> ConnectionResult
+    where
+        I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        H: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+        F: Future<Output = Handled> + Send + 'static,
+    {
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(self.idle_time).max_buf_size(HEAD_BYTES_MAX);
+        if !self.is_spelled {
+            let served = http.serve_connection(TokioIo::new(stream), service_fn(handle));
+            return Ok(self.watcher.watch(served).await?);
+        }
+        let spelling = Spelling::default();
+        let stream = Spelled::new(stream, spelling.clone(), HEAD_BYTES_MAX);
+        let service = service_fn(move |request| keep_spelling(spelling.clone(), request, handle.clone()));
+        Ok(self.watcher.watch(http.serve_connection(TokioIo::new(stream), service)).await?)
+    }
+}
+
+async fn keep_spelling<F: Future<Output = Handled>>(
+    spelling: Spelling,
+    mut request: Request<Incoming>,
+    handle: impl FnOnce(Request<Incoming>) -> F,
+) -> Handled {
+    let names = spelling.take_incoming();
+    if !names.is_empty() {
+        request.extensions_mut().insert(names);
+    }
+    let mut response = handle(request).await?;
+    if let Some(names) = response.extensions_mut().remove::<SpelledNames>() {
+        spelling.set_outgoing(names);
+    }
+    Ok(response)
 }

@@ -11,6 +11,7 @@ use tablerock_protocol::{Accepted, DateTime, ErrorCode, ServiceError, ServiceVer
 use crate::answer::{Answer, AnswerBody};
 use crate::content::Content;
 use crate::headers::{AnswerHeader, CLIENT_REQUEST_ID, REQUEST_ID, VERSION};
+use crate::spelling::SpelledNames;
 
 pub(crate) type HttpResponse = Response<Content>;
 
@@ -150,6 +151,7 @@ impl Envelope {
         for (header, value) in answer.headers {
             headers.append(header.name(), header_value(value));
         }
+        let spelled = SpelledNames::of(answer.metadata.iter().map(|(name, _)| name.as_str()));
         for (name, value) in answer.metadata {
             // A stored name came in as a header's; one that could not go out as such is left out.
             if let Ok(name) = HeaderName::try_from(["x-ms-meta-", &name].concat()) {
@@ -170,6 +172,9 @@ impl Envelope {
         }
         if let Some(id) = &self.client_request_id {
             headers.insert(CLIENT_REQUEST_ID, id.clone());
+        }
+        if !spelled.is_empty() {
+            response.extensions_mut().insert(spelled);
         }
         response
     }

@@ -25,7 +25,6 @@ ON_A_CONTAINER = {
 
 ON_BLOBS = {
     "download": ("r", lambda container: container.download_blob("blob").readall()),
-    "overwrite": ("w", lambda container: container.upload_blob("blob", b"x", overwrite=True)),
     "metadata": ("w", lambda container: container.get_blob_client("blob").set_blob_metadata({"a": "1"})),
     "delete": ("d", lambda container: container.delete_blob("blob")),
 }
@@ -72,6 +71,16 @@ def test_an_account_sas_for_blobs(account, container, blob, name):
 def test_an_account_sas_creates_blobs(account, container, letter):
     container_with_account_sas(account, container.container_name, "o", letter).upload_blob("new", b"x")
     assert container.get_blob_client("new").exists()
+
+
+def test_an_account_sas_overwrites_blobs(account, container, blob):
+    def overwrite(letters):
+        client = container_with_account_sas(account, container.container_name, "o", letters)
+        client.upload_blob("blob", b"x", overwrite=True)
+
+    with refused(403, "AuthorizationPermissionMismatch"):
+        overwrite(ALL_LETTERS.replace("w", "").replace("c", ""))
+    overwrite("w")
 
 
 def test_an_account_sas_that_may_only_create_does_not_overwrite(account, container, blob):

@@ -39,8 +39,11 @@ pub fn append_blob_batch_response(out: &mut Vec<u8>, batch: Uuid, parts: &[(Stri
         }
         out.extend_from_slice(b"\r\n");
         append_head(out, part);
-        out.extend_from_slice(&part.body);
-        out.extend_from_slice(b"\r\n");
+        // Java's client takes anything behind the head for an error, a line end too.
+        if !part.body.is_empty() {
+            out.extend_from_slice(&part.body);
+            out.extend_from_slice(b"\r\n");
+        }
     }
     out.extend_from_slice(format!("--batchresponse_{batch}--\r\n").as_bytes());
 }
@@ -91,7 +94,7 @@ mod tests {
         let nil = Uuid::nil();
         let wanted = format!(
             "--batchresponse_{nil}\r\nContent-Type: application/http\r\nContent-ID: 0\r\n\r\nHTTP/1.1 202 Accepted\r\n\
-             x-ms-delete-type-permanent: true\r\n\r\n\r\n--batchresponse_{nil}--\r\n"
+             x-ms-delete-type-permanent: true\r\n\r\n--batchresponse_{nil}--\r\n"
         );
         assert_eq!(String::from_utf8(out).unwrap(), wanted);
     }

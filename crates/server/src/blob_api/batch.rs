@@ -102,6 +102,7 @@ async fn perform(call: &mut Call<'_>, request: &Request, part: &BatchPart<'_>) -
         resource: &request.resource,
         query: &query,
         headers: &request.headers,
+        spelled: None,
         caller: &caller,
         envelope: call.envelope,
         peer: call.peer,

@@ -104,7 +104,7 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn metadata(&self) -> Result<Metadata, ServiceError> {
-        metadata::read(self.headers)
+        metadata::read(self.headers, self.spelled)
     }
 
     /// The content headers of a new blob. Those of the request itself count where the blob's own are missing, if its

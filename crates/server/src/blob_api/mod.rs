@@ -30,6 +30,7 @@ use crate::progress::Progress;
 use crate::respond::Envelope;
 use crate::road::{Peer, Road};
 use crate::service_api::ServiceCall;
+use crate::spelling::SpelledNames;
 use crate::upload::Upload;
 
 /// A request that has been admitted. Its body is still on its way.
@@ -40,6 +41,8 @@ pub(crate) struct Call<'a> {
     pub(crate) resource: &'a BlobResource,
     pub(crate) query: &'a QueryString<'a>,
     pub(crate) headers: &'a HeaderMap,
+    /// How names of metadata among them were spelled.
+    pub(crate) spelled: Option<&'a SpelledNames>,
     pub(crate) caller: &'a Caller,
     pub(crate) envelope: &'a Envelope,
     pub(crate) peer: Peer,

@@ -16,6 +16,7 @@ use crate::operation::Operation;
 use crate::respond::Envelope;
 use crate::road::Road;
 use crate::service_api::ServiceCall;
+use crate::spelling::SpelledNames;
 
 /// A request that has been admitted, with its body.
 pub(crate) struct Call<'a> {
@@ -25,6 +26,8 @@ pub(crate) struct Call<'a> {
     pub(crate) resource: &'a QueueResource,
     pub(crate) query: &'a QueryString<'a>,
     pub(crate) headers: &'a HeaderMap,
+    /// How names of metadata among them were spelled.
+    pub(crate) spelled: Option<&'a SpelledNames>,
     pub(crate) caller: &'a Caller,
     pub(crate) envelope: &'a Envelope,
     pub(crate) body: Bytes,

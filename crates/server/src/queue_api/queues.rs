@@ -53,7 +53,7 @@ fn parse_marker<'m>(account: &str, marker: &'m str) -> Result<&'m str, ServiceEr
 }
 
 pub(super) async fn create_queue(call: &Call<'_>, queue: &QueueName) -> Result<Answer, ServiceError> {
-    let metadata = metadata::read(call.headers)?;
+    let metadata = metadata::read(call.headers, call.spelled)?;
     let created = call.road.queues.create_queue(call.account(), queue, &metadata).await;
     Ok(Answer::empty(match created.map_err(|error| error.into_service_error())? {
         Created::New => 201,
@@ -76,7 +76,7 @@ pub(super) async fn queue_metadata(call: &Call<'_>, queue: &QueueName) -> Result
 }
 
 pub(super) async fn set_queue_metadata(call: &Call<'_>, queue: &QueueName) -> Result<Answer, ServiceError> {
-    let metadata = metadata::read(call.headers)?;
+    let metadata = metadata::read(call.headers, call.spelled)?;
     let set = call.road.queues.set_queue_metadata(call.account(), queue, &metadata).await;
     set.map_err(|error| error.into_service_error())?;
     Ok(Answer::empty(204))

@@ -105,6 +105,7 @@ impl Road {
             resource: &resource,
             query: &query,
             headers: &head.headers,
+            spelled: head.extensions.get(),
             caller: &caller,
             envelope,
             peer,
