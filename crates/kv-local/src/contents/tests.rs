@@ -106,6 +106,25 @@ async fn a_content_that_is_not_finished_leaves_nothing() {
 }
 
 #[tokio::test]
+async fn writers_that_wait_for_their_clients_hold_up_nobody() {
+    let (_folder, files) = contents();
+    let mut waiting = Vec::new();
+    // More than the threads that Tokio has for what may block.
+    for number in 0..600 {
+        let mut writer = files.create(ContentName { group: 1, number });
+        writer.write(Bytes::from_static(b"x")).await.unwrap();
+        waiting.push(writer);
+    }
+    let served = async {
+        write(&files, NAME, b"content", 3).await;
+        let reader = files.open(NAME).await.unwrap().unwrap();
+        read_from(&*reader, 0).await.unwrap()
+    };
+    let content = tokio::time::timeout(std::time::Duration::from_secs(60), served).await;
+    assert_eq!(content.expect("it does not wait for them"), b"content");
+}
+
+#[tokio::test]
 async fn a_place_that_cannot_be_written_is_told() {
     let (folder, files) = contents();
     fs::write(folder.path().join("contents"), "in the way").unwrap();
