@@ -17,6 +17,7 @@ use crate::contents::ContentFiles;
 use crate::database::{self, Handles, KEY_BYTES_MAX};
 use crate::directory::Directory;
 use crate::failure::translate;
+use crate::garbage::Garbage;
 use crate::intents::Intents;
 use crate::overlay::{Overlay, Stripe, Write};
 use crate::queue::{Place, Queue, Room, Shut, Writes};
@@ -81,7 +82,8 @@ impl LocalEngine {
             shared: Arc::clone(&shared),
             intents: Arc::clone(&intents),
             data: directory.data(),
-            garbage_bytes: 0,
+            look_every: options.look_every,
+            garbage: Garbage::default(),
             swept: vec![],
         };
         let threads =

@@ -38,6 +38,7 @@
 //! | `walk` | scans |
 //! | `contents` | large contents, each a file |
 //! | `intents`, `sweeper` | dropped ranges and their space |
+//! | `garbage` | how much space deleted records still take |
 //! | `options`, `statistics`, `failure` | settings, counters, and errors in our words |
 
 mod committer;
@@ -47,6 +48,7 @@ mod directory;
 mod engine;
 mod failure;
 mod format;
+mod garbage;
 mod intents;
 mod journal;
 mod options;

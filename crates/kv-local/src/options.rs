@@ -25,6 +25,8 @@ pub struct LocalOptions {
     /// How long a dropped range rests before it is swept. Writes that were under way when the range was dropped
     /// must have landed by then, so it has to be longer than any request takes.
     pub sweep_delay: Duration,
+    /// How often the engine looks whether the space of deleted records should come back now.
+    pub look_every: Duration,
 }
 
 impl Default for LocalOptions {
@@ -38,6 +40,7 @@ impl Default for LocalOptions {
             worker_threads: if cores > 2 { 2 } else { 1 },
             open_files_max: 400,
             sweep_delay: Duration::from_secs(60),
+            look_every: Duration::from_secs(15),
         }
     }
 }

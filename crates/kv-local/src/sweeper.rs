@@ -3,7 +3,8 @@
 //! A range is swept in three steps, none of which readers wait for. Tables that lie wholly inside it are dropped
 //! as files, which is most of a big range. What is left, in memory and at the edges, is deleted record by record,
 //! in small commits through the same queue as everyone's. Then the deleted records are merged away, if they are a
-//! good part of a small database; a big one gets to it in the course of its normal merging.
+//! good part of a small database; a big one gets to it in the course of its normal merging. The same is done for what
+//! others deleted, when they have come to rest.
 //!
 //! Dropping a table leaves no trace in the journal, so after a crash the journal may bring back some of its
 //! records. That is why the note of a swept range stays until every journal is gone that was there at the time,
@@ -21,6 +22,7 @@ use tablerock_kv::{Error, Result};
 use crate::committer::Shared;
 use crate::database::Handles;
 use crate::failure::translate;
+use crate::garbage::Garbage;
 use crate::intents::{Intent, Intents, Next};
 use crate::journal;
 use crate::overlay::Write;
@@ -32,26 +34,22 @@ const CHUNK_RECORDS: usize = 256;
 /// How long the sweeper lets others go first, between two such commits and when there is no room for its own.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// How often notes of swept ranges are looked at, and how long a failed sweep rests.
+/// How long a failed sweep rests.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Deleted records are merged away at once when they are this much, and this part of all tables ...
-const GARBAGE_BYTES_MIN: u64 = 4 << 20;
-const GARBAGE_PARTS: u64 = 4;
-
-/// ... and all tables are no more than this. Merging holds other merges up, and more would take too long.
-const MERGE_BYTES_MAX: u64 = 1 << 30;
 
 /// How long the sweeper waits for recent writes to become a table before it merges.
 const FLUSH_PATIENCE: Duration = Duration::from_secs(30);
+
+/// What no record is stored under, so that it can be deleted at any time: in each, the partition has an end.
+const NO_RECORD: &[u8] = b"\0";
 
 pub(crate) struct Sweeper {
     pub(crate) handles: Handles,
     pub(crate) shared: Arc<Shared>,
     pub(crate) intents: Arc<Intents>,
     pub(crate) data: PathBuf,
-    /// Bytes of records deleted one by one since tables were last merged.
-    pub(crate) garbage_bytes: u64,
+    pub(crate) look_every: Duration,
+    pub(crate) garbage: Garbage,
     /// Swept ranges whose notes stay for the journals' sake.
     pub(crate) swept: Vec<Intent>,
 }
@@ -60,9 +58,9 @@ impl Sweeper {
     /// Works until it is stopped or the engine accepts no more writes.
     pub(crate) fn run(mut self) {
         while self.shared.queue.shut_reason().is_none() {
-            let outcome = match self.intents.next(PATIENCE) {
+            let outcome = match self.intents.next(self.look_every) {
                 Next::Sweep(intent) => self.sweep(&intent).inspect_err(|_| self.intents.add(intent, PATIENCE)),
-                Next::Idle => self.forget_old_notes(),
+                Next::Idle => self.look(),
                 Next::Stop => return,
             };
             if let Err(error) = outcome {
@@ -81,10 +79,9 @@ impl Sweeper {
         }
         tracing::debug!(tables_dropped, deleted_bytes, "swept a dropped range");
 
-        self.garbage_bytes += deleted_bytes;
-        let merged = self.merge_if_worthwhile()?;
+        let merged = self.garbage.sweep(deleted_bytes, &self.handles.records) && self.merge()?;
         if tables_dropped > 0 || merged {
-            self.let_go_of_files(&start)?;
+            self.let_go_of_files()?;
         }
         let journal = journal::newest(&self.data)?.map_or(0, |(number, _)| number);
         let swept = Intent { swept_at_journal: Some(journal), ..intent.clone() };
@@ -132,16 +129,17 @@ impl Sweeper {
         Ok(bytes)
     }
 
-    fn merge_if_worthwhile(&mut self) -> Result<bool> {
-        let records = &self.handles.records;
-        let worthwhile = |disk_bytes| {
-            self.garbage_bytes >= GARBAGE_BYTES_MIN
-                && self.garbage_bytes >= disk_bytes / GARBAGE_PARTS
-                && disk_bytes <= MERGE_BYTES_MAX
-        };
-        if !worthwhile(records.disk_space()) {
-            return Ok(false);
+    /// Looks after what others deleted, and after old notes.
+    fn look(&mut self) -> Result<()> {
+        if self.garbage.look(&self.handles.records) && self.merge()? {
+            self.let_go_of_files()?;
         }
+        self.forget_old_notes()
+    }
+
+    /// Merges deletions with what they delete. `false` if there was no time for it.
+    fn merge(&mut self) -> Result<bool> {
+        let records = &self.handles.records;
         // The deletions are in memory; they have to become a table to take part in the merge.
         records.rotate_memtable().map_err(|error| translate("cannot flush", error))?;
         let give_up = Instant::now() + FLUSH_PATIENCE;
@@ -152,14 +150,14 @@ impl Sweeper {
             std::thread::sleep(PAUSE);
         }
         records.major_compact().map_err(|error| translate("cannot merge tables", error))?;
-        self.garbage_bytes = 0;
+        self.garbage.merged(records);
         Ok(true)
     }
 
     /// Files go when nobody can see them: a commit replaces the view that still does, and a change of the write
     /// buffer makes fjall look for what it no longer needs.
-    fn let_go_of_files(&self, start: &Bytes) -> Result<()> {
-        self.commit(vec![Write { key: start.clone(), value: None }], vec![])?;
+    fn let_go_of_files(&self) -> Result<()> {
+        self.commit(vec![Write { key: Bytes::from_static(NO_RECORD), value: None }], vec![])?;
         self.handles.records.rotate_memtable().map_err(|error| translate("cannot flush", error))?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The space of a dropped range comes back.
+//! The space of what was dropped or deleted comes back.
 
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -12,18 +12,32 @@ use tablerock_kv_local::{LocalEngine, LocalOptions};
 const MIB: u64 = 1 << 20;
 
 fn options() -> LocalOptions {
-    LocalOptions { sweep_delay: Duration::ZERO, write_buffer_bytes: 4 * MIB, ..LocalOptions::default() }
+    LocalOptions {
+        sweep_delay: Duration::ZERO,
+        look_every: Duration::from_millis(100),
+        write_buffer_bytes: 4 * MIB,
+        ..LocalOptions::default()
+    }
 }
 
 /// Writes so many mebibytes that no compression shrinks.
 async fn fill(engine: &LocalEngine, partition: &'static str, mebibytes: u64) {
     let mut dice = fastrand::Rng::with_seed(mebibytes);
+    write(engine, partition, mebibytes, || Some(std::iter::repeat_with(|| dice.u8(..)).take(16 << 10).collect())).await;
+}
+
+async fn delete(engine: &LocalEngine, partition: &'static str, mebibytes: u64) {
+    write(engine, partition, mebibytes, || None).await;
+}
+
+async fn write(
+    engine: &LocalEngine,
+    partition: &'static str,
+    mebibytes: u64,
+    mut value: impl FnMut() -> Option<Bytes>,
+) {
     for number in 0..mebibytes * 4 {
-        let records = |key: u64| {
-            let value: Bytes = std::iter::repeat_with(|| dice.u8(..)).take(16 << 10).collect();
-            (format!("{number:06}-{key:02}").into(), Some(value))
-        };
-        let writes = (0..16).map(records).collect();
+        let writes = (0..16).map(|key| (format!("{number:06}-{key:02}").into(), value())).collect();
         engine.commit(Commit { partition: partition.into(), expected: vec![], writes }).await.unwrap();
     }
 }
@@ -75,5 +89,32 @@ async fn a_drop_that_a_restart_interrupts_is_finished_after_it() {
     while engine.statistics().ranges_to_sweep > 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+    assert!(engine.get(b"large", b"000007-07").await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn the_space_of_records_deleted_one_by_one_comes_back_among_many_small_ones() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = LocalEngine::open_with(directory.path(), &options()).unwrap();
+    let small = (0..50_000).map(|number| (format!("{number:05}").into(), Some(Bytes::from_static(b"small"))));
+    engine.commit(Commit { partition: "small".into(), expected: vec![], writes: small.collect() }).await.unwrap();
+    fill(&engine, "large", 40).await;
+    delete(&engine, "large", 40).await;
+    wait_until_below(directory.path(), 10 * MIB).await;
+    assert!(engine.get(b"small", b"00007").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn the_space_of_records_deleted_before_a_restart_comes_back_after_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let never = LocalOptions { look_every: Duration::from_secs(3_600), ..options() };
+    let engine = LocalEngine::open_with(directory.path(), &never).unwrap();
+    fill(&engine, "large", 40).await;
+    delete(&engine, "large", 40).await;
+    engine.close().await.unwrap();
+    assert!(table_bytes(directory.path()) > 20 * MIB, "nothing has been merged yet");
+
+    let engine = LocalEngine::open_with(directory.path(), &options()).unwrap();
+    wait_until_below(directory.path(), 10 * MIB).await;
     assert!(engine.get(b"large", b"000007-07").await.unwrap().is_none());
 }
