@@ -12,6 +12,7 @@ use tablerock_kv::Result;
 
 use crate::database::Handles;
 use crate::failure::{translate, translate_io};
+use crate::garbage::Deleted;
 use crate::overlay::{Overlay, Write};
 use crate::queue::{self, Queue, Shut, Taken, Waiting, Writes};
 use crate::statistics::Counters;
@@ -30,6 +31,7 @@ pub(crate) struct Shared {
     pub(crate) overlay: Overlay,
     pub(crate) queue: Queue,
     pub(crate) counters: Counters,
+    pub(crate) deleted: Deleted,
     /// Since when the disk has been at work on a group.
     pub(crate) writing_since: Mutex<Option<Instant>>,
 }
@@ -85,7 +87,10 @@ impl Committer {
         for (keyspace, write) in writes {
             match &write.value {
                 Some(value) => batch.insert(keyspace, write.key.clone(), value.clone()),
-                None => batch.remove(keyspace, write.key.clone()),
+                None => {
+                    self.shared.deleted.note(keyspace, &write.key);
+                    batch.remove(keyspace, write.key.clone());
+                }
             }
         }
         *self.shared.writing_since.lock() = Some(Instant::now());

@@ -17,7 +17,7 @@ use crate::contents::ContentFiles;
 use crate::database::{self, Handles, KEY_BYTES_MAX};
 use crate::directory::Directory;
 use crate::failure::translate;
-use crate::garbage::Garbage;
+use crate::garbage::{Deleted, Garbage};
 use crate::intents::Intents;
 use crate::overlay::{Overlay, Stripe, Write};
 use crate::queue::{Place, Queue, Room, Shut, Writes};
@@ -74,6 +74,7 @@ impl LocalEngine {
             overlay: Overlay::new(),
             queue: Queue::new(options.queue_bytes_max),
             counters: Counters::default(),
+            deleted: Deleted::default(),
             writing_since: Mutex::new(None),
         });
         let committer = Committer { handles: handles.clone(), shared: Arc::clone(&shared), seam };

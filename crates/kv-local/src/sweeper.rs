@@ -79,7 +79,7 @@ impl Sweeper {
         }
         tracing::debug!(tables_dropped, deleted_bytes, "swept a dropped range");
 
-        let merged = self.garbage.sweep(deleted_bytes, &self.handles.records) && self.merge()?;
+        let merged = self.garbage.is_due(&self.shared.deleted, &self.handles.records) && self.merge()?;
         if tables_dropped > 0 || merged {
             self.let_go_of_files()?;
         }
@@ -101,8 +101,8 @@ impl Sweeper {
         dropped.map_err(|error| translate("cannot drop tables", error.into()))?;
         let dropped = before.saturating_sub(tree.table_count());
         if dropped > 0 {
-            // Any commit lets readers, and the next step, see the records without those tables.
-            self.commit(vec![Write { key: start.clone(), value: None }], vec![])?;
+            // So that readers, and the next step, see the records without those tables.
+            self.renew_view()?;
         }
         Ok(dropped)
     }
@@ -131,7 +131,7 @@ impl Sweeper {
 
     /// Looks after what others deleted, and after old notes.
     fn look(&mut self) -> Result<()> {
-        if self.garbage.look(&self.handles.records) && self.merge()? {
+        if self.garbage.look(&self.shared.deleted, &self.handles.records) && self.merge()? {
             self.let_go_of_files()?;
         }
         self.forget_old_notes()
@@ -140,7 +140,9 @@ impl Sweeper {
     /// Merges deletions with what they delete. `false` if there was no time for it.
     fn merge(&mut self) -> Result<bool> {
         let records = &self.handles.records;
-        // The deletions are in memory; they have to become a table to take part in the merge.
+        // A merge spares what a view can see, and fjall learns which views are left when it changes the write buffer: so
+        // there must be something in it. What was deleted last is in it too, and takes part only as a table.
+        self.renew_view()?;
         records.rotate_memtable().map_err(|error| translate("cannot flush", error))?;
         let give_up = Instant::now() + FLUSH_PATIENCE;
         while records.sealed_memtable_count() > 0 {
@@ -150,16 +152,21 @@ impl Sweeper {
             std::thread::sleep(PAUSE);
         }
         records.major_compact().map_err(|error| translate("cannot merge tables", error))?;
-        self.garbage.merged(records);
+        self.garbage.merged(&self.shared.deleted);
         Ok(true)
     }
 
     /// Files go when nobody can see them: a commit replaces the view that still does, and a change of the write
     /// buffer makes fjall look for what it no longer needs.
     fn let_go_of_files(&self) -> Result<()> {
-        self.commit(vec![Write { key: Bytes::from_static(NO_RECORD), value: None }], vec![])?;
+        self.renew_view()?;
         self.handles.records.rotate_memtable().map_err(|error| translate("cannot flush", error))?;
         Ok(())
+    }
+
+    /// Any commit has readers see the records as they are now.
+    fn renew_view(&self) -> Result<()> {
+        self.commit(vec![Write { key: Bytes::from_static(NO_RECORD), value: None }], vec![])
     }
 
     fn forget_old_notes(&mut self) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Tests that reach into the engine: they hold the disk back, or let it fail.
 
+mod garbage;
 mod grouping;
 mod poison;
 mod queue_bound;

@@ -63,7 +63,7 @@ impl Container {
     pub(super) fn decode(record: &Bytes) -> Result<Self> {
         let mut fields = FieldReader::new(record, FORMAT, WHAT)?;
         let id = fields.ticks()?;
-        let changed = DateTime::from_ticks(fields.ticks()?);
+        let changed = fields.time()?;
         let public_access = match fields.byte()? {
             0 => PublicAccess::Private,
             1 => PublicAccess::Blob,

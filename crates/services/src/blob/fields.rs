@@ -4,6 +4,7 @@
 //! whatever does not fit is damage.
 
 use tablerock_kv::{Bytes, Error, Result};
+use tablerock_protocol::DateTime;
 
 /// A record under construction.
 #[derive(Debug, Default)]
@@ -102,6 +103,12 @@ impl<'a> FieldReader<'a> {
         Ok(u64::from_be_bytes(bytes[..].try_into().expect("eight bytes were taken")))
     }
 
+    /// A time that something was done at. After it there is always a later one, which the next change needs.
+    pub(super) fn time(&mut self) -> Result<DateTime> {
+        let ticks = self.ticks()?;
+        if ticks < DateTime::MAX.ticks() { Ok(DateTime::from_ticks(ticks)) } else { Err(self.corrupt()) }
+    }
+
     pub(super) fn raw(&mut self, length: usize) -> Result<Bytes> {
         let end = self.at.checked_add(length).filter(|end| *end <= self.record.len()).ok_or_else(|| self.corrupt())?;
         let bytes = self.record.slice(self.at..end);
@@ -165,6 +172,11 @@ mod tests {
             assert!(read(&record.slice(..length)).is_err(), "{length}");
         }
         assert!(FieldReader::new(&record, 2, "a test").is_err());
+        for (ticks, is_time) in [(DateTime::MAX.ticks() - 1, true), (DateTime::MAX.ticks(), false), (u64::MAX, false)] {
+            let mut writer = FieldWriter::new(1);
+            writer.ticks(ticks);
+            assert_eq!(FieldReader::new(&writer.finish(), 1, "a test").unwrap().time().is_ok(), is_time, "{ticks}");
+        }
         assert!(FieldReader::new(&Bytes::from(vec![1; 20]).slice(..1), 1, "a test").unwrap().count().is_err());
     }
 }

@@ -123,8 +123,8 @@ impl Blob {
             2 => BlobKind::Append,
             _ => return Err(fields.corrupt()),
         };
-        let changed = DateTime::from_ticks(fields.ticks()?);
-        let created = DateTime::from_ticks(fields.ticks()?);
+        let changed = fields.time()?;
+        let created = fields.time()?;
         let (length, blocks) = (fields.number()?, fields.number()?);
         let is_sealed = fields.byte()? == 1;
         let snapshots = fields.number()?;
@@ -132,13 +132,13 @@ impl Blob {
         let metadata = Metadata::new(fields.pairs()?).map_err(|_| fields.corrupt())?;
         let tags = Tags::new(fields.pairs()?).map_err(|_| fields.corrupt())?;
         let lease = lease::decode(&mut fields)?;
-        let tier = Tier { name: fields.text()?, changed: DateTime::from_ticks(fields.ticks()?) };
+        let tier = Tier { name: fields.text()?, changed: fields.time()? };
         let copy_id = fields.text()?;
         let copy = if copy_id.is_empty() {
             None
         } else {
             let source = fields.text()?;
-            Some(CopyState { id: copy_id, source, completed: DateTime::from_ticks(fields.ticks()?) })
+            Some(CopyState { id: copy_id, source, completed: fields.time()? })
         };
         let body = match fields.byte()? {
             1 => Body::Inline(fields.bytes()?),

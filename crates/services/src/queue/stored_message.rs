@@ -65,13 +65,17 @@ impl StoredMessage {
         let (dequeue_count, rest) = rest.split_first_chunk()?;
         let (inserted, rest) = rest.split_first_chunk()?;
         let (expires, text) = rest.split_first_chunk()?;
+        let [inserted, expires] = [inserted, expires].map(|time| u64::from_be_bytes(*time));
+        if inserted > NEVER || expires > NEVER {
+            return None;
+        }
         std::str::from_utf8(text).ok()?;
         Some(Self {
             id: Uuid::from_bytes(*id),
             changes: u32::from_be_bytes(*changes),
             dequeue_count: u32::from_be_bytes(*dequeue_count),
-            inserted: u64::from_be_bytes(*inserted),
-            expires: u64::from_be_bytes(*expires),
+            inserted,
+            expires,
             text: bytes.slice_ref(text),
         })
     }
