@@ -21,8 +21,9 @@ const MERGE_BYTES_MAX: u64 = 1 << 30;
 const UNKNOWN_BYTES_MAX: u64 = 256 << 20;
 const UNKNOWN_PARTS: u64 = 64;
 
-/// Between two looks there may be this part more deletions, no more. If there are, records are being deleted right now,
-/// and it is better to wait for the end of it.
+/// Between two looks so many more records may have been deleted, or this part of all. If it is more, it is better to wait
+/// for the end of it.
+const LULL_RECORDS: u64 = 1_000;
 const LULL_PARTS: u64 = 16;
 
 /// One of so many deletions is looked into, whichever the keys happen to choose.
@@ -71,7 +72,7 @@ impl Garbage {
     /// Whether to merge, now that there is nothing else to do. To be asked now and then.
     pub(crate) fn look(&mut self, deleted: &Deleted, records: &Keyspace) -> bool {
         let count = deleted.records.load(Relaxed);
-        let is_lull = count - count / LULL_PARTS <= self.seen;
+        let is_lull = count - self.seen <= LULL_RECORDS.max(count / LULL_PARTS);
         self.seen = count;
         is_lull && (self.is_due(deleted, records) || !self.is_known && has_old_garbage(records))
     }

@@ -79,8 +79,8 @@ struct State {
 /// What the sweeper is to do next.
 pub(crate) enum Next {
     Sweep(Intent),
-    /// Nothing was due for a while.
-    Idle,
+    /// It is time to look around.
+    Look,
     Stop,
 }
 
@@ -110,9 +110,8 @@ impl Intents {
         self.changed.notify_one();
     }
 
-    /// Waits for the first intent that is due, up to `patience`.
-    pub(crate) fn next(&self, patience: Duration) -> Next {
-        let give_up = Instant::now() + patience;
+    /// Waits for the first intent that is due, or for the time to look around.
+    pub(crate) fn next(&self, next_look: Instant) -> Next {
         let mut state = self.state.lock();
         state.in_hand = false;
         loop {
@@ -120,6 +119,9 @@ impl Intents {
                 return Next::Stop;
             }
             let now = Instant::now();
+            if now >= next_look {
+                return Next::Look;
+            }
             let earliest =
                 state.due.iter().enumerate().min_by_key(|(_, (due, _))| *due).map(|(at, (due, _))| (at, *due));
             match earliest {
@@ -127,9 +129,8 @@ impl Intents {
                     state.in_hand = true;
                     return Next::Sweep(state.due.swap_remove(at).1);
                 }
-                _ if now >= give_up => return Next::Idle,
                 _ => {
-                    let until = earliest.map_or(give_up, |(_, due)| due.min(give_up));
+                    let until = earliest.map_or(next_look, |(_, due)| due.min(next_look));
                     self.changed.wait_until(&mut state, until);
                 }
             }

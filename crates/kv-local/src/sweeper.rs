@@ -57,14 +57,19 @@ pub(crate) struct Sweeper {
 impl Sweeper {
     /// Works until it is stopped or the engine accepts no more writes.
     pub(crate) fn run(mut self) {
+        let mut next_look = Instant::now() + self.look_every;
         while self.shared.queue.shut_reason().is_none() {
-            let outcome = match self.intents.next(self.look_every) {
+            let outcome = match self.intents.next(next_look) {
                 Next::Sweep(intent) => self.sweep(&intent).inspect_err(|_| self.intents.add(intent, PATIENCE)),
-                Next::Idle => self.look(),
+                Next::Look => {
+                    let looked = self.look();
+                    next_look = Instant::now() + self.look_every;
+                    looked
+                }
                 Next::Stop => return,
             };
             if let Err(error) = outcome {
-                tracing::warn!(%error, "a dropped range could not be swept yet");
+                tracing::warn!(%error, "the space of what was deleted could not be got back yet");
             }
         }
     }
@@ -82,6 +87,11 @@ impl Sweeper {
         let merged = self.garbage.is_due(&self.shared.deleted, &self.handles.records) && self.merge()?;
         if tables_dropped > 0 || merged {
             self.let_go_of_files()?;
+        }
+        // If the journal brought nothing back, the note is right as it is.
+        if intent.swept_at_journal.is_some() && tables_dropped == 0 && deleted_bytes == 0 {
+            self.swept.push(intent.clone());
+            return Ok(());
         }
         let journal = journal::newest(&self.data)?.map_or(0, |(number, _)| number);
         let swept = Intent { swept_at_journal: Some(journal), ..intent.clone() };
