@@ -37,6 +37,7 @@ mod service;
 mod service_error;
 pub mod signing;
 pub mod value;
+mod value_from;
 pub mod version;
 pub mod xml;
 
