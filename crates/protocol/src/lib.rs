@@ -20,6 +20,7 @@ pub mod continuation;
 pub mod cors;
 pub mod datetime;
 pub mod entity;
+mod error_answer;
 pub mod error_code;
 pub mod etag;
 pub mod filter;
@@ -43,6 +44,7 @@ pub mod xml;
 
 pub use datetime::{DateTime, DateTimeSyntax};
 pub use entity::{EntityBody, PARTITION_KEY, Property, ROW_KEY, TIMESTAMP};
+pub use error_answer::ErrorAnswer;
 pub use error_code::ErrorCode;
 pub use etag::{EtagCondition, etag};
 pub use filter::Filter;
