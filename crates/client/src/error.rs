@@ -157,6 +157,28 @@ impl Error {
         }
     }
 
+    /// The same after a try that may have had an effect.
+    pub(crate) fn made_ambiguous(self) -> Self {
+        let marked = |failure: &ServiceFailure| ServiceFailure { after_lost_answer: true, ..failure.clone() };
+        match self {
+            Self::Service(failure) => Self::Service(Arc::new(marked(&failure))),
+            Self::Transaction(failure) => {
+                let TransactionFailure { index, cause } = failure.as_ref();
+                Self::Transaction(Arc::new(TransactionFailure { index: *index, cause: marked(cause) }))
+            }
+            other => other,
+        }
+    }
+
+    /// The failure of an operation as if it had been sent alone: to whoever sent many, its place in some group says
+    /// nothing.
+    pub(crate) fn of_single(&self) -> Self {
+        match self {
+            Self::Transaction(failure) => Self::Service(Arc::new(failure.cause.clone())),
+            other => other.clone(),
+        }
+    }
+
     pub(crate) fn invalid(why: impl Into<String>) -> Self {
         Self::Invalid(why.into())
     }

@@ -9,6 +9,7 @@ pub mod entity;
 mod error;
 mod options;
 mod pipeline;
+pub mod sas;
 mod surroundings;
 pub mod table;
 pub mod transport;
@@ -22,7 +23,8 @@ pub use entity::{
 };
 pub use error::{Error, Result, ServiceFailure, TransactionFailure};
 pub use options::{ClientOptions, RetryPolicy};
-pub use table::{TableClient, TableServiceClient, Write};
+pub use futures_util::{Stream, StreamExt, TryStreamExt};
+pub use table::{Continuation, Page, TableClient, TableServiceClient, Write};
 pub use tablerock_client_derive::TableEntity;
 pub use tablerock_protocol::{DateTime, EdmType, ErrorCode, Filter, Property, Uuid, Value};
 

@@ -1,5 +1,28 @@
-//! Dates of the crates `time` and `chrono`. Both count nanoseconds and the service ticks of 100 ns: what is read is
-//! exact, and what is written is cut to the tick.
+//! Points in time: our own, the standard library's, and those of the crates `time` and `chrono`. The latter two count
+//! nanoseconds and the service ticks of 100 ns: what is read is exact, and what is written is cut to the tick.
+
+use std::time::SystemTime;
+
+use tablerock_protocol::DateTime;
+
+/// A point in time, for filters and for shared access signatures. What the service cannot hold becomes its nearest
+/// neighbour.
+pub trait IntoDateTime {
+    /// The same as the service counts it.
+    fn into_date_time(self) -> DateTime;
+}
+
+impl IntoDateTime for DateTime {
+    fn into_date_time(self) -> DateTime {
+        self
+    }
+}
+
+impl IntoDateTime for SystemTime {
+    fn into_date_time(self) -> DateTime {
+        self.into()
+    }
+}
 
 #[cfg(any(feature = "time", feature = "chrono"))]
 mod ticks {
@@ -29,8 +52,8 @@ mod with_time {
     use tablerock_protocol::{DateTime, Value};
     use time::OffsetDateTime;
 
-    use super::ticks;
-    use crate::entity::literal::{IntoLiteral, edm};
+    use super::{IntoDateTime, ticks};
+    use crate::entity::literal::edm;
     use crate::entity::{EntityError, PropertyValue};
 
     impl PropertyValue for OffsetDateTime {
@@ -47,11 +70,10 @@ mod with_time {
         }
     }
 
-    /// A date that the service cannot hold compares as its nearest neighbour.
-    impl IntoLiteral<edm::DateTime> for OffsetDateTime {
-        fn into_literal(self) -> Value<'static> {
-            let nearest = if self.year() < 1 { DateTime::from_ticks(0) } else { DateTime::MAX };
-            Value::DateTime(ticks::from_nanoseconds(self.unix_timestamp_nanos()).unwrap_or(nearest))
+    impl IntoDateTime for OffsetDateTime {
+        fn into_date_time(self) -> DateTime {
+            let nearest = if self.unix_timestamp() < 0 { DateTime::from_ticks(0) } else { DateTime::MAX };
+            ticks::from_nanoseconds(self.unix_timestamp_nanos()).unwrap_or(nearest)
         }
     }
 
@@ -77,8 +99,8 @@ mod with_chrono {
     use chrono::{TimeZone, Utc};
     use tablerock_protocol::{DateTime, Value};
 
-    use super::ticks;
-    use crate::entity::literal::{IntoLiteral, edm};
+    use super::{IntoDateTime, ticks};
+    use crate::entity::literal::edm;
     use crate::entity::{EntityError, PropertyValue};
 
     const NANOSECONDS_PER_SECOND: i128 = 1_000_000_000;
@@ -103,11 +125,10 @@ mod with_chrono {
         }
     }
 
-    /// A date that the service cannot hold compares as its nearest neighbour.
-    impl<Tz: TimeZone> IntoLiteral<edm::DateTime> for chrono::DateTime<Tz> {
-        fn into_literal(self) -> Value<'static> {
+    impl<Tz: TimeZone> IntoDateTime for chrono::DateTime<Tz> {
+        fn into_date_time(self) -> DateTime {
             let nearest = if self.timestamp() < 0 { DateTime::from_ticks(0) } else { DateTime::MAX };
-            Value::DateTime(ticks::from_nanoseconds(nanoseconds(&self)).unwrap_or(nearest))
+            ticks::from_nanoseconds(nanoseconds(&self)).unwrap_or(nearest)
         }
     }
 

@@ -2,7 +2,9 @@
 //! text and silently finds nothing.
 
 use bytes::Bytes;
-use tablerock_protocol::{DateTime, Uuid, Value};
+use tablerock_protocol::{Uuid, Value};
+
+use super::dates::IntoDateTime;
 
 /// The types of properties as types of Rust, to tell columns apart.
 pub mod edm {
@@ -47,6 +49,12 @@ impl<'v, T: Into<Value<'v>>> IntoLiteral<edm::Any> for T {
     }
 }
 
+impl<T: IntoDateTime> IntoLiteral<edm::DateTime> for T {
+    fn into_literal(self) -> Value<'static> {
+        Value::DateTime(self.into_date_time())
+    }
+}
+
 macro_rules! literals {
     ($($rust:ty => $edm:ident;)*) => {
         $(impl IntoLiteral<edm::$edm> for $rust {
@@ -70,8 +78,6 @@ literals! {
     f32 => Double;
     i32 => Double;
     bool => Boolean;
-    DateTime => DateTime;
-    std::time::SystemTime => DateTime;
     Uuid => Guid;
     String => String;
     Vec<u8> => Binary;

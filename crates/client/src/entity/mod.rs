@@ -13,6 +13,7 @@ mod traits;
 pub use bag::Entity;
 pub use column::{Column, column, partition_key, row_key, timestamp};
 pub use conversion::PropertyValue;
+pub use dates::IntoDateTime;
 pub use etag::Etag;
 pub use key::EntityKey;
 pub use keyed::Keyed;
