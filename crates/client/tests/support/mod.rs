@@ -3,10 +3,12 @@
 // Each test is a program of its own and uses what it needs.
 #![allow(dead_code)]
 
+mod script;
 mod server;
 
 use tablerock_client::{ClientOptions, TableClient, TableServiceClient};
 
+pub(crate) use script::{Script, Step};
 pub(crate) use server::{Server, ServerOptions};
 
 const VARIABLE: &str = "CLIENT_TEST_CONNECTION_STRING";

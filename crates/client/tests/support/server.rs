@@ -11,26 +11,29 @@ use tablerock_services::{AccountService, Analytics, BlobService, QueueService, T
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-pub(crate) const ACCOUNT: &str = "acct";
-pub(crate) const KEY: &str = "c2VjcmV0";
+const ACCOUNT: &str = Server::ACCOUNT;
+const KEY: &str = Server::KEY;
 
 /// How a server differs from the usual.
 #[derive(Default)]
 pub(crate) struct ServerOptions {
-    /// With a certificate of its own; see [`Server::certificate`].
+    /// With a certificate of its own.
     pub(crate) tls: bool,
     pub(crate) accept_tokens: bool,
 }
 
-/// A server, stopped when dropped. Its ports are those of blobs, queues and tables.
+/// A server, stopped when dropped.
 pub(crate) struct Server {
-    pub(crate) ports: [u16; 3],
+    ports: [u16; 3],
     pub(crate) certificate: Option<rustls::pki_types::CertificateDer<'static>>,
     scheme: &'static str,
     stop: watch::Sender<bool>,
 }
 
 impl Server {
+    pub(crate) const ACCOUNT: &str = "acct";
+    pub(crate) const KEY: &str = "c2VjcmV0";
+
     pub(crate) async fn start(options: ServerOptions) -> Self {
         let road = Arc::new(road(options.accept_tokens).await);
         let (acceptor, certificate) = if options.tls { certified() } else { (None, None) };
@@ -46,10 +49,13 @@ impl Server {
         Self { ports, certificate, scheme: if options.tls { "https" } else { "http" }, stop }
     }
 
+    pub(crate) fn port(&self, service: Service) -> u16 {
+        self.ports[Service::ALL.iter().position(|known| *known == service).unwrap()]
+    }
+
     pub(crate) fn endpoint(&self, service: Service) -> String {
-        let place = Service::ALL.iter().position(|known| *known == service).unwrap();
         let host = if self.scheme == "https" { "localhost" } else { "127.0.0.1" };
-        format!("{}://{host}:{}/{ACCOUNT}", self.scheme, self.ports[place])
+        format!("{}://{host}:{}/{ACCOUNT}", self.scheme, self.port(service))
     }
 
     pub(crate) fn connection_string(&self) -> String {

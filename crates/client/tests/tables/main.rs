@@ -7,5 +7,16 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod c10_retries;
+mod c10_side_by_side;
+mod c1_credentials;
 mod c2_point_reads;
+mod c3_filters;
+mod c4_pages;
+mod c5_projections;
+mod c6_bulk;
+mod c6_tables;
+mod c6_transactions;
 mod c6_writes;
+mod c7_mixed_types;
+mod c9_shared_access;
