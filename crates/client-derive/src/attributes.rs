@@ -142,8 +142,8 @@ impl Case {
 }
 
 fn each(attributes: &[Attribute], mut read: impl FnMut(ParseNestedMeta<'_>) -> Result<()>) -> Result<()> {
-    let own = attributes.iter().filter(|attribute| attribute.path().is_ident("entity"));
-    own.map(|attribute| attribute.parse_nested_meta(&mut read)).collect()
+    let mut own = attributes.iter().filter(|attribute| attribute.path().is_ident("entity"));
+    own.try_for_each(|attribute| attribute.parse_nested_meta(&mut read))
 }
 
 fn text(meta: &ParseNestedMeta<'_>) -> Result<String> {

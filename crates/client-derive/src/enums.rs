@@ -9,8 +9,7 @@ use crate::attributes::{ContainerAttributes, VariantAttributes};
 pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
     let container = ContainerAttributes::read(&input.attrs)?;
     let tag = container.tag.as_deref();
-    let variants: Vec<_> =
-        data.variants.iter().map(|variant| Choice::read(variant, tag)).collect::<Result<_>>()?;
+    let variants: Vec<_> = data.variants.iter().map(|variant| Choice::read(variant, tag)).collect::<Result<_>>()?;
     let tests = variants.iter().map(|choice| choice.test(tag));
     let writes = variants.iter().map(|choice| choice.write(tag));
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();

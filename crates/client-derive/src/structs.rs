@@ -73,9 +73,10 @@ fn check(input: &DeriveInput, fields: &[EntityField<'_>]) -> Result<()> {
         if matches!(field.role, Role::Skipped | Role::Etag) {
             continue;
         }
-        if fields[..place].iter().any(|earlier| {
-            !matches!(earlier.role, Role::Skipped | Role::Etag) && earlier.name == field.name
-        }) {
+        if fields[..place]
+            .iter()
+            .any(|earlier| !matches!(earlier.role, Role::Skipped | Role::Etag) && earlier.name == field.name)
+        {
             return Err(Error::new_spanned(field.ident, format!("{} is there twice", field.name)));
         }
         if field.is_property() && matches!(field.name.as_str(), "PartitionKey" | "RowKey" | "Timestamp") {
@@ -86,7 +87,10 @@ fn check(input: &DeriveInput, fields: &[EntityField<'_>]) -> Result<()> {
     let key_count = fields.iter().filter(|field| matches!(field.role, Role::PartitionKey | Role::RowKey)).count();
     let encrypts = fields.iter().any(|field| field.encrypt);
     if key_count < 2 && encrypts {
-        return Err(Error::new_spanned(&input.ident, "only what can be written can be encrypted; both keys are needed"));
+        return Err(Error::new_spanned(
+            &input.ident,
+            "only what can be written can be encrypted; both keys are needed",
+        ));
     }
     Ok(())
 }

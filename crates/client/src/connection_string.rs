@@ -6,7 +6,8 @@ use crate::{Credential, Endpoint, Error, Result};
 
 const DEVELOPMENT_ACCOUNT: &str = "devstoreaccount1";
 /// Published, the same everywhere, and therefore no secret.
-const DEVELOPMENT_KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+const DEVELOPMENT_KEY: &str =
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 const DEVELOPMENT_HOST: &str = "http://127.0.0.1";
 const SUFFIX: &str = "core.windows.net";
 
@@ -106,7 +107,8 @@ impl ConnectionString {
             return Endpoint::parse(given);
         }
         let account = self.account.as_ref();
-        let account = account.ok_or_else(|| wrong(&format!("has neither AccountName nor {}", endpoint_name(service))))?;
+        let account =
+            account.ok_or_else(|| wrong(&format!("has neither AccountName nor {}", endpoint_name(service))))?;
         Endpoint::parse(&format!("{}://{account}.{}.{}", self.protocol, service.name(), self.suffix))
     }
 }
@@ -151,7 +153,10 @@ mod tests {
     fn endpoints_are_given_or_follow_from_the_account() {
         for (text, endpoint) in [
             ("AccountName=a;AccountKey=a2V5", "https://a.table.core.windows.net"),
-            ("AccountName=a;AccountKey=a2V5;EndpointSuffix=core.chinacloudapi.cn;", "https://a.table.core.chinacloudapi.cn"),
+            (
+                "AccountName=a;AccountKey=a2V5;EndpointSuffix=core.chinacloudapi.cn;",
+                "https://a.table.core.chinacloudapi.cn",
+            ),
             ("defaultendpointsprotocol=http;accountname=a;accountkey=a2V5", "http://a.table.core.windows.net"),
             ("AccountName=a;AccountKey=a2V5;TableEndpoint=http://localhost:1/a/", "http://localhost:1/a"),
             ("TableEndpoint=https://x.y;SharedAccessSignature=?sv=1&sig=a%3D", "https://x.y"),

@@ -121,10 +121,7 @@ mod tests {
     #[test]
     fn the_secondary_has_a_name_of_its_own() {
         let secondary = |url| endpoint(url).secondary().unwrap().to_string();
-        assert_eq!(
-            secondary("https://acct.table.core.windows.net"),
-            "https://acct-secondary.table.core.windows.net"
-        );
+        assert_eq!(secondary("https://acct.table.core.windows.net"), "https://acct-secondary.table.core.windows.net");
         assert_eq!(secondary("http://127.0.0.1:1/acct"), "http://127.0.0.1:1/acct-secondary");
     }
 

@@ -179,6 +179,11 @@ impl Error {
         }
     }
 
+    /// An answer that is not what the protocol says it should be.
+    pub(crate) fn unreadable(why: &ServiceError) -> Self {
+        Self::Answer(why.to_string())
+    }
+
     pub(crate) fn invalid(why: impl Into<String>) -> Self {
         Self::Invalid(why.into())
     }

@@ -165,12 +165,7 @@ impl AccountSas {
 
 impl QueueSas {
     /// For a queue of an account whose key is at hand.
-    pub fn new(
-        key: &SharedKey,
-        queue: &str,
-        permissions: QueuePermissions,
-        expiry: impl IntoDateTime,
-    ) -> Result<Self> {
+    pub fn new(key: &SharedKey, queue: &str, permissions: QueuePermissions, expiry: impl IntoDateTime) -> Result<Self> {
         let terms = QueueSasTerms::new(QueueName::parse(queue)?, permissions, expiry.into_date_time());
         Ok(Self::with_terms(terms, Some(key.clone())))
     }

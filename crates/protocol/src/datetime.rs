@@ -93,6 +93,22 @@ impl DateTime {
     }
 }
 
+impl fmt::Display for DateTimeSyntax {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the text is not a date of ISO 8601 in the years 1 to 9999")
+    }
+}
+
+impl std::error::Error for DateTimeSyntax {}
+
+impl std::str::FromStr for DateTime {
+    type Err = DateTimeSyntax;
+
+    fn from_str(text: &str) -> Result<Self, DateTimeSyntax> {
+        Self::parse(text)
+    }
+}
+
 /// Cut to 100 ns, and to the years that the service knows.
 impl From<SystemTime> for DateTime {
     fn from(time: SystemTime) -> Self {

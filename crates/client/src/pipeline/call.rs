@@ -90,10 +90,7 @@ mod tests {
 
     #[test]
     fn keys_are_quoted_and_encoded() {
-        assert_eq!(
-            key_predicate("o'b r+(é)%", "a/b"),
-            "PartitionKey='o%27%27b%20r%2B%28%C3%A9%29%25',RowKey='a%2Fb'"
-        );
+        assert_eq!(key_predicate("o'b r+(é)%", "a/b"), "PartitionKey='o%27%27b%20r%2B%28%C3%A9%29%25',RowKey='a%2Fb'");
     }
 
     #[test]

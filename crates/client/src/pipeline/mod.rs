@@ -109,9 +109,8 @@ impl Pipeline {
                     record(retry.tries(), Some(response.status().as_u16()));
                     match retry::classify(&response) {
                         None => return Answer::read(response, id, retry.tries(), retry.after_lost_answer()),
-                        Some(failure) => failure.with_error(|| {
-                            Answer::failure(&response, id, retry.tries(), retry.after_lost_answer())
-                        }),
+                        Some(failure) => failure
+                            .with_error(|| Answer::failure(&response, id, retry.tries(), retry.after_lost_answer())),
                     }
                 }
                 Ok(Err(TryError::Transport(source))) => Failure::transport(source, retry.tries()),

@@ -155,11 +155,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn waits_double_within_their_bounds_and_honour_the_service() {
-        let policy = RetryPolicy {
-            tries_max: 100,
-            delay_first: Duration::from_millis(100),
-            delay_max: Duration::from_secs(1),
-        };
+        let policy =
+            RetryPolicy { tries_max: 100, delay_first: Duration::from_millis(100), delay_max: Duration::from_secs(1) };
         let options = ClientOptions::new().retry(policy).time_max(Duration::from_secs(3600));
         let dice = Dice::seeded(1);
         let mut retry = Retry::new(&options, &dice, Instant::now());

@@ -42,8 +42,8 @@ pub(super) fn bear(token: &str, now: SystemTime, request: &mut Request<Bytes>) -
 
 /// A header that does not print itself.
 fn secret(value: &str) -> Result<http::HeaderValue> {
-    let mut value =
-        http::HeaderValue::from_str(value).map_err(|_| crate::Error::invalid("the credential cannot stand in a header"))?;
+    let mut value = http::HeaderValue::from_str(value)
+        .map_err(|_| crate::Error::invalid("the credential cannot stand in a header"))?;
     value.set_sensitive(true);
     Ok(value)
 }

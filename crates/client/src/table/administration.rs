@@ -17,7 +17,7 @@ impl TableServiceClient {
     /// Logging, metrics and CORS of the account's tables.
     pub async fn properties(&self) -> Result<ServiceProperties> {
         let answer = self.pipeline.send(&of_service("GetTableServiceProperties", Method::GET, "properties")).await?;
-        ServiceProperties::parse(&answer.body, Service::Table).map_err(unreadable)
+        ServiceProperties::parse(&answer.body, Service::Table).map_err(|error| Error::unreadable(&error))
     }
 
     /// Changes the sections that are given and leaves the others alone.
@@ -32,7 +32,7 @@ impl TableServiceClient {
         let secondary = secondary.ok_or_else(|| Error::invalid("the endpoint does not name its account"))?;
         let pipeline = self.pipeline.with(secondary, self.pipeline.credential.clone())?;
         let answer = pipeline.send(&of_service("GetTableServiceStats", Method::GET, "stats")).await?;
-        ServiceStats::parse(&answer.body).map_err(unreadable)
+        ServiceStats::parse(&answer.body).map_err(|error| Error::unreadable(&error))
     }
 }
 
@@ -41,7 +41,7 @@ impl TableClient {
     pub async fn access_policies(&self) -> Result<StoredAccessPolicies> {
         let call = Call::new("GetTableAcl", Method::GET, self.path()).query("comp", "acl").own_header(ACCEPT, XML);
         let answer = self.pipeline.send(&call).await?;
-        StoredAccessPolicies::parse(&answer.body, TablePermissions::LETTERS).map_err(unreadable)
+        StoredAccessPolicies::parse(&answer.body, TablePermissions::LETTERS).map_err(|error| Error::unreadable(&error))
     }
 
     /// Sets all of the table's stored access policies, at most five. A signature that refers to one that is gone is
@@ -54,8 +54,4 @@ impl TableClient {
 
 fn of_service(operation: &'static str, method: Method, comp: &str) -> Call {
     Call::new(operation, method, "/").query("restype", "service").query("comp", comp).own_header(ACCEPT, XML)
-}
-
-fn unreadable(error: tablerock_protocol::ServiceError) -> Error {
-    Error::Answer(error.to_string())
 }

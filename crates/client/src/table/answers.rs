@@ -12,7 +12,7 @@ pub(super) fn etag(answer: &Answer) -> Result<Etag> {
 
 /// The one entity of an answer, whose ETag may stand in the header only.
 pub(super) fn entity(answer: &Answer) -> Result<Entity> {
-    let read = json::parse_answered_entity(&answer.body).map_err(|error| Error::Answer(error.to_string()))?;
+    let read = json::parse_answered_entity(&answer.body).map_err(|error| Error::unreadable(&error))?;
     let mut entity = Entity::from_answer(read);
     entity.etag = entity.etag.or_else(|| answer.header("etag").map(Etag::from));
     Ok(entity)
@@ -20,6 +20,6 @@ pub(super) fn entity(answer: &Answer) -> Result<Entity> {
 
 /// The entities of a page.
 pub(super) fn entities(answer: &Answer) -> Result<Vec<Entity>> {
-    let read = json::parse_answered_entities(&answer.body).map_err(|error| Error::Answer(error.to_string()))?;
+    let read = json::parse_answered_entities(&answer.body).map_err(|error| Error::unreadable(&error))?;
     Ok(read.into_iter().map(Entity::from_answer).collect())
 }

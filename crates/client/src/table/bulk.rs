@@ -96,9 +96,7 @@ impl Bulk {
         for (place, result) in outcomes.into_iter().flatten() {
             results[place] = Some(result);
         }
-        BulkReport {
-            results: results.into_iter().map(|result| result.expect("every write is in one lane")).collect(),
-        }
+        BulkReport { results: results.into_iter().map(|result| result.expect("every write is in one lane")).collect() }
     }
 }
 
@@ -150,7 +148,8 @@ fn lanes(writes: &[Write]) -> Vec<Vec<usize>> {
     for partition in order {
         let places = partitions.remove(&partition).unwrap_or_default();
         let mut rows = HashSet::with_capacity(places.len());
-        let is_repeating = places.iter().any(|place| writes[*place].entity().is_ok_and(|entity| !rows.insert(&entity.row_key)));
+        let is_repeating =
+            places.iter().any(|place| writes[*place].entity().is_ok_and(|entity| !rows.insert(&entity.row_key)));
         if is_repeating {
             lanes.push(places);
         } else {
@@ -263,7 +262,8 @@ mod tests {
     use crate::Entity;
 
     fn cut(keys: &[(&str, &str)]) -> Vec<Vec<usize>> {
-        let writes: Vec<Write> = keys.iter().map(|(partition, row)| Write::insert(&Entity::new(*partition, *row))).collect();
+        let writes: Vec<Write> =
+            keys.iter().map(|(partition, row)| Write::insert(&Entity::new(*partition, *row))).collect();
         lanes(&writes)
     }
 

@@ -58,7 +58,7 @@ impl TableListing {
             call = call.query("NextTableName", &from.first);
         }
         let answer = self.service.pipeline.send(&call).await?;
-        let items = json::parse_answered_tables(&answer.body).map_err(|error| Error::Answer(error.to_string()))?;
+        let items = json::parse_answered_tables(&answer.body).map_err(|error| Error::unreadable(&error))?;
         Ok(Page { items, next: next(&answer, "NextTableName", None) })
     }
 

@@ -2,8 +2,8 @@
 
 use tablerock_protocol::limits;
 
-use super::resolver::{As, Resolver};
 use super::TableClient;
+use super::resolver::{As, Resolver};
 use crate::{Filter, FromEntity, partition_key, row_key};
 
 /// A query that is being put together, and is then read as a [`stream`](Self::stream), in [`pages`](Self::pages), or

@@ -129,7 +129,8 @@ impl TableClient {
                 body: &write.body,
             })
             .collect();
-        let mut body = Vec::with_capacity(BATCH_FRAME_BYTES + parts.iter().map(PartRequest::bytes_in_batch).sum::<usize>());
+        let mut body =
+            Vec::with_capacity(BATCH_FRAME_BYTES + parts.iter().map(PartRequest::bytes_in_batch).sum::<usize>());
         append_changeset(&mut body, batch, changeset, &parts);
         let call = self.call("EntityGroupTransaction", Method::POST, "/$batch".to_owned()).body(body);
         let answer = self.pipeline.send(&call.header(CONTENT_TYPE, &batch_content_type(batch))?).await?;

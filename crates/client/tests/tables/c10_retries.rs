@@ -34,7 +34,8 @@ async fn c10_what_passes_is_tried_again() {
         let requests = script.requests();
         assert_eq!(requests.len(), 3, "{step:?}");
         // One call has one id, however often it is sent; each try is signed afresh.
-        let ids: HashSet<_> = requests.iter().map(|request| request.headers()["x-ms-client-request-id"].clone()).collect();
+        let ids: HashSet<_> =
+            requests.iter().map(|request| request.headers()["x-ms-client-request-id"].clone()).collect();
         assert_eq!(ids.len(), 1);
         assert!(requests.iter().all(|request| request.headers().contains_key("authorization")));
         assert!(requests[0].headers()["user-agent"].to_str().unwrap().starts_with("tablerock-client/"));

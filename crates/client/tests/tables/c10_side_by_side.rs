@@ -28,8 +28,10 @@ async fn c10_clones_work_side_by_side() {
 async fn c10_calls_are_futures_that_can_be_put_together() {
     let account = Account::open().await;
     let table = account.table().await;
-    let (one, two) =
-        tokio::join!(table.insert(&Entity::new("p", "1")).into_future(), table.insert(&Entity::new("p", "2")).into_future());
+    let (one, two) = tokio::join!(
+        table.insert(&Entity::new("p", "1")).into_future(),
+        table.insert(&Entity::new("p", "2")).into_future()
+    );
     assert!(one.is_ok() && two.is_ok());
     let reads = futures_util::stream::iter(["1", "2"]).map(|row| table.get::<Entity>("p", row)).buffered(2);
     let read: Vec<Entity> = reads.try_collect().await.unwrap();

@@ -20,7 +20,7 @@ async fn works(service: &TableServiceClient) {
     table.create().await.unwrap();
     table.insert(&Entity::new("o'b é", "r")).await.unwrap();
     let read: Entity = table.get("o'b é", "r").await.unwrap();
-    assert_eq!(table.query::<Entity>().partition("o'b é").all().await.unwrap(), [read.clone()]);
+    assert_eq!(table.query::<Entity>().partition("o'b é").first().await.unwrap().as_ref(), Some(&read));
     let group = table.transaction().replace(&read).insert(&Entity::new("o'b é", "s"));
     group.commit().await.unwrap();
     service.properties().await.unwrap();

@@ -1,8 +1,8 @@
 //! C2: point reads by keys into a typed struct, or into a dynamic bag; and exact values on the way.
 
+use crate::support::{self, Account};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use crate::support::{self, Account};
 use tablerock_client::{DateTime, Entity, ErrorCode, Etag, FromEntity as _, TableEntity, Uuid, Value};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -26,7 +26,7 @@ async fn c6_a_bulk_writes_any_number_in_any_partitions() {
         let twin = stored.iter().find(|stored| stored.row_key == entity.row_key).unwrap();
         assert_eq!(&twin.etag, etag);
     }
-    let seen = seen.lock().unwrap();
+    let seen = seen.lock().unwrap().clone();
     let last = seen.iter().max_by_key(|progress| progress.done).unwrap();
     assert_eq!((last.done, last.failed, last.total), (1_250, 0, 1_250));
     assert!(seen.len() >= 13, "{}", seen.len());

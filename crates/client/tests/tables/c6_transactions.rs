@@ -34,8 +34,7 @@ async fn c6_every_kind_of_write_goes_in_one_transaction() {
         .unwrap();
     assert_eq!(etags.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, true, false, true, true]);
     let found: Vec<Entity> = table.query().all().await.unwrap();
-    let shape: Vec<_> =
-        found.iter().map(|entity| (entity.row_key.as_str(), entity.properties().len())).collect();
+    let shape: Vec<_> = found.iter().map(|entity| (entity.row_key.as_str(), entity.properties().len())).collect();
     assert_eq!(shape, [("insert", 2), ("merge", 3), ("new o'b %", 2), ("replace", 1), ("upsert", 1)]);
     assert_eq!(found[0].get("Text"), entity("x").get("Text"));
     assert_eq!(found[0].etag, etags[0]);

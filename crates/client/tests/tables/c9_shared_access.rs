@@ -1,8 +1,6 @@
 //! C9: shared access signatures of every kind, made here and held against the server.
 
-use tablerock_client::sas::{
-    AccountPermissions, IpRange, SignedResourceTypes, SignedServices, TablePermissions,
-};
+use tablerock_client::sas::{AccountPermissions, IpRange, SignedResourceTypes, SignedServices, TablePermissions};
 use tablerock_client::table::{StoredAccessPolicies, StoredAccessPolicy};
 use tablerock_client::{DateTime, Entity, ErrorCode, TableClient};
 
@@ -64,12 +62,8 @@ async fn c9_a_range_of_keys_is_all_there_is() {
 async fn c9_a_stored_policy_can_be_revoked() {
     let account = Account::open().await;
     let table = filled(&account).await;
-    let policy = StoredAccessPolicy {
-        id: "readers".into(),
-        start: None,
-        expiry: Some(expiry()),
-        permissions: Some("r".into()),
-    };
+    let policy =
+        StoredAccessPolicy { id: "readers".into(), start: None, expiry: Some(expiry()), permissions: Some("r".into()) };
     table.set_access_policies(&StoredAccessPolicies { policies: vec![policy] }).await.unwrap();
     let guest = table.with_credential(table.sas_by_policy("readers").sign().unwrap()).unwrap();
     assert_eq!(keys(&guest).await.len(), 4);
