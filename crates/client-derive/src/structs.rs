@@ -172,7 +172,9 @@ fn table_entity(input: &DeriveInput, fields: &[EntityField<'_>]) -> TokenStream 
     quote! {
         #[automatically_derived]
         impl #impl_generics ::tablerock_client::TableEntity for #ident #ty_generics #where_clause {
-            const ENCRYPTED: &'static [&'static str] = &[#(#encrypted),*];
+            fn encrypted(&self) -> &'static [&'static str] {
+                &[#(#encrypted),*]
+            }
 
             fn to_entity(
                 &self,

@@ -61,6 +61,10 @@ pub enum Error {
     /// An entity does not fit its Rust type, or the other way round.
     #[error(transparent)]
     Entity(#[from] EntityError),
+    /// An entity could not be encrypted or decrypted.
+    #[cfg(feature = "encryption")]
+    #[error(transparent)]
+    Encryption(#[from] crate::encryption::EncryptionError),
     /// What was asked for can be seen to be wrong before it is sent.
     #[error("{0}")]
     Invalid(String),

@@ -136,18 +136,23 @@
 
 #![deny(missing_docs)]
 
+pub mod blob;
 mod connection_string;
 mod credential;
+#[cfg(feature = "encryption")]
+pub mod encryption;
 mod endpoint;
 pub mod entity;
 mod error;
 mod options;
 mod pipeline;
+pub mod queue;
 pub mod sas;
 mod surroundings;
 pub mod table;
 pub mod transport;
 
+pub use blob::{BlobClient, BlobServiceClient, ContainerClient};
 pub use connection_string::ConnectionString;
 pub use credential::{AccessToken, Credential, Sas, SharedKey, TokenSource};
 pub use endpoint::Endpoint;
@@ -158,6 +163,7 @@ pub use entity::{
 pub use error::{Error, Result, ServiceFailure, TransactionFailure};
 pub use futures_util::{Stream, StreamExt, TryStreamExt};
 pub use options::{ClientOptions, RetryPolicy};
+pub use queue::{Message, QueueClient, QueueServiceClient};
 pub use table::{Continuation, Page, TableClient, TableServiceClient, Write};
 pub use tablerock_client_derive::TableEntity;
 pub use tablerock_protocol::{DateTime, EdmType, ErrorCode, Filter, Property, Uuid, Value};

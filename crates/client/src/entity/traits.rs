@@ -55,7 +55,9 @@ pub trait FromEntity: Sized {
 /// ```
 pub trait TableEntity: FromEntity {
     /// The properties that are encrypted on their way, by `#[entity(encrypt)]`.
-    const ENCRYPTED: &'static [&'static str] = &[];
+    fn encrypted(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// The entity as it will be written: keys, properties that are not absent, and the ETag of the version that was
     /// read.

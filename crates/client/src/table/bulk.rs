@@ -183,7 +183,7 @@ impl Run<'_> {
         let mut group_bytes = BATCH_FRAME_BYTES;
         let mut rows = HashSet::new();
         for place in places {
-            let encoded = match self.writes[place].encode(self.table) {
+            let encoded = match self.writes[place].encode(self.table).await {
                 Ok(encoded) => encoded,
                 Err(error) => {
                     self.tell(&[(place, Err(error.clone()))]);

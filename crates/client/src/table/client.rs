@@ -6,6 +6,7 @@ use http::Method;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use tablerock_protocol::json::append_create_table;
 
+use super::sealing::Sealing;
 use super::{DATA_SERVICE_VERSION, JSON, PREFER, TableServiceClient};
 use crate::pipeline::{Call, Pipeline, encode, key_predicate};
 use crate::{Credential, Endpoint, ErrorCode, Result};
@@ -20,11 +21,12 @@ use crate::{Credential, Endpoint, ErrorCode, Result};
 pub struct TableClient {
     pub(crate) pipeline: Arc<Pipeline>,
     name: Arc<str>,
+    pub(super) sealing: Sealing,
 }
 
 impl TableClient {
     pub(super) fn new(pipeline: Arc<Pipeline>, name: String) -> Self {
-        Self { pipeline, name: name.into() }
+        Self { pipeline, name: name.into(), sealing: Sealing::default() }
     }
 
     /// The table's name.
@@ -44,7 +46,8 @@ impl TableClient {
 
     /// The same table with another credential, over the same connections: a shared access signature, for example.
     pub fn with_credential(&self, credential: impl Into<Credential>) -> Result<Self> {
-        Ok(self.service().with_credential(credential)?.table(self.name()))
+        let sealing = self.sealing.clone();
+        Ok(Self { sealing, ..self.service().with_credential(credential)?.table(self.name()) })
     }
 
     /// Creates the table.

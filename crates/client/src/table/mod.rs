@@ -12,6 +12,7 @@ mod point;
 mod query;
 mod resolver;
 mod sas;
+mod sealing;
 mod service;
 mod transaction;
 mod write;

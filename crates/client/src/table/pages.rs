@@ -76,7 +76,7 @@ where
             call = call.query("$filter", &filter.to_text()?);
         }
         if let Some(select) = &self.select {
-            call = call.query("$select", select);
+            call = call.query("$select", &self.table.sealing.selection(select));
         }
         call = call.query("$top", &top.to_string());
         if let Some(Continuation { first, second }) = from {
@@ -84,7 +84,7 @@ where
             call = second.iter().fold(call, |call, row| call.query("NextRowKey", row));
         }
         let answer = self.table.pipeline.send(&call).await?;
-        let entities = answers::entities(&answer)?.into_iter();
+        let entities = self.table.sealing.open_all(answers::entities(&answer)?).await?.into_iter();
         let items = entities.map(|entity| self.resolver.resolve(entity)).collect::<Result<_, _>>()?;
         Ok(Page { items, next: next(&answer, "NextPartitionKey", Some("NextRowKey")) })
     }

@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::{TableClient, answers};
-use crate::{ErrorCode, FromEntity, Result};
+use crate::{Entity, ErrorCode, FromEntity, Result};
 
 impl TableClient {
     /// Reads an entity by its keys.
@@ -32,6 +32,11 @@ impl TableClient {
         self.read_point(partition_key, row_key, T::SELECT).await
     }
 
+    /// Reads these properties of an entity, its keys, Timestamp and ETag.
+    pub async fn get_properties(&self, partition_key: &str, row_key: &str, names: &[&str]) -> Result<Entity> {
+        self.read_point(partition_key, row_key, Some(names)).await
+    }
+
     async fn read_point<T: FromEntity>(
         &self,
         partition_key: &str,
@@ -41,9 +46,9 @@ impl TableClient {
         let path = self.entity_path(partition_key, row_key);
         let mut call = self.call("GetEntity", Method::GET, path);
         if let Some(names) = select {
-            call = call.query("$select", &super::select(names));
+            call = call.query("$select", &self.sealing.selection(&super::select(names)));
         }
-        let entity = answers::entity(&self.pipeline.send(&call).await?)?;
+        let entity = self.sealing.open(answers::entity(&self.pipeline.send(&call).await?)?).await?;
         Ok(T::from_entity(entity)?)
     }
 }

@@ -85,8 +85,10 @@ impl Transaction {
     /// service refuses one of them, [`Error::failed_index`] tells which.
     pub async fn commit(self) -> Result<Vec<Option<Etag>>> {
         self.check_partition()?;
-        let encoded: Vec<EncodedWrite> =
-            self.writes.iter().map(|write| write.encode(&self.table)).collect::<Result<_>>()?;
+        let mut encoded: Vec<EncodedWrite> = Vec::with_capacity(self.writes.len());
+        for write in &self.writes {
+            encoded.push(write.encode(&self.table).await?);
+        }
         let has_etag: Vec<bool> = self.writes.iter().map(Write::has_etag).collect();
         self.table.commit_encoded(&encoded, &has_etag).await
     }

@@ -16,6 +16,8 @@ pub struct Write {
     /// An entity that could not be made is told when the write is used.
     entity: Result<Entity, EntityError>,
     condition: Condition,
+    /// The properties that the entity's type has marked to be encrypted.
+    encrypted: &'static [&'static str],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,32 +53,32 @@ pub(super) struct EncodedWrite {
 impl Write {
     /// Adds an entity; fails if it exists.
     pub fn insert(entity: &impl TableEntity) -> Self {
-        Self::new(Kind::Insert, entity.to_entity())
+        Self::of(Kind::Insert, entity)
     }
 
     /// Puts an entity in the place of its earlier version: properties that it leaves out are gone.
     pub fn replace(entity: &impl TableEntity) -> Self {
-        Self::new(Kind::Replace, entity.to_entity())
+        Self::of(Kind::Replace, entity)
     }
 
     /// Sets the entity's properties and leaves the others alone.
     pub fn merge(entity: &impl TableEntity) -> Self {
-        Self::new(Kind::Merge, entity.to_entity())
+        Self::of(Kind::Merge, entity)
     }
 
     /// Adds an entity or replaces it, whatever its version.
     pub fn insert_or_replace(entity: &impl TableEntity) -> Self {
-        Self::new(Kind::InsertOrReplace, entity.to_entity())
+        Self::of(Kind::InsertOrReplace, entity)
     }
 
     /// Adds an entity or merges into it, whatever its version.
     pub fn insert_or_merge(entity: &impl TableEntity) -> Self {
-        Self::new(Kind::InsertOrMerge, entity.to_entity())
+        Self::of(Kind::InsertOrMerge, entity)
     }
 
     /// Deletes an entity.
     pub fn delete(entity: &impl TableEntity) -> Self {
-        Self::new(Kind::Delete, entity.to_entity())
+        Self::of(Kind::Delete, entity)
     }
 
     /// Deletes an entity by its keys. Without the entity there is no version to hold against, so
@@ -85,8 +87,12 @@ impl Write {
         Self::new(Kind::Delete, Ok(Entity::new(partition_key, row_key)))
     }
 
+    fn of(kind: Kind, entity: &impl TableEntity) -> Self {
+        Self { encrypted: entity.encrypted(), ..Self::new(kind, entity.to_entity()) }
+    }
+
     fn new(kind: Kind, entity: Result<Entity, EntityError>) -> Self {
-        Self { kind, entity, condition: Condition::Own }
+        Self { kind, entity, condition: Condition::Own, encrypted: &[] }
     }
 
     /// Holds against this version, whichever the entity was read in. It means nothing to inserts.
@@ -113,7 +119,7 @@ impl Write {
         self.kind != Kind::Delete
     }
 
-    pub(super) fn encode(&self, table: &TableClient) -> Result<EncodedWrite> {
+    pub(super) async fn encode(&self, table: &TableClient) -> Result<EncodedWrite> {
         let entity = self.entity.as_ref().map_err(|error| Error::Entity(error.clone()))?;
         let (partition_key, row_key) = (&entity.partition_key, &entity.row_key);
         let path = match self.kind {
@@ -122,7 +128,9 @@ impl Write {
         };
         let mut body = Vec::new();
         if self.kind != Kind::Delete {
-            append_entity_body(&mut body, partition_key, row_key, entity.properties());
+            let is_merge = matches!(self.kind, Kind::Merge | Kind::InsertOrMerge);
+            let stored = table.sealing.seal(entity, self.encrypted, is_merge).await?;
+            append_entity_body(&mut body, partition_key, row_key, stored.properties());
         }
         let (operation, method) = self.kind.operation();
         let is_insert = self.kind == Kind::Insert;

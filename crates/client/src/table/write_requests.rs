@@ -81,7 +81,7 @@ impl TableClient {
     }
 
     pub(super) async fn send_write(&self, write: &Write, echo: bool) -> Result<Answer> {
-        let encoded = write.encode(self)?;
+        let encoded = write.encode(self).await?;
         let mut call: Call = self.call(encoded.operation, encoded.method, encoded.path).body(encoded.body);
         if let Some(if_match) = encoded.if_match {
             call = call.header(IF_MATCH, &if_match)?;
@@ -116,7 +116,7 @@ impl<T: FromEntity> IntoFuture for InsertEcho<T> {
     fn into_future(self) -> Self::IntoFuture {
         let Insert { table, write } = self.insert;
         Box::pin(async move {
-            let stored = answers::entity(&table.send_write(&write, true).await?)?;
+            let stored = table.sealing.open(answers::entity(&table.send_write(&write, true).await?)?).await?;
             Ok(T::from_entity(stored)?)
         })
     }
