@@ -30,6 +30,11 @@ impl Account {
         }
     }
 
+    /// What the server has counted, if it is ours.
+    pub(crate) fn metrics(&self) -> Option<String> {
+        self.server.as_ref().map(Server::metrics)
+    }
+
     pub(crate) fn connection_string(&self) -> &str {
         &self.connection_string
     }

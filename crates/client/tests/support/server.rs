@@ -28,6 +28,7 @@ pub(crate) struct Server {
     pub(crate) certificate: Option<rustls::pki_types::CertificateDer<'static>>,
     scheme: &'static str,
     stop: watch::Sender<bool>,
+    road: Arc<Road>,
 }
 
 impl Server {
@@ -46,7 +47,12 @@ impl Server {
                 Listening { tls: acceptor.clone(), connections_max: 256, idle_time: Duration::from_secs(60) };
             tokio::spawn(serve_service(service, road.clone(), listener, listening, stopped.clone()));
         }
-        Self { ports, certificate, scheme: if options.tls { "https" } else { "http" }, stop }
+        Self { ports, certificate, scheme: if options.tls { "https" } else { "http" }, stop, road }
+    }
+
+    /// What the server has counted, as Prometheus reads it.
+    pub(crate) fn metrics(&self) -> String {
+        self.road.metrics.render()
     }
 
     pub(crate) fn port(&self, service: Service) -> u16 {
