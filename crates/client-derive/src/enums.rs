@@ -12,7 +12,6 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
     let variants: Vec<_> = data.variants.iter().map(|variant| Choice::read(variant, tag)).collect::<Result<_>>()?;
     let tests = variants.iter().map(|choice| choice.test(tag));
     let writes = variants.iter().map(|choice| choice.write(tag));
-    let idents = variants.iter().map(|choice| &choice.variant.ident);
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
     let ident = &input.ident;
     Ok(quote! {
@@ -37,12 +36,6 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
             ) -> ::core::result::Result<::tablerock_client::Entity, ::tablerock_client::EntityError> {
                 match self {
                     #(#writes)*
-                }
-            }
-
-            fn encrypted(&self) -> &'static [&'static str] {
-                match self {
-                    #(Self::#idents(inner) => ::tablerock_client::TableEntity::encrypted(inner),)*
                 }
             }
         }

@@ -172,10 +172,6 @@ fn table_entity(input: &DeriveInput, fields: &[EntityField<'_>]) -> TokenStream 
     quote! {
         #[automatically_derived]
         impl #impl_generics ::tablerock_client::TableEntity for #ident #ty_generics #where_clause {
-            fn encrypted(&self) -> &'static [&'static str] {
-                &[#(#encrypted),*]
-            }
-
             fn to_entity(
                 &self,
             ) -> ::core::result::Result<::tablerock_client::Entity, ::tablerock_client::EntityError> {
@@ -183,6 +179,7 @@ fn table_entity(input: &DeriveInput, fields: &[EntityField<'_>]) -> TokenStream 
                 let mut entity = ::tablerock_client::Entity::new(#partition_key, #row_key);
                 #etag
                 #(#puts)*
+                derived::encrypt(&mut entity, &[#(#encrypted),*]);
                 ::core::result::Result::Ok(entity)
             }
         }

@@ -32,7 +32,8 @@ impl Encryption {
             match entity.get(&name) {
                 Some(Value::Binary(bytes)) => {
                     let text = cipher.decrypt(&name, bytes)?;
-                    entity.set(name, text);
+                    entity.set(name.clone(), text);
+                    entity.mark_encrypted(name);
                 }
                 Some(_) => return Err(damaged(format!("property {name} is not what was encrypted"))),
                 // A projection has left it out.

@@ -10,15 +10,14 @@ use crate::Entity;
 
 impl Encryption {
     /// The entity with the properties that are marked, or that the resolver chooses, encrypted under a new content key.
-    pub(crate) async fn seal(&self, entity: &Entity, marked: &[&str]) -> Result<Entity, EncryptionError> {
+    pub(crate) async fn seal(&self, entity: &Entity) -> Result<Entity, EncryptionError> {
         let (content_key, entity_iv) = random_key_and_iv()?;
-        self.seal_with(entity, marked, &content_key, entity_iv).await
+        self.seal_with(entity, &content_key, entity_iv).await
     }
 
     pub(super) async fn seal_with(
         &self,
         entity: &Entity,
-        marked: &[&str],
         content_key: &ContentKey,
         entity_iv: [u8; 16],
     ) -> Result<Entity, EncryptionError> {
@@ -33,11 +32,11 @@ impl Encryption {
                 return Err(refused(format!("the name {name} is reserved: the entity was read without its encryption")));
             }
             let value = match value {
-                Value::String(text) if self.is_to_be_encrypted(entity, name, marked) => {
+                Value::String(text) if self.is_to_be_encrypted(entity, name) => {
                     encrypted.push(name.as_ref());
                     Value::Binary(cipher.encrypt(name, text)?.into())
                 }
-                _ if self.is_to_be_encrypted(entity, name, marked) => {
+                _ if self.is_to_be_encrypted(entity, name) => {
                     let found = value.edm_type().name();
                     return Err(refused(format!("property {name} is {found}, and only text can be encrypted")));
                 }
@@ -52,7 +51,7 @@ impl Encryption {
         Ok(sealed)
     }
 
-    fn is_to_be_encrypted(&self, entity: &Entity, name: &str, marked: &[&str]) -> bool {
-        marked.contains(&name) || self.is_chosen(&entity.partition_key, &entity.row_key, name)
+    fn is_to_be_encrypted(&self, entity: &Entity, name: &str) -> bool {
+        entity.is_encrypted(name) || self.is_chosen(&entity.partition_key, &entity.row_key, name)
     }
 }

@@ -19,7 +19,7 @@ use super::{EntityError, Etag, FromEntity, PropertyValue, TableEntity};
 /// assert_eq!(ann.property::<Option<String>>("Email")?, None);
 /// # Ok::<(), tablerock_client::EntityError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Entity {
     /// Which partition the entity is in.
     pub partition_key: String,
@@ -30,6 +30,9 @@ pub struct Entity {
     /// The version that was read; conditional writes hold against it.
     pub etag: Option<Etag>,
     properties: Vec<Property<'static>>,
+    /// The properties that are encrypted when the entity is written: those that its type marks, and those that were
+    /// encrypted when it was read, so that what was a secret stays one.
+    encrypted: Vec<Cow<'static, str>>,
 }
 
 impl Entity {
@@ -96,6 +99,21 @@ impl Entity {
         self.properties.push(Property { name: name.into(), value });
     }
 
+    /// Has a property encrypted when the entity is written.
+    pub(crate) fn mark_encrypted(&mut self, name: impl Into<Cow<'static, str>>) {
+        self.encrypted.push(name.into());
+    }
+
+    /// The properties that are there and are to be encrypted.
+    pub(crate) fn encrypted(&self) -> impl Iterator<Item = &str> {
+        let names = self.properties.iter().map(|property| property.name.as_ref());
+        names.filter(|name| self.is_encrypted(name))
+    }
+
+    pub(crate) fn is_encrypted(&self, name: &str) -> bool {
+        self.encrypted.iter().any(|marked| marked == name)
+    }
+
     pub(crate) fn take_properties(&mut self) -> Vec<Property<'static>> {
         std::mem::take(&mut self.properties)
     }
@@ -115,7 +133,19 @@ impl Entity {
                     value: value.into_owned(),
                 })
                 .collect(),
+            encrypted: Vec::new(),
         }
+    }
+}
+
+/// Two entities are equal if what they say is, whether or not it is to be encrypted.
+impl PartialEq for Entity {
+    fn eq(&self, other: &Self) -> bool {
+        fn said(entity: &Entity) -> (&str, &str, Option<DateTime>, Option<&Etag>, &[Property<'static>]) {
+            let Entity { partition_key, row_key, timestamp, etag, properties, encrypted: _ } = entity;
+            (partition_key, row_key, *timestamp, etag.as_ref(), properties)
+        }
+        said(self) == said(other)
     }
 }
 

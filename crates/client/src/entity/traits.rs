@@ -54,11 +54,6 @@ pub trait FromEntity: Sized {
 /// # Ok::<(), tablerock_client::EntityError>(())
 /// ```
 pub trait TableEntity: FromEntity {
-    /// The properties that are encrypted on their way, by `#[entity(encrypt)]`.
-    fn encrypted(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     /// The entity as it will be written: keys, properties that are not absent, and the ETag of the version that was
     /// read.
     fn to_entity(&self) -> Result<Entity, EntityError>;
@@ -149,6 +144,10 @@ pub mod derived {
             entity.push(name, Value::from(text));
         }
         Ok(())
+    }
+
+    pub fn encrypt(entity: &mut Entity, names: &[&'static str]) {
+        names.iter().for_each(|name| entity.mark_encrypted(*name));
     }
 
     pub fn properties(entity: &mut Entity) -> Vec<Property<'static>> {

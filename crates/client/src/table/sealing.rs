@@ -12,9 +12,9 @@ pub(super) struct Sealing {
     encryption: Option<std::sync::Arc<crate::encryption::Encryption>>,
 }
 
-/// What marks a struct's properties would be lost on.
-fn check_unmarked(entity: &Entity, marked: &[&str]) -> Result<()> {
-    match marked.iter().find(|name| entity.get(name).is_some()) {
+/// Without encryption nothing is written that is to be encrypted.
+fn check_plain(entity: &Entity) -> Result<()> {
+    match entity.encrypted().next() {
         Some(name) => Err(Error::invalid(format!(
             "property {name} is to be encrypted, and the table's client has no encryption: see with_encryption"
         ))),
@@ -24,8 +24,8 @@ fn check_unmarked(entity: &Entity, marked: &[&str]) -> Result<()> {
 
 #[cfg(not(feature = "encryption"))]
 impl Sealing {
-    pub(super) async fn seal<'e>(&self, entity: &'e Entity, marked: &[&str], _: bool) -> Result<Cow<'e, Entity>> {
-        check_unmarked(entity, marked).map(|()| Cow::Borrowed(entity))
+    pub(super) async fn seal<'e>(&self, entity: &'e Entity, _: bool) -> Result<Cow<'e, Entity>> {
+        check_plain(entity).map(|()| Cow::Borrowed(entity))
     }
 
     pub(super) async fn open(&self, entity: Entity) -> Result<Entity> {
@@ -59,18 +59,17 @@ mod with_encryption {
         pub(in crate::table) async fn seal<'e>(
             &self,
             entity: &'e Entity,
-            marked: &[&str],
             is_merge: bool,
         ) -> Result<Cow<'e, Entity>> {
             match &self.encryption {
-                None => check_unmarked(entity, marked).map(|()| Cow::Borrowed(entity)),
+                None => check_plain(entity).map(|()| Cow::Borrowed(entity)),
                 Some(_) if is_merge => Err(Error::Encryption(EncryptionError::Refused(
                     "an encrypted entity is not merged into: its other properties would stay encrypted with a key that \
                      the merge replaces. Read it and replace it; properties that are not encrypted can be merged \
                      through without_encryption"
                         .to_owned(),
                 ))),
-                Some(encryption) => Ok(Cow::Owned(encryption.seal(entity, marked).await?)),
+                Some(encryption) => Ok(Cow::Owned(encryption.seal(entity).await?)),
             }
         }
 

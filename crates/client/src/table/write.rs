@@ -16,8 +16,6 @@ pub struct Write {
     /// An entity that could not be made is told when the write is used.
     entity: Result<Entity, EntityError>,
     condition: Condition,
-    /// The properties that the entity's type has marked to be encrypted.
-    encrypted: &'static [&'static str],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,32 +51,32 @@ pub(super) struct EncodedWrite {
 impl Write {
     /// Adds an entity; fails if it exists.
     pub fn insert(entity: &impl TableEntity) -> Self {
-        Self::of(Kind::Insert, entity)
+        Self::new(Kind::Insert, entity.to_entity())
     }
 
     /// Puts an entity in the place of its earlier version: properties that it leaves out are gone.
     pub fn replace(entity: &impl TableEntity) -> Self {
-        Self::of(Kind::Replace, entity)
+        Self::new(Kind::Replace, entity.to_entity())
     }
 
     /// Sets the entity's properties and leaves the others alone.
     pub fn merge(entity: &impl TableEntity) -> Self {
-        Self::of(Kind::Merge, entity)
+        Self::new(Kind::Merge, entity.to_entity())
     }
 
     /// Adds an entity or replaces it, whatever its version.
     pub fn insert_or_replace(entity: &impl TableEntity) -> Self {
-        Self::of(Kind::InsertOrReplace, entity)
+        Self::new(Kind::InsertOrReplace, entity.to_entity())
     }
 
     /// Adds an entity or merges into it, whatever its version.
     pub fn insert_or_merge(entity: &impl TableEntity) -> Self {
-        Self::of(Kind::InsertOrMerge, entity)
+        Self::new(Kind::InsertOrMerge, entity.to_entity())
     }
 
     /// Deletes an entity.
     pub fn delete(entity: &impl TableEntity) -> Self {
-        Self::of(Kind::Delete, entity)
+        Self::new(Kind::Delete, entity.to_entity())
     }
 
     /// Deletes an entity by its keys. Without the entity there is no version to hold against, so
@@ -87,12 +85,8 @@ impl Write {
         Self::new(Kind::Delete, Ok(Entity::new(partition_key, row_key)))
     }
 
-    fn of(kind: Kind, entity: &impl TableEntity) -> Self {
-        Self { encrypted: entity.encrypted(), ..Self::new(kind, entity.to_entity()) }
-    }
-
     fn new(kind: Kind, entity: Result<Entity, EntityError>) -> Self {
-        Self { kind, entity, condition: Condition::Own, encrypted: &[] }
+        Self { kind, entity, condition: Condition::Own }
     }
 
     /// Holds against this version, whichever the entity was read in. It means nothing to inserts.
@@ -129,7 +123,7 @@ impl Write {
         let mut body = Vec::new();
         if self.kind != Kind::Delete {
             let is_merge = matches!(self.kind, Kind::Merge | Kind::InsertOrMerge);
-            let stored = table.sealing.seal(entity, self.encrypted, is_merge).await?;
+            let stored = table.sealing.seal(entity, is_merge).await?;
             append_entity_body(&mut body, partition_key, row_key, stored.properties());
         }
         let (operation, method) = self.kind.operation();

@@ -93,6 +93,24 @@ async fn c8_a_client_without_a_key_writes_nothing_that_is_marked() {
 }
 
 #[tokio::test]
+async fn c8_what_was_read_encrypted_is_written_encrypted_whatever_its_type() {
+    let account = Account::open().await;
+    let table = account.table().await.with_encryption(encryption());
+    table.insert(&ann()).await.unwrap();
+    let mut bag: Entity = table.get("Sales", "00001").await.unwrap();
+    bag.set("Salary", "94,000 €");
+    table.replace(&bag).await.unwrap();
+    let copy = Entity { row_key: "copy".into(), ..bag };
+    table.insert(&copy).await.unwrap();
+    for row in ["00001", "copy"] {
+        let stored: Entity = table.without_encryption().get("Sales", row).await.unwrap();
+        assert!(is_binary(&stored, "Salary"), "{row}");
+        assert_eq!(table.get::<Employee>("Sales", row).await.unwrap().salary, "94,000 €");
+    }
+    assert!(matches!(table.without_encryption().insert_or_replace(&copy).await, Err(Error::Invalid(_))));
+}
+
+#[tokio::test]
 async fn c8_only_text_can_be_encrypted() {
     let account = Account::open().await;
     let table = account.table().await.with_encryption(encryption().properties(|_, _, name| name == "Age"));
