@@ -16,6 +16,7 @@ const VALUE_BYTES_MAX: usize = 32 * 1024;
 
 /// Entities with values of any size. A value's blob has a name of its own for every write, made from the intent's id, so
 /// it never changes: whoever has read the entity reads the values that belong to it, or finds them gone and reads again.
+/// Values in blobs are not encrypted, whatever the table's client does with properties.
 ///
 /// ```no_run
 /// # use tablerock_client::{BlobServiceClient, Entity, QueueServiceClient, TableClient};
@@ -74,6 +75,10 @@ impl LargeEntities {
 
     /// Adds an entity or replaces whatever version there is.
     pub async fn put(&self, entity: &Entity) -> Result<()> {
+        let marked = entity.encrypted().find(|name| entity.get(name).is_some_and(is_large));
+        if let Some(name) = marked {
+            return Err(Error::Invalid(format!("property {name} is to be encrypted, and values in blobs are not")));
+        }
         if entity.get(REFERENCES).is_some() {
             return Err(Error::Invalid(format!("the name {REFERENCES} is used for references to large values")));
         }

@@ -131,6 +131,10 @@ fn join(partition_key: &str, row_key: &str, parts: Vec<Entity>) -> Result<Option
 }
 
 fn split(entity: &Entity) -> Result<Vec<Entity>> {
+    // A mark does not survive being moved to a part, and a secret must not go out in the open.
+    if let Some(name) = entity.encrypted().next() {
+        return Err(Error::Invalid(format!("property {name} of a wide entity is encrypted by a resolver, not by a mark")));
+    }
     let part = |place| Entity::new(&entity.partition_key, part_key(&entity.row_key, place));
     let mut parts = vec![part(0)];
     let mut bytes = 0;

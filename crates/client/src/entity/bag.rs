@@ -104,8 +104,9 @@ impl Entity {
         self.encrypted.push(name.into());
     }
 
-    /// The properties that are there and are to be encrypted.
-    pub(crate) fn encrypted(&self) -> impl Iterator<Item = &str> {
+    /// The properties that are encrypted when the entity is written: those that its type marks with
+    /// `#[entity(encrypt)]`, and those that were encrypted when it was read.
+    pub fn encrypted(&self) -> impl Iterator<Item = &str> {
         let names = self.properties.iter().map(|property| property.name.as_ref());
         names.filter(|name| self.is_encrypted(name))
     }
