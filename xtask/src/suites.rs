@@ -8,7 +8,7 @@ use clap::ValueEnum;
 
 use crate::environments::{self, Environment};
 use crate::tools;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, cargo};
 
 /// A server that the suites run against. A result of one is compared with the same result of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,7 @@ impl Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Suite {
     Raw,
+    Client,
     Python,
     Js,
     LegacyNode,
@@ -39,12 +40,27 @@ pub(crate) enum Suite {
 }
 
 impl Suite {
-    pub(crate) const ALL: [Suite; 8] =
-        [Suite::Raw, Suite::Python, Suite::Js, Suite::LegacyNode, Suite::Go, Suite::Java, Suite::Az, Suite::Rclone];
+    pub(crate) const ALL: [Suite; 9] = [
+        Suite::Raw,
+        Suite::Client,
+        Suite::Python,
+        Suite::Js,
+        Suite::LegacyNode,
+        Suite::Go,
+        Suite::Java,
+        Suite::Az,
+        Suite::Rclone,
+    ];
+
+    /// Those whose cases are about operations of the service. Our own client's are about the client.
+    pub(crate) fn by_operation() -> impl Iterator<Item = Suite> {
+        Self::ALL.into_iter().filter(|suite| *suite != Suite::Client)
+    }
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Suite::Raw => "raw",
+            Suite::Client => "client",
             Suite::Python => "python",
             Suite::Js => "js",
             Suite::LegacyNode => "legacy-node",
@@ -58,7 +74,7 @@ impl Suite {
     /// What has to be installed before it can run.
     pub(crate) const fn environment(self) -> Option<Environment> {
         match self {
-            Suite::Raw => None,
+            Suite::Raw | Suite::Client => None,
             Suite::Python => Some(Environment::Python),
             Suite::Js => Some(Environment::Js),
             Suite::LegacyNode => Some(Environment::LegacyNode),
@@ -74,6 +90,7 @@ impl Suite {
     pub(crate) const fn cases_min(self) -> usize {
         match self {
             Suite::Raw => 550,
+            Suite::Client => 60,
             Suite::Python => 1600,
             Suite::Js => 900,
             Suite::LegacyNode => 20,
@@ -85,13 +102,18 @@ impl Suite {
     }
 
     pub(crate) const fn limit(self) -> Duration {
-        Duration::from_secs(8 * 60)
+        match self {
+            // Its tests may have to be built.
+            Suite::Client => Duration::from_secs(20 * 60),
+            _ => Duration::from_secs(8 * 60),
+        }
     }
 
     /// Runs every case.
     pub(crate) fn command(self, workspace: &Workspace) -> Command {
         let mut command = match self {
             Suite::Raw => Command::new(workspace.binary("debug", "tablerock-conformance")),
+            Suite::Client => client_tests(),
             Suite::Python | Suite::Az | Suite::Rclone => pytest(environments::venv_python(workspace, self.name())),
             Suite::Js | Suite::LegacyNode => with_arguments("node", &["--test"]),
             Suite::Go => with_arguments("go", &["test", "-count=1", "./..."]),
@@ -115,10 +137,18 @@ impl Suite {
 
     fn folder(self, workspace: &Workspace) -> PathBuf {
         match self {
-            Suite::Raw => workspace.root.clone(),
+            Suite::Raw | Suite::Client => workspace.root.clone(),
             _ => workspace.sdk(self.name()),
         }
     }
+}
+
+/// The client's tests, which else run against a server of their own, with the features of the whole workspace: so they
+/// are what the unit tests have built already.
+fn client_tests() -> Command {
+    let mut command = cargo();
+    command.args(["test", "--workspace", "--test", "tables", "--no-fail-fast"]);
+    command
 }
 
 fn with_arguments(program: &str, arguments: &[&str]) -> Command {

@@ -28,6 +28,7 @@ pub(crate) enum Part {
     Unit,
     Crash,
     Raw,
+    Client,
     Python,
     Js,
     LegacyNode,
@@ -41,6 +42,7 @@ impl Part {
     fn of(suite: Suite) -> Self {
         match suite {
             Suite::Raw => Part::Raw,
+            Suite::Client => Part::Client,
             Suite::Python => Part::Python,
             Suite::Js => Part::Js,
             Suite::LegacyNode => Part::LegacyNode,

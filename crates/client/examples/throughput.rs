@@ -75,7 +75,10 @@ async fn main() -> Result<(), AnyError> {
     for side_by_side in [1, 16, 64] {
         let raw = raw_reads(&table, side_by_side).await?;
         let ours = point_reads(&table, side_by_side).await?;
-        println!("point reads, {side_by_side:>2} at once  {ours:>9.0}/s   hyper alone {raw:>9.0}/s   ratio {:.2}", ours / raw);
+        println!(
+            "point reads, {side_by_side:>2} at once  {ours:>9.0}/s   hyper alone {raw:>9.0}/s   ratio {:.2}",
+            ours / raw
+        );
     }
     table.drop_table().await?;
     Ok(())

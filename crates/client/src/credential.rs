@@ -153,6 +153,11 @@ impl TokenCache {
         let token = source.token(TOKEN_SCOPE).await.map_err(|error| Error::Token(error.into()))?;
         Ok(last.insert(token).secret.clone())
     }
+
+    /// Has the next request ask for another token: the service does not want the last one.
+    pub(crate) async fn forget(&self) {
+        *self.last.lock().await = None;
+    }
 }
 
 impl AccessToken {

@@ -86,6 +86,7 @@ impl Matrix {
 fn title(suite: Suite) -> &'static str {
     match suite {
         Suite::Raw => "raw",
+        Suite::Client => "Rust",
         Suite::Python => "Python",
         Suite::Js => "JavaScript",
         Suite::LegacyNode => "azure-storage",

@@ -62,14 +62,14 @@ fn operations(workspace: &Workspace) -> Result<Vec<String>> {
 
 fn read(workspace: &Workspace, target: Target) -> Result<Results> {
     let read_suite = |suite: Suite| Ok((suite, results::read(&workspace.results(target, suite))?));
-    let all: Result<Results> = Suite::ALL.into_iter().map(read_suite).collect();
+    let all: Result<Results> = Suite::by_operation().map(read_suite).collect();
     all.map(|results| results.into_iter().filter(|(_, results)| !results.is_empty()).collect())
 }
 
 /// The results of every suite; a document with gaps would not be true.
 fn complete(workspace: &Workspace, target: Target) -> Result<Results> {
     let results = read(workspace, target)?;
-    match Suite::ALL.into_iter().find(|suite| !results.contains_key(suite)) {
+    match Suite::by_operation().find(|suite| !results.contains_key(suite)) {
         None => Ok(results),
         Some(suite) => {
             let (suite, target) = (suite.name(), target.name());
@@ -96,7 +96,7 @@ fn azurite_differences(workspace: &Workspace) -> Result<String> {
 }
 
 fn known(workspace: &Workspace, target: Target) -> Result<BTreeMap<Suite, Known>> {
-    Suite::ALL.into_iter().map(|suite| Ok((suite, Known::read(&workspace.known(target, suite))?))).collect()
+    Suite::by_operation().map(|suite| Ok((suite, Known::read(&workspace.known(target, suite))?))).collect()
 }
 
 /// What no run showed, so that nobody takes it for shown.

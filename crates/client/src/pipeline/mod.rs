@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{HeaderValue, RETRY_AFTER, USER_AGENT};
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use tablerock_protocol::{Service, ServiceVersion, Uuid};
 use tokio::time::Instant;
 use tracing::Instrument as _;
@@ -106,7 +106,10 @@ impl Pipeline {
             let outcome = tokio::time::timeout(limit, self.try_once(call, id)).await;
             let failure = match outcome {
                 Ok(Ok(response)) => {
-                    record(retry.tries(), Some(response.status().as_u16()));
+                    record(retry.tries(), response.status());
+                    if response.status() == StatusCode::UNAUTHORIZED {
+                        self.tokens.forget().await;
+                    }
                     match retry::classify(&response) {
                         None => return Answer::read(response, id, retry.tries(), retry.after_lost_answer()),
                         Some(failure) => failure
@@ -161,12 +164,10 @@ enum TryError {
     Other(Error),
 }
 
-fn record(tries: u32, status: Option<u16>) {
+fn record(tries: u32, status: StatusCode) {
     let span = tracing::Span::current();
     span.record("tries", tries);
-    if let Some(status) = status {
-        span.record("status", status);
-    }
+    span.record("status", status.as_u16());
 }
 
 /// A header's value out of text that may come from the caller.

@@ -85,6 +85,7 @@ impl Bulk {
         let run = Run {
             table: &table,
             writes: &writes,
+            endpoint_bytes: table.endpoint().to_string().len(),
             on_progress: on_progress.as_deref(),
             done: AtomicUsize::new(0),
             failed: AtomicUsize::new(0),
@@ -163,6 +164,7 @@ fn lanes(writes: &[Write]) -> Vec<Vec<usize>> {
 struct Run<'a> {
     table: &'a TableClient,
     writes: &'a [Write],
+    endpoint_bytes: usize,
     on_progress: Option<&'a (dyn Fn(BulkProgress) + Send + Sync)>,
     done: AtomicUsize,
     failed: AtomicUsize,
@@ -191,7 +193,7 @@ impl Run<'_> {
                     continue;
                 }
             };
-            let bytes = encoded.bytes_in_batch(self.table.endpoint().to_string().len());
+            let bytes = encoded.bytes_in_batch(self.endpoint_bytes);
             let row = self.writes[place].entity().map(|entity| entity.row_key.as_str()).unwrap_or_default();
             let is_full = group.len() == limits::GROUP_OPERATIONS_MAX || group_bytes + bytes > limits::BODY_BYTES_MAX;
             if !group.is_empty() && (is_full || rows.contains(row)) {

@@ -44,7 +44,7 @@ impl TableClient {
         select: Option<&[&str]>,
     ) -> Result<T> {
         let path = self.entity_path(partition_key, row_key);
-        let mut call = self.call("GetEntity", Method::GET, path);
+        let mut call = self.call("QueryEntity", Method::GET, path);
         if let Some(names) = select {
             call = call.query("$select", &self.sealing.selection(&super::select(names)));
         }

@@ -13,7 +13,7 @@ use tablerock_client::{
 };
 use tablerock_protocol::Service;
 
-use crate::support::{Account, Server, ServerOptions, unique_name};
+use crate::support::{Account, Script, Server, ServerOptions, Step, unique_name};
 
 async fn works(service: &TableServiceClient) {
     let table = service.table(unique_name());
@@ -139,6 +139,22 @@ async fn c1_a_server_that_nobody_vouches_for_is_not_talked_to() {
     let service = TableServiceClient::from_connection_string_with(&server.connection_string(), options).unwrap();
     let error = service.table("any").get::<Entity>("p", "r").await.unwrap_err();
     assert!(matches!(&error, Error::Transport { source, .. } if !source.may_have_arrived()), "{error:?}");
+}
+
+#[tokio::test]
+async fn c1_a_token_that_is_refused_is_not_used_again() {
+    let (script, tokens) =
+        (Script::new(vec![Step::status(404), Step::status(401), Step::status(404)]), Tokens::default());
+    let endpoint = Endpoint::parse("http://127.0.0.1:1/acct").unwrap();
+    let options = ClientOptions::new().transport(script.clone());
+    let service = TableServiceClient::with_options(endpoint, Credential::token(tokens.clone()), options).unwrap();
+    for (status, asked) in [(404, 1), (401, 1), (404, 2)] {
+        let error = service.table("any").get::<Entity>("p", "r").await.unwrap_err();
+        assert_eq!((error.status(), tokens.asked.load(Ordering::Relaxed)), (Some(status), asked));
+    }
+    let bearer =
+        |request: &Request<Bytes>| request.headers()["authorization"].to_str().unwrap().starts_with("Bearer e30.");
+    assert!(script.requests().iter().all(bearer));
 }
 
 #[test]

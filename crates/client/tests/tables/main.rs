@@ -20,3 +20,4 @@ mod c6_transactions;
 mod c6_writes;
 mod c7_mixed_types;
 mod c9_shared_access;
+mod examples;
