@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use tablerock_client::{Entity, QueueClient, Result, TableClient};
 
-use crate::intents::{Begun, Intents, Resumed};
-use crate::optimistic::{unless_lost, until_it_holds};
+use crate::intents::{Intents, Resumed, Taken};
+use crate::optimistic::{Tries, unless_lost};
 
 /// Moves entities from a table of current ones to an archive. At no time is an entity in neither, and when its message
 /// is done it is in the archive only.
@@ -70,19 +70,28 @@ impl Archive {
 
     /// Meets one request.
     pub async fn work_once(&self) -> Result<Resumed> {
-        self.intents.resume_one(async |begun: &Begun<Move>| self.carry_out(&begun.intent).await).await
+        let begun = match self.intents.take().await? {
+            Taken::Intent(begun) => begun,
+            Taken::Nothing => return Ok(Resumed::Nothing),
+            Taken::Poison => return Ok(Resumed::Poisoned),
+        };
+        let outcome = self.carry_out(&begun.intent).await;
+        self.intents.conclude(begun, outcome).await
     }
 
     /// Copies the entity into the archive and then deletes the version that was copied. A later version is copied
     /// again; one that is gone has been moved already.
     async fn carry_out(&self, Move { partition_key, row_key }: &Move) -> Result<()> {
-        until_it_holds("the entity", async || {
+        let mut tries = Tries::to_change("the entity");
+        loop {
             let Some(entity) = self.current.get_if_exists::<Entity>(partition_key, row_key).await? else {
-                return Ok(Some(()));
+                return Ok(());
             };
             self.archive.insert_or_replace(&entity).await?;
-            unless_lost(self.current.delete(&entity).await)
-        })
-        .await
+            if unless_lost(self.current.delete(&entity).await)?.is_some() {
+                return Ok(());
+            }
+            tries.lost().await?;
+        }
     }
 }

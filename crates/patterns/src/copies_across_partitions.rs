@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tablerock_client::{Entity, QueueClient, Result, TableClient, TableEntity};
 
-use crate::intents::{Begun, Intents, Resumed};
-use crate::optimistic::{unless_lost, until_it_holds};
+use crate::intents::{Begun, Intents, Resumed, Taken};
+use crate::optimistic::{Tries, unless_lost};
 
 type CopyKeys = dyn Fn(&Entity) -> Vec<(String, String)> + Send + Sync;
 
@@ -72,33 +72,47 @@ impl CopiesAcrossPartitions {
     /// Adds an entity or replaces it, and then its copies.
     pub async fn put(&self, entity: &impl TableEntity) -> Result<()> {
         let entity = entity.to_entity()?;
-        until_it_holds("the entity", async || {
+        let mut tries = Tries::to_change("the entity");
+        loop {
             let before = self.read(&entity.partition_key, &entity.row_key).await?;
             let begun = self.begin(&entity, [before.as_ref(), Some(&entity)]).await?;
             let written = match before.and_then(|before| before.etag) {
                 Some(etag) => self.table.replace(&entity).if_match(etag).await,
                 None => self.table.insert(&entity).await,
             };
-            let Some(_) = unless_lost(written)? else { return Ok(None) };
-            self.end(begun).await.map(Some)
-        })
-        .await
+            let written = unless_lost(written)?;
+            self.end(begun).await?;
+            if written.is_some() {
+                return Ok(());
+            }
+            tries.lost().await?;
+        }
     }
 
     /// Deletes an entity, if it exists, and then its copies.
     pub async fn delete(&self, partition_key: &str, row_key: &str) -> Result<()> {
-        until_it_holds("the entity", async || {
-            let Some(before) = self.read(partition_key, row_key).await? else { return Ok(Some(())) };
+        let mut tries = Tries::to_change("the entity");
+        loop {
+            let Some(before) = self.read(partition_key, row_key).await? else { return Ok(()) };
             let begun = self.begin(&before, [Some(&before), None]).await?;
-            let Some(()) = unless_lost(self.table.delete(&before).await)? else { return Ok(None) };
-            self.end(begun).await.map(Some)
-        })
-        .await
+            let deleted = unless_lost(self.table.delete(&before).await)?;
+            self.end(begun).await?;
+            if deleted.is_some() {
+                return Ok(());
+            }
+            tries.lost().await?;
+        }
     }
 
     /// Resumes what a writer has left.
     pub async fn work_once(&self) -> Result<Resumed> {
-        self.intents.resume_one(async |begun: &Begun<Change>| self.make_equal(&begun.intent).await).await
+        let begun = match self.intents.take().await? {
+            Taken::Intent(begun) => begun,
+            Taken::Nothing => return Ok(Resumed::Nothing),
+            Taken::Poison => return Ok(Resumed::Poisoned),
+        };
+        let outcome = self.make_equal(&begun.intent).await;
+        self.intents.conclude(begun, outcome).await
     }
 
     async fn begin(&self, entity: &Entity, versions: [Option<&Entity>; 2]) -> Result<Begun<Change>> {
@@ -117,7 +131,8 @@ impl CopiesAcrossPartitions {
     /// Makes copies what the entity says now, and looks whether it still says so: whoever has written an old version
     /// over a newer one finds out and does it again.
     async fn make_equal(&self, Change { entity: (partition_key, row_key), copies }: &Change) -> Result<()> {
-        until_it_holds("the entity", async || {
+        let mut tries = Tries::to_change("the entity");
+        loop {
             let entity = self.read(partition_key, row_key).await?;
             let wanted = entity.as_ref().map(|entity| (self.copy_keys)(entity)).unwrap_or_default();
             for (partition, row) in copies {
@@ -132,9 +147,11 @@ impl CopiesAcrossPartitions {
             }
             let now = self.read(partition_key, row_key).await?;
             let version = |entity: Option<Entity>| entity.and_then(|entity| entity.etag);
-            Ok((version(now) == version(entity)).then_some(()))
-        })
-        .await
+            if version(now) == version(entity) {
+                return Ok(());
+            }
+            tries.lost().await?;
+        }
     }
 
     async fn read(&self, partition_key: &str, row_key: &str) -> Result<Option<Entity>> {

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use tablerock_client::{BlobClient, Entity, Error, Etag, Result, TableClient, Write};
 
-use crate::optimistic::{unless_lost, until_it_holds};
+use crate::optimistic::{Tries, unless_lost};
 
 /// Where the ids stand in an index entity.
 const IDS: &str = "Ids";
@@ -60,15 +60,18 @@ impl<S: ListStore> IndexList<S> {
     }
 
     async fn change(&self, change: impl Fn(&mut Vec<String>) -> bool) -> Result<bool> {
-        until_it_holds("the list", async || {
+        let mut tries = Tries::to_change("the list");
+        loop {
             let (mut ids, etag) = self.store.read().await?.unzip();
             let ids = ids.get_or_insert_default();
             if !change(ids) {
-                return Ok(Some(false));
+                return Ok(false);
             }
-            Ok(self.store.write(ids, etag.as_ref()).await?.map(|()| true))
-        })
-        .await
+            if self.store.write(ids, etag.as_ref()).await?.is_some() {
+                return Ok(true);
+            }
+            tries.lost().await?;
+        }
     }
 }
 
@@ -124,7 +127,8 @@ impl IndexList<EntityList> {
     }
 
     async fn change_together(&self, change: impl Fn(&mut Vec<String>), writes: &[Write]) -> Result<()> {
-        until_it_holds("the list", async || {
+        let mut tries = Tries::to_change("the list");
+        loop {
             let (mut ids, etag) = self.store.read().await?.unzip();
             let ids = ids.get_or_insert_default();
             change(ids);
@@ -132,11 +136,11 @@ impl IndexList<EntityList> {
             let group = self.store.table.transaction().write(list).writes(writes.iter().cloned());
             match group.commit().await {
                 // Only the list, which is the first, may have lost to another writer; the others fail for themselves.
-                Err(error) if error.failed_index() == Some(0) => unless_lost(Err(error)),
-                outcome => outcome.map(|_| Some(())),
+                Err(error) if error.failed_index() == Some(0) => drop(unless_lost::<()>(Err(error))?),
+                outcome => return outcome.map(drop),
             }
-        })
-        .await
+            tries.lost().await?;
+        }
     }
 }
 

@@ -15,7 +15,7 @@ const INVISIBLE: Duration = Duration::from_secs(30);
 const TRIES_MAX: u32 = 5;
 
 /// Intents in a queue. One is [`begun`](Self::begin) before anything is done, and [`finished`](Self::finish) when all of
-/// it is. What is not finished in time is [`resumed`](Self::resume_one) by any worker, possibly while the first one is
+/// it is. What is not finished in time is [`taken up`](Self::take) by any worker, possibly while the first one is
 /// still at it: what an intent does has to come out the same however often it is done.
 ///
 /// One that fails again and again goes to the poison queue, where somebody looks at it; it does not hold up the others.
@@ -45,6 +45,17 @@ impl<T> Begun<T> {
 
 /// What a worker has found.
 #[derive(Debug)]
+pub enum Taken<T> {
+    /// Nothing to do.
+    Nothing,
+    /// An intent that is this worker's for a while.
+    Intent(Begun<T>),
+    /// One that has failed too often, or cannot be read, and is now in the poison queue.
+    Poison,
+}
+
+/// What has become of it.
+#[derive(Debug)]
 pub enum Resumed {
     /// Nothing to do.
     Nothing,
@@ -52,7 +63,7 @@ pub enum Resumed {
     Finished,
     /// It failed and will come back.
     Failed(Error),
-    /// It has failed too often, or cannot be read, and is in the poison queue.
+    /// It has failed too often before, or cannot be read, and is now in the poison queue.
     Poisoned,
 }
 
@@ -122,27 +133,25 @@ impl<T: Serialize + DeserializeOwned> Intents<T> {
         self.delete(&begun.message).await
     }
 
-    /// Writes an intent down, carries it out and says that it is done.
-    pub async fn perform(&self, intent: T, carry_out: impl AsyncFnOnce(&Begun<T>) -> Result<()>) -> Result<()> {
-        let begun = self.begin(intent).await?;
-        carry_out(&begun).await?;
-        self.finish(begun).await
-    }
-
-    /// Takes one intent that nobody is at and carries it out. A worker is a loop around this.
-    pub async fn resume_one(&self, carry_out: impl AsyncFnOnce(&Begun<T>) -> Result<()>) -> Result<Resumed> {
+    /// Takes one intent that nobody is at. What it says is then carried out, and [`concluded`](Self::conclude). A worker
+    /// is a loop around this.
+    pub async fn take(&self) -> Result<Taken<T>> {
         let Some(message) = self.queue.get_message().invisible_for(self.invisible).await? else {
-            return Ok(Resumed::Nothing);
+            return Ok(Taken::Nothing);
         };
-        let intent = serde_json::from_str(&message.text);
-        let Some(intent) = intent.ok().filter(|_| message.dequeue_count <= self.tries_max) else {
+        let intent = serde_json::from_str(&message.text).ok();
+        let Some(intent) = intent.filter(|_| message.dequeue_count <= self.tries_max) else {
             // First there, then gone here: a worker that dies in between leaves it twice, and never loses it.
             self.poison.put_message(&message.text).never_expires().await?;
             self.delete(&message).await?;
-            return Ok(Resumed::Poisoned);
+            return Ok(Taken::Poison);
         };
-        let begun = Begun { intent, message };
-        match carry_out(&begun).await {
+        Ok(Taken::Intent(Begun { intent, message }))
+    }
+
+    /// Finishes an intent that was carried out; one that failed comes back when its time is over.
+    pub async fn conclude(&self, begun: Begun<T>, outcome: Result<()>) -> Result<Resumed> {
+        match outcome {
             Ok(()) => self.finish(begun).await.map(|()| Resumed::Finished),
             Err(error) => Ok(Resumed::Failed(error)),
         }

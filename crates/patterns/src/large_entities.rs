@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tablerock_client::{ContainerClient, Entity, Error, Property, QueueClient, Result, TableClient, Value};
 
-use crate::intents::{Begun, Intents, Resumed};
-use crate::optimistic::{unless_lost, until_it_holds};
+use crate::intents::{Begun, Intents, Resumed, Taken};
+use crate::optimistic::{Tries, unless_lost};
 
 /// Where an entity says which of its values are in which blobs.
 const REFERENCES: &str = "LargeValues";
@@ -82,7 +82,8 @@ impl LargeEntities {
         if entity.get(REFERENCES).is_some() {
             return Err(Error::Invalid(format!("the name {REFERENCES} is used for references to large values")));
         }
-        until_it_holds("the entity", async || {
+        let mut tries = Tries::to_change("the entity");
+        loop {
             let before = self.read(&entity.partition_key, &entity.row_key).await?;
             let large = entity.properties().iter().filter(|property| is_large(&property.value));
             let large: Vec<&Property<'_>> = large.collect();
@@ -90,50 +91,57 @@ impl LargeEntities {
             let begun = self.begin(entity, before.as_ref(), new).await?;
             let small = self.put_values(entity, &large, begun.id()).await?;
             // From here on nobody takes the new blobs for left-overs, as long as the next request is in time.
-            let Some(begun) = unless_lost(self.intents.renew(begun).await)? else { return Ok(None) };
-            let written = match before.and_then(|before| before.etag) {
-                Some(etag) => self.table.replace(&small).if_match(etag).await,
-                None => self.table.insert(&small).await,
-            };
-            let has_won = unless_lost(written)?.is_some();
-            self.end(begun).await?;
-            Ok(has_won.then_some(()))
-        })
-        .await
+            if let Some(begun) = unless_lost(self.intents.renew(begun).await)? {
+                let written = match before.and_then(|before| before.etag) {
+                    Some(etag) => self.table.replace(&small).if_match(etag).await,
+                    None => self.table.insert(&small).await,
+                };
+                let written = unless_lost(written)?;
+                self.end(begun).await?;
+                if written.is_some() {
+                    return Ok(());
+                }
+            }
+            tries.lost().await?;
+        }
     }
 
     /// Reads an entity with all its values.
     pub async fn get(&self, partition_key: &str, row_key: &str) -> Result<Option<Entity>> {
-        until_it_holds("the entity", async || {
-            let Some(mut entity) = self.read(partition_key, row_key).await? else { return Ok(Some(None)) };
-            for (name, Reference { blob, is_text }) in take_references(&mut entity)? {
-                let Some(value) = self.container.blob(&blob).get_if_exists().await? else { return Ok(None) };
-                let value = match is_text {
-                    true => Value::from(String::from_utf8_lossy(&value.content).into_owned()),
-                    false => Value::Binary(value.content.to_vec().into()),
-                };
-                entity.set(name, value);
+        let mut tries = Tries::to_change("the entity");
+        loop {
+            let Some(mut entity) = self.read(partition_key, row_key).await? else { return Ok(None) };
+            if self.fill_in(&mut entity).await?.is_some() {
+                return Ok(Some(entity));
             }
-            Ok(Some(Some(entity)))
-        })
-        .await
+            tries.lost().await?;
+        }
     }
 
     /// Deletes an entity with all its values. Returns whether it was there.
     pub async fn delete(&self, partition_key: &str, row_key: &str) -> Result<bool> {
-        until_it_holds("the entity", async || {
-            let Some(before) = self.read(partition_key, row_key).await? else { return Ok(Some(false)) };
+        let mut tries = Tries::to_change("the entity");
+        loop {
+            let Some(before) = self.read(partition_key, row_key).await? else { return Ok(false) };
             let begun = self.begin(&before, Some(&before), Vec::new()).await?;
-            let has_won = unless_lost(self.table.delete(&before).await)?.is_some();
+            let deleted = unless_lost(self.table.delete(&before).await)?;
             self.end(begun).await?;
-            Ok(has_won.then_some(true))
-        })
-        .await
+            if deleted.is_some() {
+                return Ok(true);
+            }
+            tries.lost().await?;
+        }
     }
 
     /// Removes what a writer has left.
     pub async fn work_once(&self) -> Result<Resumed> {
-        self.intents.resume_one(async |begun: &Begun<Change>| self.remove_unneeded(begun).await).await
+        let begun = match self.intents.take().await? {
+            Taken::Intent(begun) => begun,
+            Taken::Nothing => return Ok(Resumed::Nothing),
+            Taken::Poison => return Ok(Resumed::Poisoned),
+        };
+        let outcome = self.remove_unneeded(&begun).await;
+        self.intents.conclude(begun, outcome).await
     }
 
     async fn begin(&self, entity: &Entity, before: Option<&Entity>, new: Vec<String>) -> Result<Begun<Change>> {
@@ -163,6 +171,19 @@ impl LargeEntities {
             small.set(REFERENCES, text);
         }
         Ok(small)
+    }
+
+    /// Gets the values that an entity refers to; `None` if one is gone, because the entity has changed since.
+    async fn fill_in(&self, entity: &mut Entity) -> Result<Option<()>> {
+        for (name, Reference { blob, is_text }) in take_references(entity)? {
+            let Some(value) = self.container.blob(&blob).get_if_exists().await? else { return Ok(None) };
+            let value = match is_text {
+                true => Value::from(String::from_utf8_lossy(&value.content).into_owned()),
+                false => Value::Binary(value.content.to_vec().into()),
+            };
+            entity.set(name, value);
+        }
+        Ok(Some(()))
     }
 
     async fn end(&self, begun: Begun<Change>) -> Result<()> {

@@ -39,7 +39,7 @@ pub use copies_across_partitions::CopiesAcrossPartitions;
 pub use copies_in_partition::CopiesInPartition;
 pub use day_series::{DaySeries, HOURS};
 pub use index_list::{BlobList, EntityList, IndexList, ListStore};
-pub use intents::{Begun, Intents, Resumed};
+pub use intents::{Begun, Intents, Resumed, Taken};
 pub use large_entities::LargeEntities;
 pub use period_tables::{Period, PeriodTables};
 pub use wide_entities::WideEntities;

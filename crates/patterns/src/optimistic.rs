@@ -9,17 +9,28 @@ const TRIES_MAX: u32 = 40;
 const WAIT_FIRST: Duration = Duration::from_millis(2);
 const WAIT_MAX: Duration = Duration::from_millis(100);
 
-/// Runs a read-decide-write until its condition holds. The closure returns `None` when it has lost to another writer.
-pub(crate) async fn until_it_holds<T>(what: &str, mut change: impl AsyncFnMut() -> Result<Option<T>>) -> Result<T> {
-    let mut wait = WAIT_FIRST;
-    for _ in 0..TRIES_MAX {
-        if let Some(done) = change().await? {
-            return Ok(done);
-        }
-        tokio::time::sleep(wait).await;
-        wait = (wait * 2).min(WAIT_MAX);
+/// The tries of one read, decision and conditional write.
+pub(crate) struct Tries {
+    what: &'static str,
+    lost: u32,
+    wait: Duration,
+}
+
+impl Tries {
+    pub(crate) fn to_change(what: &'static str) -> Self {
+        Self { what, lost: 0, wait: WAIT_FIRST }
     }
-    Err(Error::Invalid(format!("{what} has changed {TRIES_MAX} times while it was being changed")))
+
+    /// Another writer was faster: waits a little before the next try, or gives up.
+    pub(crate) async fn lost(&mut self) -> Result<()> {
+        self.lost += 1;
+        if self.lost == TRIES_MAX {
+            return Err(Error::Invalid(format!("{} has changed {TRIES_MAX} times while it was being changed", self.what)));
+        }
+        tokio::time::sleep(self.wait).await;
+        self.wait = (self.wait * 2).min(WAIT_MAX);
+        Ok(())
+    }
 }
 
 /// A write's result if its condition held, `None` if it lost: something was there, or not there, or another version.

@@ -3,7 +3,7 @@
 
 use tablerock_client::{Entity, Error, Property, Result, TableClient, Value, Write};
 
-use crate::optimistic::{unless_lost, until_it_holds};
+use crate::optimistic::{Tries, unless_lost};
 
 /// In the first part: how many there are.
 const PARTS: &str = "WideParts";
@@ -54,7 +54,8 @@ impl WideEntities {
     /// Adds an entity or replaces whatever version there is.
     pub async fn put(&self, entity: &Entity) -> Result<()> {
         let parts = split(entity)?;
-        until_it_holds("the entity", async || {
+        let mut tries = Tries::to_change("the entity");
+        loop {
             let head = self.head(&entity.partition_key, &entity.row_key).await?;
             let version = head.as_ref().map_or(0, |head| head.version) + 1;
             let mut parts = parts.iter().map(|part| part.clone().with(VERSION, version));
@@ -67,32 +68,40 @@ impl WideEntities {
             let old = old.map(|part| Write::delete_at(&entity.partition_key, part_key(&entity.row_key, part)).any_version());
             let group = self.table.transaction().write(first);
             let group = group.writes(parts.map(|part| Write::insert_or_replace(&part))).writes(old);
-            unless_lost(group.commit().await.map(drop))
-        })
-        .await
+            if unless_lost(group.commit().await)?.is_some() {
+                return Ok(());
+            }
+            tries.lost().await?;
+        }
     }
 
     /// Reads an entity and joins its parts.
     pub async fn get(&self, partition_key: &str, row_key: &str) -> Result<Option<Entity>> {
-        until_it_holds("the entity", async || {
+        let mut tries = Tries::to_change("the entity");
+        loop {
             let (from, to) = (part_key(row_key, 0), part_key(row_key, PARTS_MAX));
             let found = self.table.query::<Entity>().partition(partition_key).row_between(from, to).all().await?;
             // The keys of another entity may begin like the key of a part.
             let parts = found.into_iter().filter(|part| part.row_key.len() == part_key(row_key, 0).len());
-            join(partition_key, row_key, parts.collect())
-        })
-        .await
+            if let Some(whole) = join(partition_key, row_key, parts.collect())? {
+                return Ok(whole);
+            }
+            tries.lost().await?;
+        }
     }
 
     /// Deletes an entity with all its parts. Returns whether it was there.
     pub async fn delete(&self, partition_key: &str, row_key: &str) -> Result<bool> {
-        until_it_holds("the entity", async || {
-            let Some(head) = self.head(partition_key, row_key).await? else { return Ok(Some(false)) };
+        let mut tries = Tries::to_change("the entity");
+        loop {
+            let Some(head) = self.head(partition_key, row_key).await? else { return Ok(false) };
             let others = (1..head.parts).map(|part| Write::delete_at(partition_key, part_key(row_key, part)).any_version());
             let group = self.table.transaction().delete(&head.first).writes(others);
-            unless_lost(group.commit().await.map(|_| true))
-        })
-        .await
+            if unless_lost(group.commit().await)?.is_some() {
+                return Ok(true);
+            }
+            tries.lost().await?;
+        }
     }
 
     async fn head(&self, partition_key: &str, row_key: &str) -> Result<Option<Head>> {
