@@ -135,8 +135,9 @@ impl IndexList<EntityList> {
             let list = self.store.change(ids, etag.as_ref())?;
             let group = self.store.table.transaction().write(list).writes(writes.iter().cloned());
             match group.commit().await {
-                // Only the list, which is the first, may have lost to another writer; the others fail for themselves.
-                Err(error) if error.failed_index() == Some(0) => drop(unless_lost::<()>(Err(error))?),
+                // Only the list, which is the first, may have lost to another writer; the others fail for themselves. If
+                // it may have lost to an earlier try of this very group, only the caller can tell.
+                Err(error) if error.failed_index() == Some(0) && !error.is_ambiguous() => drop(unless_lost::<()>(Err(error))?),
                 outcome => return outcome.map(drop),
             }
             tries.lost().await?;
@@ -185,11 +186,7 @@ impl ListStore for BlobList {
             Some(etag) => put.if_match(etag.clone()),
             None => put.if_absent(),
         };
-        match put.await {
-            // Not a lost race: there is no container to put it into.
-            Err(error) if error.is_not_found() => Err(error),
-            outcome => unless_lost(outcome.map(drop)),
-        }
+        unless_lost(put.await.map(drop))
     }
 }
 

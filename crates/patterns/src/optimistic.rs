@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tablerock_client::{Error, Result};
+use tablerock_client::{Error, ErrorCode, Result};
 
 /// How often a change is tried before it gives up: more often than any honest contention needs.
 const TRIES_MAX: u32 = 40;
@@ -37,7 +37,14 @@ impl Tries {
 pub(crate) fn unless_lost<T>(outcome: Result<T>) -> Result<Option<T>> {
     match outcome {
         Ok(done) => Ok(Some(done)),
-        Err(error) if error.is_conflict() || error.is_changed() || error.is_not_found() => Ok(None),
+        Err(error) if is_lost(&error) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// That the table, the queue or the container is missing is nobody's being faster.
+fn is_lost(error: &Error) -> bool {
+    let places = [ErrorCode::TableNotFound, ErrorCode::QueueNotFound, ErrorCode::ContainerNotFound];
+    let is_place_missing = error.code().is_some_and(|code| places.contains(&code));
+    !is_place_missing && (error.is_conflict() || error.is_changed() || error.is_not_found())
 }
