@@ -143,7 +143,7 @@ impl Error {
     /// Whether the call has had its effect is not known.
     ///
     /// That is so when no answer came at all, or one that says nothing about it (408, 500, 502, 504). It is also so when a
-    /// refusal may be the echo of this call's own success:
+    /// refusal may be the echo of this call's own success.
     ///
     /// When an answer is lost, a write is sent again, and the second try can meet what the first has done: an insert
     /// finds its own entity (409), a conditional replace its own new ETag (412), a delete nothing (404). The service
