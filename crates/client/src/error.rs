@@ -144,7 +144,10 @@ impl Error {
         self.status() == Some(412)
     }
 
-    /// The refusal may be the echo of this call's own success.
+    /// Whether the call has had its effect is not known.
+    ///
+    /// That is so when no answer came at all, or one that says nothing about it (408, 500, 502, 504). It is also so when a
+    /// refusal may be the echo of this call's own success.
     ///
     /// When an answer is lost, a write is sent again, and the second try can meet what the first has done: an insert
     /// finds its own entity (409), a conditional replace its own new ETag (412), a delete nothing (404). The service
@@ -153,7 +156,8 @@ impl Error {
     pub fn is_ambiguous(&self) -> bool {
         match self {
             Self::Service(_) | Self::Transaction(_) => {
-                self.service_failure().is_some_and(|failure| failure.after_lost_answer)
+                let is_unsure = |failure: &ServiceFailure| matches!(failure.status, 408 | 500 | 502 | 504);
+                self.service_failure().is_some_and(|failure| failure.after_lost_answer || is_unsure(failure))
             }
             Self::Transport { source, .. } => source.may_have_arrived(),
             Self::Timeout { .. } => true,

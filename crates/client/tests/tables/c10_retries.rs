@@ -59,6 +59,9 @@ async fn c10_tries_have_an_end() {
     let error = table.get::<Entity>("p", "r").await.unwrap_err();
     assert_eq!(error.service_failure().map(|failure| (failure.status, failure.tries)), Some((503, 4)));
     assert_eq!(script.requests().len(), 4);
+    assert!(!error.is_ambiguous());
+    let (table, _) = scripted(&account, vec![Step::status(500); 10]).await;
+    assert!(table.insert(&Entity::new("p", "r")).await.unwrap_err().is_ambiguous());
     let (table, _) = scripted(&account, vec![Step::Refuse; 10]).await;
     let error = table.get::<Entity>("p", "r").await.unwrap_err();
     assert!(matches!(&error, Error::Transport { tries: 4, .. }) && !error.is_ambiguous(), "{error:?}");
