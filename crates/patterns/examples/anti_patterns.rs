@@ -26,7 +26,8 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     assert_eq!(findings, [Finding::Append, Finding::LogData]);
 
     // By employee, the time in the RowKey: the load is spread, and an employee's entries are side by side.
-    let good = (0..100).map(|entry| Entity::new(format!("{:06}", entry * 7919 % 13), format!("{:03}", entry * 31 % 100)));
+    let good =
+        (0..100).map(|entry| Entity::new(format!("{:06}", entry * 7919 % 13), format!("{:03}", entry * 31 % 100)));
     let good: Vec<Entity> = good.collect();
     assert!(advise(good.iter().map(|entity| (entity.partition_key.as_str(), entity.row_key.as_str()))).is_empty());
     table.bulk(good.iter().map(Write::insert)).await.into_result()?;

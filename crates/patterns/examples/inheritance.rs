@@ -54,7 +54,8 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     let people = stage.table("People").await?;
     let text = str::to_owned;
     let jones = Manager { department: text("IT"), id: text("000123"), last_name: text("Jones"), reports: 7 };
-    let kay = Engineer { department: text("IT"), id: text("000152"), last_name: text("Kay"), discipline: text("storage") };
+    let kay =
+        Engineer { department: text("IT"), id: text("000152"), last_name: text("Kay"), discipline: text("storage") };
     let staff = [Staff::Manager(jones), Staff::Engineer(kay)];
     people.transaction().insert(&staff[0]).insert(&staff[1]).commit().await?;
 

@@ -16,9 +16,12 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     let table = stage.table("Surveys").await?;
     let surveys = WideEntities::new(table.clone());
     let survey = |questions: usize| {
-        (0..questions).fold(Entity::new("Sales", "000123"), |survey, question| survey.with(format!("Q{question}"), question as i64))
+        (0..questions).fold(Entity::new("Sales", "000123"), |survey, question| {
+            survey.with(format!("Q{question}"), question as i64)
+        })
     };
-    let properties = async || Ok::<_, tablerock_client::Error>(surveys.get("Sales", "000123").await?.map(Entity::into_properties));
+    let properties =
+        async || Ok::<_, tablerock_client::Error>(surveys.get("Sales", "000123").await?.map(Entity::into_properties));
 
     surveys.put(&survey(1000)).await?;
     assert_eq!(table.query::<Entity>().all().await?.len(), 5);
@@ -27,7 +30,8 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     // A shorter one leaves no part of the longer behind, and text counts as well as properties do.
     surveys.put(&survey(300)).await?;
     assert_eq!(properties().await?, Some(survey(300).into_properties()));
-    let essay = (0..40).fold(Entity::new("Sales", "000123"), |survey, page| survey.with(format!("Page{page}"), "x".repeat(30_000)));
+    let essay = (0..40)
+        .fold(Entity::new("Sales", "000123"), |survey, page| survey.with(format!("Page{page}"), "x".repeat(30_000)));
     surveys.put(&essay).await?;
     assert_eq!(properties().await?, Some(essay.into_properties()));
 

@@ -138,9 +138,7 @@ impl CopiesAcrossPartitions {
             for (partition, row) in copies {
                 match &entity {
                     Some(entity) if wanted.iter().any(|key| (&key.0, &key.1) == (partition, row)) => {
-                        let (partition_key, row_key) = (partition.clone(), row.clone());
-                        let copy = Entity { partition_key, row_key, etag: None, ..entity.clone() };
-                        self.table.insert_or_replace(&copy).await?;
+                        self.table.insert_or_replace(&entity.copy_at(partition, row)).await?;
                     }
                     _ => drop(self.table.delete_at(partition, row).any_version().if_exists().await?),
                 }

@@ -88,7 +88,7 @@ impl CopiesInPartition {
 }
 
 fn copy(entity: &Entity, row_key: String) -> Entity {
-    Entity { row_key, etag: None, ..entity.clone() }
+    entity.copy_at(&entity.partition_key, row_key)
 }
 
 impl fmt::Debug for CopiesInPartition {

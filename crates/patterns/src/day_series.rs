@@ -6,7 +6,7 @@ use tablerock_client::{DateTime, Entity, Etag, Result, TableClient};
 /// Hours of a day.
 pub const HOURS: usize = 24;
 
-const TICKS_PER_HOUR: i64 = 36_000_000_000;
+const TICKS_PER_HOUR: u64 = 36_000_000_000;
 
 /// Hourly values of any number of series: messages sent by each employee, say.
 ///
@@ -32,7 +32,7 @@ impl DaySeries {
 
     /// Sets the value of the hour that a time is in. Others may set other hours of the day at the same time.
     pub async fn record(&self, series: &str, time: DateTime, value: i64) -> Result<Etag> {
-        let hour = time.ticks().div_euclid(TICKS_PER_HOUR).rem_euclid(HOURS as i64) as usize;
+        let hour = (time.ticks() / TICKS_PER_HOUR % HOURS as u64) as usize;
         self.table.insert_or_merge(&Entity::new(series, day_key(time)).with(hour_name(hour), value)).await
     }
 
@@ -45,7 +45,12 @@ impl DaySeries {
     }
 
     /// The days from one time up to another, that day not included, as their dates (`20261116`) and values.
-    pub async fn days(&self, series: &str, from: DateTime, to: DateTime) -> Result<Vec<(String, [Option<i64>; HOURS])>> {
+    pub async fn days(
+        &self,
+        series: &str,
+        from: DateTime,
+        to: DateTime,
+    ) -> Result<Vec<(String, [Option<i64>; HOURS])>> {
         let query = self.table.query::<Entity>().partition(series).row_between(day_key(from), day_key(to));
         let days = query.all().await?.into_iter();
         days.map(|day| Ok((day.row_key.clone(), values(&day)?))).collect()

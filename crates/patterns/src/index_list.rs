@@ -118,15 +118,16 @@ impl EntityList {
 impl IndexList<EntityList> {
     /// Adds an id together with other writes in the same partition, the employee itself above all: all or none.
     pub async fn add_together(&self, id: &str, writes: &[Write]) -> Result<()> {
-        self.change_together(|ids| drop(insert(ids, id)), writes).await
+        self.change_together(|ids| insert(ids, id), writes).await
     }
 
     /// Removes an id together with other writes in the same partition.
     pub async fn remove_together(&self, id: &str, writes: &[Write]) -> Result<()> {
-        self.change_together(|ids| drop(remove(ids, id)), writes).await
+        self.change_together(|ids| remove(ids, id), writes).await
     }
 
-    async fn change_together(&self, change: impl Fn(&mut Vec<String>), writes: &[Write]) -> Result<()> {
+    /// Writes the list even if it stays the same, which shows that nobody has changed it meanwhile.
+    async fn change_together(&self, change: impl Fn(&mut Vec<String>) -> bool, writes: &[Write]) -> Result<()> {
         let mut tries = Tries::to_change("the list");
         loop {
             let (mut ids, etag) = self.store.read().await?.unzip();
@@ -137,7 +138,9 @@ impl IndexList<EntityList> {
             match group.commit().await {
                 // Only the list, which is the first, may have lost to another writer; the others fail for themselves. If
                 // it may have lost to an earlier try of this very group, only the caller can tell.
-                Err(error) if error.failed_index() == Some(0) && !error.is_ambiguous() => drop(unless_lost::<()>(Err(error))?),
+                Err(error) if error.failed_index() == Some(0) && !error.is_ambiguous() => {
+                    drop(unless_lost::<()>(Err(error))?)
+                }
                 outcome => return outcome.map(drop),
             }
             tries.lost().await?;

@@ -64,9 +64,8 @@ pub fn inverted_ticks(time: DateTime) -> String {
 
 /// The time of a key that [`inverted_ticks`] made; the key may go on after it.
 pub fn time_of_inverted_ticks(key: &str) -> Option<DateTime> {
-    let inverted: i64 = key.get(..TICKS_DIGITS)?.parse().ok()?;
-    let ticks = DateTime::MAX.ticks().checked_sub(inverted)?;
-    (0..=DateTime::MAX.ticks()).contains(&ticks).then(|| DateTime::from_ticks(ticks))
+    let inverted: u64 = key.get(..TICKS_DIGITS)?.parse().ok()?;
+    DateTime::MAX.ticks().checked_sub(inverted).map(DateTime::from_ticks)
 }
 
 #[cfg(test)]

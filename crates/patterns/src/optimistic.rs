@@ -25,7 +25,10 @@ impl Tries {
     pub(crate) async fn lost(&mut self) -> Result<()> {
         self.lost += 1;
         if self.lost == TRIES_MAX {
-            return Err(Error::Invalid(format!("{} has changed {TRIES_MAX} times while it was being changed", self.what)));
+            return Err(Error::Invalid(format!(
+                "{} has changed {TRIES_MAX} times while it was being changed",
+                self.what
+            )));
         }
         tokio::time::sleep(self.wait).await;
         self.wait = (self.wait * 2).min(WAIT_MAX);

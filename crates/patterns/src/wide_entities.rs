@@ -61,11 +61,14 @@ impl WideEntities {
             let mut parts = parts.iter().map(|part| part.clone().with(VERSION, version));
             let first = parts.next().expect("an entity has a first part").with(PARTS, i32_of(parts.len() + 1));
             let first = match &head {
-                Some(Head { first: Entity { etag: Some(etag), .. }, .. }) => Write::replace(&first).if_match(etag.clone()),
+                Some(Head { first: Entity { etag: Some(etag), .. }, .. }) => {
+                    Write::replace(&first).if_match(etag.clone())
+                }
                 _ => Write::insert(&first),
             };
             let old = (parts.len() + 1)..head.as_ref().map_or(0, |head| head.parts);
-            let old = old.map(|part| Write::delete_at(&entity.partition_key, part_key(&entity.row_key, part)).any_version());
+            let old =
+                old.map(|part| Write::delete_at(&entity.partition_key, part_key(&entity.row_key, part)).any_version());
             let group = self.table.transaction().write(first);
             let group = group.writes(parts.map(|part| Write::insert_or_replace(&part))).writes(old);
             if unless_lost(group.commit().await)?.is_some() {
@@ -95,7 +98,8 @@ impl WideEntities {
         let mut tries = Tries::to_change("the entity");
         loop {
             let Some(head) = self.head(partition_key, row_key).await? else { return Ok(false) };
-            let others = (1..head.parts).map(|part| Write::delete_at(partition_key, part_key(row_key, part)).any_version());
+            let others =
+                (1..head.parts).map(|part| Write::delete_at(partition_key, part_key(row_key, part)).any_version());
             let group = self.table.transaction().delete(&head.first).writes(others);
             if unless_lost(group.commit().await)?.is_some() {
                 return Ok(true);
@@ -142,7 +146,9 @@ fn join(partition_key: &str, row_key: &str, parts: Vec<Entity>) -> Result<Option
 fn split(entity: &Entity) -> Result<Vec<Entity>> {
     // A mark does not survive being moved to a part, and a secret must not go out in the open.
     if let Some(name) = entity.encrypted().next() {
-        return Err(Error::Invalid(format!("property {name} of a wide entity is encrypted by a resolver, not by a mark")));
+        return Err(Error::Invalid(format!(
+            "property {name} of a wide entity is encrypted by a resolver, not by a mark"
+        )));
     }
     let part = |place| Entity::new(&entity.partition_key, part_key(&entity.row_key, place));
     let mut parts = vec![part(0)];

@@ -1,8 +1,8 @@
 //! Writes of blobs. Each is a request that is sent when it is awaited, and that can be told more before.
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderName, IF_MATCH, IF_NONE_MATCH};
 use http::Method;
+use http::header::{CONTENT_TYPE, HeaderName, IF_MATCH, IF_NONE_MATCH};
 
 use super::BlobClient;
 use super::client::etag;

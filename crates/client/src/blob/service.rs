@@ -32,11 +32,7 @@ impl BlobServiceClient {
     }
 
     /// The same with options.
-    pub fn with_options(
-        endpoint: Endpoint,
-        credential: impl Into<Credential>,
-        options: ClientOptions,
-    ) -> Result<Self> {
+    pub fn with_options(endpoint: Endpoint, credential: impl Into<Credential>, options: ClientOptions) -> Result<Self> {
         let pipeline = Pipeline::new(Service::Blob, VERSION, endpoint, credential.into(), options)?;
         Ok(Self { pipeline: Arc::new(pipeline) })
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use aes_kw::{KeyInit as _, KwAes128, KwAes192, KwAes256};
+use aes_kw::{KeyInit, KwAes128, KwAes192, KwAes256};
 use zeroize::Zeroizing;
 
 use super::error::KeyError;
@@ -55,7 +55,7 @@ impl AesKey {
     }
 }
 
-fn kw<K: aes_kw::KeyInit>(key: &[u8]) -> K {
+fn kw<K: KeyInit>(key: &[u8]) -> K {
     K::new_from_slice(key).expect("the length was looked at when the key was made")
 }
 

@@ -29,7 +29,9 @@ impl Encryption {
         let mut encrypted = Vec::new();
         for Property { name, value } in entity.properties() {
             if name == METADATA_1 || name == METADATA_2 {
-                return Err(refused(format!("the name {name} is reserved: the entity was read without its encryption")));
+                return Err(refused(format!(
+                    "the name {name} is reserved: the entity was read without its encryption"
+                )));
             }
             let value = match value {
                 Value::String(text) if self.is_to_be_encrypted(entity, name) => {

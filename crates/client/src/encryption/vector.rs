@@ -99,7 +99,7 @@ async fn c8_another_key_other_entity_keys_and_damage_are_told_apart() {
     assert!(matches!(stranger.open(entity()).await, Err(EncryptionError::UnknownKey(id)) if id == "local:key1"));
     let impostor = Encryption::new(AesKey::new("local:key1", &[0x12; 32]).unwrap());
     assert!(matches!(impostor.open(entity()).await, Err(EncryptionError::Key { .. })));
-    let moved = Entity { row_key: "rk2".to_owned(), ..entity() };
+    let moved = entity().copy_at("pk1", "rk2");
     assert!(matches!(encryption().open(moved).await, Err(EncryptionError::Damaged(_))));
     let typed = entity().with("Secret", "plain");
     assert!(matches!(encryption().open(typed).await, Err(EncryptionError::Damaged(_))));

@@ -94,6 +94,13 @@ impl Entity {
         self
     }
 
+    /// The same properties under other keys: a copy, which has no version yet. What is to be encrypted stays so.
+    #[must_use]
+    pub fn copy_at(&self, partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
+        let (partition_key, row_key) = (partition_key.into(), row_key.into());
+        Self { partition_key, row_key, timestamp: None, etag: None, ..self.clone() }
+    }
+
     /// Adds a property that is known to be new.
     pub(crate) fn push(&mut self, name: impl Into<Cow<'static, str>>, value: Value<'static>) {
         self.properties.push(Property { name: name.into(), value });

@@ -46,8 +46,12 @@ impl TableClient {
 
     /// The same table with another credential, over the same connections: a shared access signature, for example.
     pub fn with_credential(&self, credential: impl Into<Credential>) -> Result<Self> {
-        let sealing = self.sealing.clone();
-        Ok(Self { sealing, ..self.service().with_credential(credential)?.table(self.name()) })
+        let table = self.service().with_credential(credential)?.table(self.name());
+        Ok(table.with_sealing(self.sealing.clone()))
+    }
+
+    pub(super) fn with_sealing(&self, sealing: Sealing) -> Self {
+        Self { sealing, ..self.clone() }
     }
 
     /// Creates the table.

@@ -56,11 +56,7 @@ mod with_encryption {
 
     impl Sealing {
         /// The entity as it is stored.
-        pub(in crate::table) async fn seal<'e>(
-            &self,
-            entity: &'e Entity,
-            is_merge: bool,
-        ) -> Result<Cow<'e, Entity>> {
+        pub(in crate::table) async fn seal<'e>(&self, entity: &'e Entity, is_merge: bool) -> Result<Cow<'e, Entity>> {
             match &self.encryption {
                 None => check_plain(entity).map(|()| Cow::Borrowed(entity)),
                 Some(_) if is_merge => Err(Error::Encryption(EncryptionError::Refused(
@@ -103,13 +99,13 @@ mod with_encryption {
         /// [`encryption`](crate::encryption).
         #[must_use]
         pub fn with_encryption(&self, encryption: Encryption) -> Self {
-            Self { sealing: Sealing { encryption: Some(Arc::new(encryption)) }, ..self.clone() }
+            self.with_sealing(Sealing { encryption: Some(Arc::new(encryption)) })
         }
 
         /// The same table as it is stored: encrypted properties are bytes.
         #[must_use]
         pub fn without_encryption(&self) -> Self {
-            Self { sealing: Sealing::default(), ..self.clone() }
+            self.with_sealing(Sealing::default())
         }
 
         pub(crate) fn encryption(&self) -> Option<&Encryption> {

@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rsa::pkcs8::{EncodePrivateKey as _, LineEnding};
 use serde_json::{Value, json};
-use tablerock_client::encryption::{AesKey, Encryption, RsaKey};
 use tablerock_client::Entity;
+use tablerock_client::encryption::{AesKey, Encryption, RsaKey};
 
 use crate::python;
 use crate::support::Account;

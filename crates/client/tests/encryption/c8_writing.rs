@@ -100,7 +100,7 @@ async fn c8_what_was_read_encrypted_is_written_encrypted_whatever_its_type() {
     let mut bag: Entity = table.get("Sales", "00001").await.unwrap();
     bag.set("Salary", "94,000 €");
     table.replace(&bag).await.unwrap();
-    let copy = Entity { row_key: "copy".into(), ..bag };
+    let copy = bag.copy_at("Sales", "copy");
     table.insert(&copy).await.unwrap();
     for row in ["00001", "copy"] {
         let stored: Entity = table.without_encryption().get("Sales", row).await.unwrap();

@@ -18,7 +18,9 @@ async fn container(account: &Account) -> ContainerClient {
 async fn a_blob_is_put_got_and_deleted() {
     let account = Account::open().await;
     let container = container(&account).await;
-    for (name, content) in [("a", Vec::new()), ("employees/Jürgen +1%.json", vec![7; 300_000]), ("x y/'", b"z".to_vec())] {
+    for (name, content) in
+        [("a", Vec::new()), ("employees/Jürgen +1%.json", vec![7; 300_000]), ("x y/'", b"z".to_vec())]
+    {
         let blob = container.blob(name);
         assert!(blob.get_if_exists().await.unwrap().is_none());
         let etag = blob.put(content.clone()).content_type("application/json").await.unwrap();

@@ -1,7 +1,7 @@
 //! An account to test against: a server in the test's own process, or whatever `CLIENT_TEST_CONNECTION_STRING` names.
 
 // Each test is a program of its own and uses what it needs.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 mod script;
 mod server;

@@ -71,7 +71,11 @@ async fn d_the_guide_tells_what_each_pattern_costs() {
     let mut lines = Vec::new();
     macro_rules! measure {
         ($what:literal, $call:expr) => {
-            match cost(&account, async { drop($call.await.unwrap()) }).await {
+            match cost(&account, async {
+                let _ = $call.await.unwrap();
+            })
+            .await
+            {
                 Some(cost) => lines.push(format!("| {} | {cost} |", $what)),
                 // Another server counts for itself.
                 None => return,
@@ -132,5 +136,9 @@ async fn d_the_guide_tells_what_each_pattern_costs() {
 
     let guide = std::fs::read_to_string(GUIDE).unwrap();
     let missing: Vec<&String> = lines.iter().filter(|line| !guide.contains(line.as_str())).collect();
-    assert!(missing.is_empty(), "docs/guide.md lacks:\n{}", missing.iter().map(|line| format!("{line}\n")).collect::<String>());
+    assert!(
+        missing.is_empty(),
+        "docs/guide.md lacks:\n{}",
+        missing.iter().map(|line| format!("{line}\n")).collect::<String>()
+    );
 }

@@ -3,7 +3,9 @@
 
 use tablerock_client::sas::{BlobPermissions, BlobSas};
 use tablerock_client::transport::{HyperTransport, Transport as _};
-use tablerock_client::{ConnectionString, ContainerClient, Credential, DateTime, Entity, QueueClient, Result, TableClient, Write};
+use tablerock_client::{
+    ConnectionString, ContainerClient, Credential, DateTime, Entity, QueueClient, Result, TableClient, Write,
+};
 use tablerock_patterns::{
     Archive, CopiesAcrossPartitions, CopiesInPartition, EntityList, IndexList, LargeEntities, Resumed, WideEntities,
 };
@@ -114,9 +116,7 @@ async fn d_a_killed_writer_of_an_employee_and_its_index_leaves_both_or_none() {
 }
 
 /// All that a piece with intents needs, under one name.
-fn queued<P>(
-    build: impl Fn(&Queued<()>, QueueClient) -> P,
-) -> impl Fn(&Process, &str) -> Queued<P> {
+fn queued<P>(build: impl Fn(&Queued<()>, QueueClient) -> P) -> impl Fn(&Process, &str) -> Queued<P> {
     move |process, name| {
         let table = process.tables.table(name);
         let other = process.tables.table(format!("{name}other"));

@@ -21,7 +21,8 @@ pub fn render_message_text(text: &str) -> Result<String, ServiceError> {
     if text.len() > limits::MESSAGE_BYTES_MAX {
         return Err(ServiceError::body_too_large(limits::MESSAGE_BYTES_MAX as u64));
     }
-    let is_char = |c: char| !matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+    let is_char =
+        |c: char| !matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
     if !text.chars().all(is_char) {
         return Err(ErrorCode::InvalidXmlDocument.into());
     }
@@ -73,7 +74,8 @@ mod tests {
                    <PopReceipt>AgAA+1QE=</PopReceipt></QueueMessage></QueueMessagesList>";
         let read = parse_messages(put.as_bytes()).unwrap();
         assert_eq!((read[0].id.as_str(), read[0].pop_receipt.as_str(), read.len()), ("84cf0d9e", "AgAA+1QE=", 1));
-        let got = put.replace("</PopReceipt>", "</PopReceipt><DequeueCount>3</DequeueCount><MessageText> &lt;x </MessageText>");
+        let got = put
+            .replace("</PopReceipt>", "</PopReceipt><DequeueCount>3</DequeueCount><MessageText> &lt;x </MessageText>");
         let read = parse_messages(got.as_bytes()).unwrap();
         assert_eq!((read[0].dequeue_count, read[0].text.as_str()), (3, " <x "));
         assert!(parse_messages(render_messages([]).as_bytes()).unwrap().is_empty());
