@@ -14,16 +14,16 @@ use tablerock_client::{
 
 #[derive(TableEntity, Debug, Clone, PartialEq)]
 #[entity(rename_all = "PascalCase")]
-pub struct Employee {
+pub(crate) struct Employee {
     #[entity(partition_key)]
-    pub department: String,
+    department: String,
     #[entity(row_key)]
-    pub id: String,
-    pub last_name: String,
-    pub age: i32,
-    pub email: Option<String>,
+    id: String,
+    last_name: String,
+    age: i32,
+    email: Option<String>,
     #[entity(etag)]
-    pub etag: Option<Etag>,
+    etag: Option<Etag>,
 }
 
 #[derive(TableEntity, Debug)]
@@ -38,7 +38,7 @@ fn employee(department: &str, id: &str, last_name: &str, age: i32) -> Employee {
 }
 
 /// Runs the tour in a table of the given name.
-pub async fn tour(service: &TableServiceClient, name: &str) -> Result<()> {
+pub(crate) async fn tour(service: &TableServiceClient, name: &str) -> Result<()> {
     let people = service.table(name);
     people.create_if_not_exists().await?;
 
