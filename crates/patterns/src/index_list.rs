@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use tablerock_client::{BlobClient, Entity, Error, Etag, Result, TableClient, Write};
 
-use crate::optimistic::{Tries, unless_lost};
+use crate::optimistic::{Tries, is_lost, unless_lost};
 
 /// Where the ids stand in an index entity.
 const IDS: &str = "Ids";
@@ -138,9 +138,7 @@ impl IndexList<EntityList> {
             match group.commit().await {
                 // Only the list, which is the first, may have lost to another writer; the others fail for themselves. If
                 // it may have lost to an earlier try of this very group, only the caller can tell.
-                Err(error) if error.failed_index() == Some(0) && !error.is_ambiguous() => {
-                    drop(unless_lost::<()>(Err(error))?)
-                }
+                Err(error) if error.failed_index() == Some(0) && !error.is_ambiguous() && is_lost(&error) => {}
                 outcome => return outcome.map(drop),
             }
             tries.lost().await?;

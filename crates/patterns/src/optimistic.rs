@@ -46,7 +46,7 @@ pub(crate) fn unless_lost<T>(outcome: Result<T>) -> Result<Option<T>> {
 }
 
 /// That the table, the queue or the container is missing is nobody's being faster.
-fn is_lost(error: &Error) -> bool {
+pub(crate) fn is_lost(error: &Error) -> bool {
     let places = [ErrorCode::TableNotFound, ErrorCode::QueueNotFound, ErrorCode::ContainerNotFound];
     let is_place_missing = error.code().is_some_and(|code| places.contains(&code));
     !is_place_missing && (error.is_conflict() || error.is_changed() || error.is_not_found())

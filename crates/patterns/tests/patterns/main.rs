@@ -3,6 +3,7 @@
 //! Without more it is a server in the test's own process. `CLIENT_TEST_CONNECTION_STRING` names another one.
 
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+#![allow(clippy::duplicate_mod, reason = "each story is a program with the stage among its modules")]
 
 #[path = "../../../client/tests/support/mod.rs"]
 mod support;

@@ -59,7 +59,7 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn healthy(account: &Account) -> Self {
-        Self::with(account, || ClientOptions::new())
+        Self::with(account, ClientOptions::new)
     }
 
     pub(crate) fn mortal(account: &Account, death: Death) -> Self {
