@@ -7,8 +7,8 @@ use super::metadata::EncryptionData;
 use super::{EncryptionError, METADATA_1};
 use crate::{Entity, Keyed, Result, TableClient};
 
-/// How often an entity may change under a rotation before it gives up.
-const TRIES_MAX: usize = 8;
+/// How often an entity may change under a rotation before it gives up: each time somebody else has got on.
+const TRIES_MAX: usize = 40;
 
 impl TableClient {
     /// Wraps an entity's content key with the key that this client encrypts with, in the place of the one that it is
