@@ -17,7 +17,10 @@ pub(crate) fn results(suite: &str, log: &str) -> Vec<CaseResult> {
             _ => return None,
         };
         let case = path.rsplit("::").next()?.trim().to_owned();
-        let detail = if outcome == Outcome::Failed { report(log, path) } else { String::new() };
+        let detail = match outcome {
+            Outcome::Failed => report(log, path),
+            _ => end.split_once(", ").map(|(_, why)| why.to_owned()).unwrap_or_default(),
+        };
         Some(CaseResult { suite: suite.to_owned(), operation: "Client".to_owned(), case, outcome, detail })
     });
     cases.collect()
@@ -64,7 +67,7 @@ mod tests {
         let expected = [
             ("c1_a", Outcome::Passed, ""),
             ("c2_b", Outcome::Failed, "assertion failed left: 1"),
-            ("c2_c", Outcome::Skipped, ""),
+            ("c2_c", Outcome::Skipped, "why"),
         ];
         assert_eq!(told, expected);
     }

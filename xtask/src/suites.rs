@@ -33,6 +33,7 @@ pub(crate) enum Suite {
     Python,
     Js,
     LegacyNode,
+    LegacyPython,
     Go,
     Java,
     Az,
@@ -40,21 +41,22 @@ pub(crate) enum Suite {
 }
 
 impl Suite {
-    pub(crate) const ALL: [Suite; 9] = [
+    pub(crate) const ALL: [Suite; 10] = [
         Suite::Raw,
         Suite::Client,
         Suite::Python,
         Suite::Js,
         Suite::LegacyNode,
+        Suite::LegacyPython,
         Suite::Go,
         Suite::Java,
         Suite::Az,
         Suite::Rclone,
     ];
 
-    /// Those whose cases are about operations of the service. Our own client's are about the client.
-    pub(crate) fn by_operation() -> impl Iterator<Item = Suite> {
-        Self::ALL.into_iter().filter(|suite| *suite != Suite::Client)
+    /// Tests of our own client are about the client, not about the operations of the service, and are run by cargo.
+    pub(crate) const fn is_of_our_client(self) -> bool {
+        matches!(self, Suite::Client | Suite::LegacyPython)
     }
 
     pub(crate) const fn name(self) -> &'static str {
@@ -64,6 +66,7 @@ impl Suite {
             Suite::Python => "python",
             Suite::Js => "js",
             Suite::LegacyNode => "legacy-node",
+            Suite::LegacyPython => "legacy-python",
             Suite::Go => "go",
             Suite::Java => "java",
             Suite::Az => "az",
@@ -78,6 +81,7 @@ impl Suite {
             Suite::Python => Some(Environment::Python),
             Suite::Js => Some(Environment::Js),
             Suite::LegacyNode => Some(Environment::LegacyNode),
+            Suite::LegacyPython => Some(Environment::LegacyPython),
             Suite::Go => Some(Environment::Go),
             Suite::Java => Some(Environment::Java),
             Suite::Az => Some(Environment::Az),
@@ -94,6 +98,7 @@ impl Suite {
             Suite::Python => 1600,
             Suite::Js => 900,
             Suite::LegacyNode => 20,
+            Suite::LegacyPython => 2,
             Suite::Go => 960,
             Suite::Java => 660,
             Suite::Az => 45,
@@ -104,7 +109,7 @@ impl Suite {
     pub(crate) const fn limit(self) -> Duration {
         match self {
             // Its tests may have to be built.
-            Suite::Client => Duration::from_secs(20 * 60),
+            Suite::Client | Suite::LegacyPython => Duration::from_secs(20 * 60),
             _ => Duration::from_secs(8 * 60),
         }
     }
@@ -113,7 +118,8 @@ impl Suite {
     pub(crate) fn command(self, workspace: &Workspace) -> Command {
         let mut command = match self {
             Suite::Raw => Command::new(workspace.binary("debug", "tablerock-conformance")),
-            Suite::Client => client_tests(),
+            Suite::Client => all_client_tests(),
+            Suite::LegacyPython => legacy_python_tests(workspace),
             Suite::Python | Suite::Az | Suite::Rclone => pytest(environments::venv_python(workspace, self.name())),
             Suite::Js | Suite::LegacyNode => with_arguments("node", &["--test"]),
             Suite::Go => with_arguments("go", &["test", "-count=1", "./..."]),
@@ -137,17 +143,33 @@ impl Suite {
 
     fn folder(self, workspace: &Workspace) -> PathBuf {
         match self {
-            Suite::Raw | Suite::Client => workspace.root.clone(),
+            Suite::Raw | Suite::Client | Suite::LegacyPython => workspace.root.clone(),
             _ => workspace.sdk(self.name()),
         }
     }
 }
 
-/// The client's tests, which else run against a server of their own, with the features of the whole workspace: so they
+fn all_client_tests() -> Command {
+    let mut command = client_tests(&["tables", "encryption", "queues_and_blobs", "patterns"]);
+    // A suite of its own, because not every machine has Python.
+    command.args(["--skip", "c8_legacy_python"]);
+    command
+}
+
+/// Tests of the client and of what is built on it, which else run against a server of their own, with the features of the whole workspace: so they
 /// are what the unit tests have built already.
-fn client_tests() -> Command {
+fn client_tests(tests: &[&str]) -> Command {
     let mut command = cargo();
-    command.args(["test", "--workspace", "--test", "tables", "--no-fail-fast"]);
+    command.args(["test", "--workspace", "--no-fail-fast"]).args(tests.iter().flat_map(|test| ["--test", test]));
+    command.arg("--");
+    command
+}
+
+/// Those of its tests that nobody runs without Microsoft's legacy library.
+fn legacy_python_tests(workspace: &Workspace) -> Command {
+    let mut command = client_tests(&["encryption"]);
+    let python = environments::venv_python(workspace, Suite::LegacyPython.name());
+    command.arg("--ignored").env("LEGACY_PYTHON", python);
     command
 }
 

@@ -4,6 +4,7 @@
 
 mod differences;
 mod matrix;
+mod our_client;
 mod versions;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ pub(crate) fn write(workspace: &Workspace) -> Result<()> {
     let sections = [
         INTRODUCTION.to_owned(),
         format!("## Operations and clients\n\n{LEGEND}\n\n{}", matrix.markdown()),
+        format!("## The Rust client\n\n{OUR_CLIENT}\n\n{}", our_client::markdown(&tablerock, &azurite)),
         format!("## Where Tablerock differs from Azure\n\n{}", tablerock_differences(workspace, &tablerock)?),
         format!("## Where Azurite differs from Azure\n\n{}", azurite_differences(workspace)?),
         format!("## Clients\n\n{}", versions::markdown(workspace)?),
@@ -47,8 +49,9 @@ pub(crate) fn write(workspace: &Workspace) -> Result<()> {
 pub(crate) fn check_fresh(workspace: &Workspace) -> Result<()> {
     let hint = "run `cargo xtask conform --azurite` and `cargo xtask docs`";
     let written = read_if_there(workspace, DOCUMENT)?.ok_or_else(|| format!("there is no {DOCUMENT}; {hint}"))?;
-    let run = Matrix::new(&operations(workspace)?, &read(workspace, Target::Tablerock)?, &Results::new());
-    match run.stale_cells(&written) {
+    let results = read(workspace, Target::Tablerock)?;
+    let run = Matrix::new(&operations(workspace)?, &results, &Results::new());
+    match [run.stale_cells(&written), our_client::stale_rows(&written, &results)].concat() {
         stale if stale.is_empty() => Ok(()),
         stale => Err(format!("{DOCUMENT} is not what this run shows; {hint}\n    {}", stale.join("\n    "))),
     }
@@ -62,14 +65,14 @@ fn operations(workspace: &Workspace) -> Result<Vec<String>> {
 
 fn read(workspace: &Workspace, target: Target) -> Result<Results> {
     let read_suite = |suite: Suite| Ok((suite, results::read(&workspace.results(target, suite))?));
-    let all: Result<Results> = Suite::by_operation().map(read_suite).collect();
+    let all: Result<Results> = Suite::ALL.into_iter().map(read_suite).collect();
     all.map(|results| results.into_iter().filter(|(_, results)| !results.is_empty()).collect())
 }
 
 /// The results of every suite; a document with gaps would not be true.
 fn complete(workspace: &Workspace, target: Target) -> Result<Results> {
     let results = read(workspace, target)?;
-    match Suite::by_operation().find(|suite| !results.contains_key(suite)) {
+    match Suite::ALL.into_iter().find(|suite| !results.contains_key(suite)) {
         None => Ok(results),
         Some(suite) => {
             let (suite, target) = (suite.name(), target.name());
@@ -96,7 +99,7 @@ fn azurite_differences(workspace: &Workspace) -> Result<String> {
 }
 
 fn known(workspace: &Workspace, target: Target) -> Result<BTreeMap<Suite, Known>> {
-    Suite::by_operation().map(|suite| Ok((suite, Known::read(&workspace.known(target, suite))?))).collect()
+    Suite::ALL.into_iter().map(|suite| Ok((suite, Known::read(&workspace.known(target, suite))?))).collect()
 }
 
 /// What no run showed, so that nobody takes it for shown.
@@ -128,6 +131,10 @@ A case asserts what Azure does. This page is generated; do not edit it.
 const LEGEND: &str = "\
 Each cell is cases passed of cases run: Tablerock · Azurite. A dash means that the client has no case for the operation,
 most often because it does not offer it. `Authentication` is about credentials of every kind.";
+
+const OUR_CLIENT: &str = "\
+The tests of `tablerock-client` and `tablerock-patterns`, cases passed of cases run, and those in which the last of Microsoft's
+libraries for Python that encrypts and ours read each other's entities (`legacy-python`).";
 
 const REGENERATE: &str = "\
 ## Making this page again

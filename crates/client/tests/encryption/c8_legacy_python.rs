@@ -26,7 +26,7 @@ fn rsa() -> (Encryption, Value) {
     (encryption, json!({ "kind": "rsa", "id": "local:rsa", "secret": pem.as_str() }))
 }
 
-async fn run(task: Value) -> Option<Value> {
+async fn run(task: Value) -> Value {
     tokio::task::spawn_blocking(move || python::run(&task)).await.unwrap()
 }
 
@@ -46,7 +46,7 @@ async fn both_ways((encryption, key): (Encryption, Value)) {
         })
     };
 
-    let Some(_) = run(task("write", "theirs")).await else { return };
+    run(task("write", "theirs")).await;
     let theirs: Entity = table.get("Sälés", "theirs").await.unwrap();
     assert_eq!(theirs.property::<String>("Salary").unwrap(), "93,000 €");
     assert_eq!(theirs.property::<String>("Empty").unwrap(), "");
@@ -57,17 +57,18 @@ async fn both_ways((encryption, key): (Encryption, Value)) {
 
     let ours = Entity::new("Sälés", "ours").with("Salary", "94,000 €").with("Empty", "").with("Plain", 42_i64);
     table.insert(&ours).await.unwrap();
-    let read = run(task("read", "ours")).await.expect("it was there a moment ago");
-    assert_eq!((&read["Salary"], &read["Empty"]), (&json!("94,000 €"), &json!("")));
-    assert!(read["Plain"] == json!(42) || read["Plain"].is_object() || read["Plain"].is_null(), "{read}");
+    let read = run(task("read", "ours")).await;
+    assert_eq!(read, json!({ "Salary": "94,000 €", "Empty": "", "Plain": 42 }));
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "cargo xtask conform --suite legacy-python"]
 async fn c8_the_legacy_python_library_and_we_read_each_other_with_a_key_of_aes() {
     both_ways(aes()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "cargo xtask conform --suite legacy-python"]
 async fn c8_the_legacy_python_library_and_we_read_each_other_with_a_key_of_rsa() {
     both_ways(rsa()).await;
 }

@@ -63,7 +63,8 @@ def write(service, task):
 
 def read(service, task):
     entity = service.get_entity(task["table"], task["partition_key"], task["row_key"])
-    return {name: entity[name] for name in entity if isinstance(entity[name], (str, int))}
+    own = ("PartitionKey", "RowKey", "Timestamp", "etag")
+    return {name: value for name, value in entity.items() if name not in own}
 
 
 def main():
