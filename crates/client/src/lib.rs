@@ -123,6 +123,33 @@
 //! # Ok::<(), tablerock_client::Error>(())
 //! ```
 //!
+//! # Encryption
+//!
+//! Properties that nobody but the application may read, in the format of Microsoft's libraries; see [`encryption`].
+//!
+//! ```no_run
+//! # use tablerock_client::{TableEntity, TableServiceClient};
+//! use tablerock_client::encryption::{AesKey, Encryption};
+//!
+//! #[derive(TableEntity)]
+//! struct Salary {
+//!     #[entity(partition_key)]
+//!     department: String,
+//!     #[entity(row_key)]
+//!     id: String,
+//!     #[entity(encrypt)]
+//!     amount: String,
+//! }
+//!
+//! # async fn example(service: TableServiceClient, secret: [u8; 32], ann: Salary) -> tablerock_client::Result<()> {
+//! let encryption = Encryption::new(AesKey::new("local:2026", &secret)?);
+//! let salaries = service.table("Salaries").with_encryption(encryption);
+//! salaries.insert(&ann).await?;
+//! let ann: Salary = salaries.get("Sales", "00001").await?; // decrypted, without being told what
+//! salaries.rewrap_key("Sales", "00001").await?; // after the key of the year has changed
+//! # Ok(()) }
+//! ```
+//!
 //! # When things go wrong
 //!
 //! What can pass is tried again, with growing waits and within a bound of time: [`RetryPolicy`] says what and when. A
@@ -132,7 +159,9 @@
 //!
 //! # Features
 //!
-//! `time` and `chrono` let properties be dates of these crates.
+//! - `encryption`, on unless it is switched off: client-side encryption with keys that are wrapped by AES.
+//! - `encryption-rsa`: keys that are wrapped by RSA as well.
+//! - `time` and `chrono`: properties that are dates of these crates.
 
 #![deny(missing_docs)]
 
