@@ -1,14 +1,18 @@
-//! Point reads and bulk inserts per second: this client, and bare hyper requests beside it.
+//! Point reads and bulk inserts per second: this client, bare hyper requests beside it and, if a Python interpreter that has
+//! `azure-data-tables` is named, Microsoft's library for Python doing the same work.
 //!
 //! ```text
 //! tablerock --in-memory &
-//! cargo run --release --package tablerock-client --example throughput
-//! python crates/client/examples/throughput.py
+//! cargo run --release --package tablerock-client --example throughput -- target/sdk/python/bin/python
 //! ```
 //!
-//! `CLIENT_CONNECTION_STRING` names another account than that of the development server.
+//! `CLIENT_CONNECTION_STRING` names another account than that of the development server. All are measured by turns, and
+//! what is told of two is the median of the ratios of each round, so that whatever else the machine does disturbs both.
 
 use std::error::Error;
+use std::ffi::OsStr;
+use std::fmt;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -24,7 +28,12 @@ type AnyError = Box<dyn Error + Send + Sync>;
 
 const ENTITIES: i32 = 20_000;
 const PARTITIONS: i32 = 20;
-const MEASURED: Duration = Duration::from_secs(4);
+const ROUNDS: usize = 7;
+const MEASURED: Duration = Duration::from_secs(1);
+const SIDE_BY_SIDE: [usize; 3] = [1, 16, 64];
+/// How many reads of the Python library run side by side, which gains nothing by more.
+const SIDE_BY_SIDE_PYTHON: usize = 16;
+const PYTHON_SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/throughput.py");
 
 #[derive(TableEntity, Debug)]
 #[entity(rename_all = "PascalCase")]
@@ -63,25 +72,77 @@ fn key(number: usize) -> (String, String) {
 async fn main() -> Result<(), AnyError> {
     let connection =
         std::env::var("CLIENT_CONNECTION_STRING").unwrap_or_else(|_| "UseDevelopmentStorage=true".to_owned());
+    let python = std::env::args_os().nth(1);
     let table = TableServiceClient::from_connection_string(&connection)?.table("Throughput");
+    let mut inserts = Series::default();
+    let mut reads: Vec<Series> = SIDE_BY_SIDE.iter().map(|_| Series::default()).collect();
+    for round in 1..=ROUNDS {
+        eprintln!("round {round} of {ROUNDS}");
+        inserts.ours.push(bulk_inserts(&table).await?);
+        for (&side_by_side, reads) in SIDE_BY_SIDE.iter().zip(&mut reads) {
+            reads.hyper.push(raw_reads(&table, side_by_side).await?);
+            reads.ours.push(point_reads(&table, side_by_side).await?);
+        }
+        if let Some(python) = &python {
+            let [inserted, one, many] = python_rates(python)?;
+            inserts.python.push(inserted);
+            reads.iter_mut().zip(SIDE_BY_SIDE).for_each(|(reads, side_by_side)| {
+                reads.python.push(if side_by_side == 1 { one } else { many });
+            });
+        }
+    }
+    table.drop_table().await?;
+    println!("| | this client | bare hyper | overhead | Python | times Python |");
+    println!("| --- | ---: | ---: | ---: | ---: | ---: |");
+    println!("| entities inserted in bulk | {inserts}");
+    for (side_by_side, reads) in SIDE_BY_SIDE.iter().zip(&reads) {
+        println!("| point reads, {side_by_side} at once | {reads}");
+    }
+    Ok(())
+}
+
+/// Rates of the same work, round by round.
+#[derive(Default)]
+struct Series {
+    ours: Vec<f64>,
+    hyper: Vec<f64>,
+    python: Vec<f64>,
+}
+
+impl fmt::Display for Series {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ratios = |over: &[f64], under: &[f64]| median(over.iter().zip(under).map(|(over, under)| over / under));
+        let rate = |rates: &[f64]| median(rates.iter().copied()).map_or("".to_owned(), |rate| format!("{rate:.0}/s"));
+        let overhead = ratios(&self.hyper, &self.ours).map(|ratio| format!("{:.0} %", (ratio - 1.0) * 100.0));
+        let times = ratios(&self.ours, &self.python).map(|ratio| format!("{ratio:.0}"));
+        let cells = [rate(&self.ours), rate(&self.hyper), overhead.unwrap_or_default(), rate(&self.python)];
+        write!(f, "{} | {} |", cells.join(" | "), times.unwrap_or_default())
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+/// Bulk inserts, and point reads one and many at once.
+fn python_rates(python: &OsStr) -> Result<[f64; 3], AnyError> {
+    let output = Command::new(python).arg(PYTHON_SCRIPT).arg(SIDE_BY_SIDE_PYTHON.to_string()).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    let rates: Vec<f64> = serde_json::from_slice(&output.stdout)?;
+    rates.try_into().map_err(|_| "the script tells three rates".into())
+}
+
+async fn bulk_inserts(table: &TableClient) -> Result<f64, AnyError> {
     table.drop_table_if_exists().await?;
     table.create().await?;
-
     let entities: Vec<Employee> = (0..ENTITIES).map(employee).collect();
     let started = Instant::now();
     table.bulk(entities.iter().map(Write::insert)).await.into_result()?;
-    println!("bulk inserts            {:>9.0}/s", f64::from(ENTITIES) / started.elapsed().as_secs_f64());
-
-    for side_by_side in [1, 16, 64] {
-        let raw = raw_reads(&table, side_by_side).await?;
-        let ours = point_reads(&table, side_by_side).await?;
-        println!(
-            "point reads, {side_by_side:>2} at once  {ours:>9.0}/s   hyper alone {raw:>9.0}/s   ratio {:.2}",
-            ours / raw
-        );
-    }
-    table.drop_table().await?;
-    Ok(())
+    Ok(f64::from(ENTITIES) / started.elapsed().as_secs_f64())
 }
 
 /// Reads per second of one loop, many times side by side.
