@@ -94,7 +94,7 @@ impl Suite {
     pub(crate) const fn cases_min(self) -> usize {
         match self {
             Suite::Raw => 550,
-            Suite::Client => 60,
+            Suite::Client => 120,
             Suite::Python => 1600,
             Suite::Js => 900,
             Suite::LegacyNode => 20,
@@ -150,7 +150,7 @@ impl Suite {
 }
 
 fn all_client_tests() -> Command {
-    let mut command = client_tests(&["tables", "encryption", "queues_and_blobs", "patterns"]);
+    let mut command = client_tests(&["table_client", "encryption", "queues_and_blobs", "patterns"]);
     // A suite of its own, because not every machine has Python.
     command.args(["--skip", "c8_legacy_python"]);
     command

@@ -9,6 +9,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tablerock_client::{Error, Message, QueueClient, Result};
 
+use crate::optimistic::unless_lost;
+
 /// How long a worker has an intent for itself.
 const INVISIBLE: Duration = Duration::from_secs(30);
 /// How often an intent is tried before it is poison.
@@ -159,10 +161,7 @@ impl<T: Serialize + DeserializeOwned> Intents<T> {
 
     /// A message that is gone, or that somebody else has got meanwhile, is none of ours any more.
     async fn delete(&self, message: &Message) -> Result<()> {
-        match self.queue.delete_message(message).await {
-            Err(error) if error.is_not_found() => Ok(()),
-            other => other,
-        }
+        unless_lost(self.queue.delete_message(message).await).map(drop)
     }
 }
 

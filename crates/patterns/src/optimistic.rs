@@ -45,9 +45,11 @@ pub(crate) fn unless_lost<T>(outcome: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// That the table, the queue or the container is missing is nobody's being faster.
+/// That the table, the queue or the container is missing is nobody's being faster. That a receipt is not the message's any
+/// more is, and is said by some servers in the place of 404.
 pub(crate) fn is_lost(error: &Error) -> bool {
     let places = [ErrorCode::TableNotFound, ErrorCode::QueueNotFound, ErrorCode::ContainerNotFound];
     let is_place_missing = error.code().is_some_and(|code| places.contains(&code));
-    !is_place_missing && (error.is_conflict() || error.is_changed() || error.is_not_found())
+    let is_receipt_old = error.code() == Some(ErrorCode::PopReceiptMismatch);
+    !is_place_missing && (error.is_conflict() || error.is_changed() || error.is_not_found() || is_receipt_old)
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{HeaderValue, RETRY_AFTER, USER_AGENT};
-use http::{Request, Response, StatusCode};
+use http::header::{CONTENT_LENGTH, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::{Method, Request, Response, StatusCode};
 use tablerock_protocol::{Service, ServiceVersion, Uuid};
 use tokio::time::Instant;
 use tracing::Instrument as _;
@@ -142,6 +142,10 @@ impl Pipeline {
         headers.insert(CLIENT_REQUEST_ID, header(&id.to_string())?);
         headers.insert("x-ms-version", header(&self.version.to_string())?);
         self.authorize(&mut request).await?;
+        // hyper says nothing about the length of a body that is empty, and the services refuse a PUT that says nothing.
+        if request.body().is_empty() && matches!(*request.method(), Method::PUT | Method::POST) {
+            request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+        }
         Ok(request)
     }
 
