@@ -20,16 +20,18 @@ use futures_util::future::try_join_all;
 use http::Request;
 use http_body_util::{BodyExt as _, Empty};
 use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use tablerock_client::sas::TablePermissions;
-use tablerock_client::{DateTime, TableClient, TableEntity, TableServiceClient, Write};
+use tablerock_client::{DateTime, Sas, TableClient, TableEntity, TableServiceClient, Write};
 
 type AnyError = Box<dyn Error + Send + Sync>;
 
 const ENTITIES: i32 = 20_000;
 const PARTITIONS: i32 = 20;
 const ROUNDS: usize = 7;
-const MEASURED: Duration = Duration::from_secs(1);
+const TURNS: u32 = 10;
+const TURN: Duration = Duration::from_millis(150);
 const SIDE_BY_SIDE: [usize; 3] = [1, 16, 64];
 /// How many reads of the Python library run side by side, which gains nothing by more.
 const SIDE_BY_SIDE_PYTHON: usize = 16;
@@ -74,14 +76,16 @@ async fn main() -> Result<(), AnyError> {
         std::env::var("CLIENT_CONNECTION_STRING").unwrap_or_else(|_| "UseDevelopmentStorage=true".to_owned());
     let python = std::env::args_os().nth(1);
     let table = TableServiceClient::from_connection_string(&connection)?.table("Throughput");
+    let bare = Bare::new(&table)?;
     let mut inserts = Series::default();
     let mut reads: Vec<Series> = SIDE_BY_SIDE.iter().map(|_| Series::default()).collect();
     for round in 1..=ROUNDS {
         eprintln!("round {round} of {ROUNDS}");
         inserts.ours.push(bulk_inserts(&table).await?);
         for (&side_by_side, reads) in SIDE_BY_SIDE.iter().zip(&mut reads) {
-            reads.hyper.push(raw_reads(&table, side_by_side).await?);
-            reads.ours.push(point_reads(&table, side_by_side).await?);
+            let (hyper, ours) = point_reads(&table, &bare, side_by_side).await?;
+            reads.hyper.push(hyper);
+            reads.ours.push(ours);
         }
         if let Some(python) = &python {
             let [inserted, one, many] = python_rates(python)?;
@@ -145,54 +149,62 @@ async fn bulk_inserts(table: &TableClient) -> Result<f64, AnyError> {
     Ok(f64::from(ENTITIES) / started.elapsed().as_secs_f64())
 }
 
-/// Reads per second of one loop, many times side by side.
-async fn measure<F>(side_by_side: usize, read: impl Fn(usize) -> F) -> Result<f64, AnyError>
-where
-    F: Future<Output = Result<(), AnyError>>,
-{
+/// Point reads per second of bare hyper and of this client. They take turns that are short, so that both see the same
+/// machine.
+async fn point_reads(table: &TableClient, bare: &Bare, side_by_side: usize) -> Result<(f64, f64), AnyError> {
+    let (mut hyper, mut ours) = (0, 0);
+    for _ in 0..TURNS {
+        hyper += count(side_by_side, async |number| bare.read(number).await).await?;
+        ours += count(side_by_side, async |number| {
+            let (partition, row) = key(number);
+            let read: Employee = table.get(&partition, &row).await?;
+            assert_eq!(read.id, row);
+            Ok(())
+        })
+        .await?;
+    }
+    let rate = |reads: usize| reads as f64 / (TURN * TURNS).as_secs_f64();
+    Ok((rate(hyper), rate(ours)))
+}
+
+/// How many reads loops side by side make in a turn.
+async fn count(side_by_side: usize, read: impl AsyncFn(usize) -> Result<(), AnyError>) -> Result<usize, AnyError> {
     let started = Instant::now();
-    let loops = (0..side_by_side).map(|place| {
-        let read = &read;
-        async move {
-            let mut count = 0;
-            while started.elapsed() < MEASURED {
-                read(place + count * side_by_side).await?;
-                count += 1;
-            }
-            Ok::<usize, AnyError>(count)
+    let loops = (0..side_by_side).map(async |place| {
+        let mut count = 0;
+        while started.elapsed() < TURN {
+            read(place + count * side_by_side).await?;
+            count += 1;
         }
+        Ok::<usize, AnyError>(count)
     });
-    let total: usize = try_join_all(loops).await?.into_iter().sum();
-    Ok(total as f64 / started.elapsed().as_secs_f64())
+    Ok(try_join_all(loops).await?.into_iter().sum())
 }
 
-async fn point_reads(table: &TableClient, side_by_side: usize) -> Result<f64, AnyError> {
-    measure(side_by_side, async |number| {
-        let (partition, row) = key(number);
-        let read: Employee = table.get(&partition, &row).await?;
-        assert_eq!(read.id, row);
-        Ok(())
-    })
-    .await
+/// The same requests by hyper alone, with a signature that is made once, and their answers read and thrown away.
+struct Bare {
+    client: Client<HttpConnector, Empty<Bytes>>,
+    base: String,
+    sas: Sas,
 }
 
-/// The same requests, with a signature that is made once, and their answers read and thrown away.
-async fn raw_reads(table: &TableClient, side_by_side: usize) -> Result<f64, AnyError> {
-    let expiry = DateTime::parse("2040-01-01")?;
-    let sas = table.sas(TablePermissions::READ, expiry).sign()?;
-    let client: Client<_, Empty<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
-    let base = format!("{}/{}", table.endpoint(), table.name());
-    measure(side_by_side, async |number| {
+impl Bare {
+    fn new(table: &TableClient) -> Result<Self, AnyError> {
+        let sas = table.sas(TablePermissions::READ, DateTime::parse("2040-01-01")?).sign()?;
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        Ok(Self { client, base: format!("{}/{}", table.endpoint(), table.name()), sas })
+    }
+
+    async fn read(&self, number: usize) -> Result<(), AnyError> {
         let (partition, row) = key(number);
-        let url = format!("{base}(PartitionKey='{partition}',RowKey='{row}')?{}", sas.as_str());
+        let url = format!("{}(PartitionKey='{partition}',RowKey='{row}')?{}", self.base, self.sas.as_str());
         let request = Request::get(url)
             .header("accept", "application/json;odata=minimalmetadata")
             .header("x-ms-version", "2020-12-06")
             .body(Empty::new())?;
-        let answer = client.request(request).await?;
+        let answer = self.client.request(request).await?;
         assert!(answer.status().is_success());
         answer.into_body().collect().await?;
         Ok(())
-    })
-    .await
+    }
 }

@@ -39,6 +39,7 @@ pub(crate) struct Pipeline {
     transport: Arc<dyn Transport>,
     options: ClientOptions,
     user_agent: HeaderValue,
+    version_header: HeaderValue,
     tokens: TokenCache,
     dice: Dice,
 }
@@ -61,6 +62,7 @@ impl Pipeline {
         Ok(Self {
             service,
             version,
+            version_header: header(&version.to_string())?,
             transport: options.transport_for(endpoint.is_https()),
             user_agent: HeaderValue::try_from(user_agent)
                 .map_err(|_| Error::invalid("the application's name cannot stand in a header"))?,
@@ -140,7 +142,7 @@ impl Pipeline {
         headers.clone_from(&call.headers);
         headers.insert(USER_AGENT, self.user_agent.clone());
         headers.insert(CLIENT_REQUEST_ID, header(&id.to_string())?);
-        headers.insert("x-ms-version", header(&self.version.to_string())?);
+        headers.insert("x-ms-version", self.version_header.clone());
         self.authorize(&mut request).await?;
         // hyper says nothing about the length of a body that is empty, and the services refuse a PUT that says nothing.
         if request.body().is_empty() && matches!(*request.method(), Method::PUT | Method::POST) {
