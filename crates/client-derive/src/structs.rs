@@ -205,7 +205,7 @@ fn columns(input: &DeriveInput, fields: &[EntityField<'_>]) -> TokenStream {
         let text = format!("The column `{name}`, for filters.");
         Some(quote! {
             #[doc = #text]
-            #[allow(dead_code)]
+            #[allow(dead_code, reason = "few types filter by all of their properties")]
             #vis fn #function() -> ::tablerock_client::Column<#edm> {
                 ::tablerock_client::Column::new(#name)
             }

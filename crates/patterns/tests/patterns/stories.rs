@@ -7,7 +7,7 @@ macro_rules! stories {
     ($($test:ident: $story:ident in $path:literal;)*) => {
         $(
             #[path = $path]
-            #[allow(dead_code)]
+            #[allow(dead_code, reason = "as a program it has a main")]
             mod $story;
 
             #[tokio::test]
