@@ -21,6 +21,7 @@ const ATTEMPTS: usize = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Environment {
     Python,
+    LegacyPython,
     Az,
     Rclone,
     Js,
@@ -34,6 +35,7 @@ impl Environment {
     fn name(self) -> &'static str {
         match self {
             Environment::Python => "python",
+            Environment::LegacyPython => "legacy-python",
             Environment::Az => "az",
             Environment::Rclone => "rclone",
             Environment::Js => "js",
@@ -46,7 +48,7 @@ impl Environment {
 
     pub(crate) fn tool(self) -> Tool {
         match self {
-            Environment::Python | Environment::Az | Environment::Rclone => Tool::Python,
+            Environment::Python | Environment::LegacyPython | Environment::Az | Environment::Rclone => Tool::Python,
             Environment::Js | Environment::LegacyNode | Environment::Azurite => Tool::Node,
             Environment::Go => Tool::Go,
             Environment::Java => Tool::Java,
@@ -56,7 +58,9 @@ impl Environment {
     /// Everything that, when it changes, makes an installation stale.
     fn recipe(self, workspace: &Workspace, tool_version: &str) -> Result<String> {
         let lock = match self {
-            Environment::Python | Environment::Az | Environment::Rclone => "requirements.txt",
+            Environment::Python | Environment::LegacyPython | Environment::Az | Environment::Rclone => {
+                "requirements.txt"
+            }
             Environment::Js | Environment::LegacyNode => "package-lock.json",
             Environment::Go => "go.sum",
             Environment::Java => "pom.xml",
@@ -70,9 +74,11 @@ impl Environment {
     /// Where it puts things, if that is a place of ours.
     fn folder(self, workspace: &Workspace) -> Option<PathBuf> {
         match self {
-            Environment::Python | Environment::Az | Environment::Rclone | Environment::Azurite => {
-                Some(workspace.installed(self.name()))
-            }
+            Environment::Python
+            | Environment::LegacyPython
+            | Environment::Az
+            | Environment::Rclone
+            | Environment::Azurite => Some(workspace.installed(self.name())),
             Environment::Js | Environment::LegacyNode => Some(workspace.sdk(self.name()).join("node_modules")),
             Environment::Go | Environment::Java => None,
         }
@@ -83,7 +89,7 @@ impl Environment {
         let installed = workspace.installed(self.name());
         let folder = workspace.sdk(self.name());
         match self {
-            Environment::Python | Environment::Az | Environment::Rclone => {
+            Environment::Python | Environment::LegacyPython | Environment::Az | Environment::Rclone => {
                 let mut venv = Command::new(tools::PYTHON);
                 venv.args(["-m", "venv"]).arg(&installed);
                 let mut pip = Command::new(venv_python(workspace, self.name()));

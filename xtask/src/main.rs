@@ -15,6 +15,7 @@ mod environments;
 mod fuzz;
 mod judge;
 mod known;
+mod libtest;
 mod linux_packages;
 mod port;
 mod preparation;

@@ -10,6 +10,7 @@ use crate::Result;
 use crate::child::{self, End, TAIL_LINES};
 use crate::judge::{self, Verdict};
 use crate::known::Known;
+use crate::libtest;
 use crate::port::Ports;
 use crate::results::{self, CaseResult};
 use crate::second_port::SecondPort;
@@ -78,10 +79,16 @@ impl<'w> SuiteRun<'w> {
             .env("CONFORMANCE_CONNECTION_STRING", connection_string(ports))
             .env("CONFORMANCE_TARGET", self.target.name())
             .env("CONFORMANCE_RESULTS", file)
+            .env("CLIENT_TEST_CONNECTION_STRING", connection_string(ports))
             // A proxy of the machine must not come between the suite and the server.
             .env("NO_PROXY", "127.0.0.1,localhost")
             .env("no_proxy", "127.0.0.1,localhost");
         let end = child::run(&mut command, log, self.suite.limit())?;
+        if self.suite.is_of_our_client() {
+            let printed = fs::read_to_string(log).map_err(|error| format!("{}: {error}", log.display()))?;
+            results::write(file, &libtest::results(self.suite.name(), &printed))?;
+            return Ok((libtest::end(end), results::read(file)?));
+        }
         Ok((end, results::read(file)?))
     }
 

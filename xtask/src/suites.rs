@@ -8,7 +8,7 @@ use clap::ValueEnum;
 
 use crate::environments::{self, Environment};
 use crate::tools;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, cargo};
 
 /// A server that the suites run against. A result of one is compared with the same result of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,9 +29,11 @@ impl Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Suite {
     Raw,
+    Client,
     Python,
     Js,
     LegacyNode,
+    LegacyPython,
     Go,
     Java,
     Az,
@@ -39,15 +41,32 @@ pub(crate) enum Suite {
 }
 
 impl Suite {
-    pub(crate) const ALL: [Suite; 8] =
-        [Suite::Raw, Suite::Python, Suite::Js, Suite::LegacyNode, Suite::Go, Suite::Java, Suite::Az, Suite::Rclone];
+    pub(crate) const ALL: [Suite; 10] = [
+        Suite::Raw,
+        Suite::Client,
+        Suite::Python,
+        Suite::Js,
+        Suite::LegacyNode,
+        Suite::LegacyPython,
+        Suite::Go,
+        Suite::Java,
+        Suite::Az,
+        Suite::Rclone,
+    ];
+
+    /// Tests of our own client are about the client, not about the operations of the service, and are run by cargo.
+    pub(crate) const fn is_of_our_client(self) -> bool {
+        matches!(self, Suite::Client | Suite::LegacyPython)
+    }
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Suite::Raw => "raw",
+            Suite::Client => "client",
             Suite::Python => "python",
             Suite::Js => "js",
             Suite::LegacyNode => "legacy-node",
+            Suite::LegacyPython => "legacy-python",
             Suite::Go => "go",
             Suite::Java => "java",
             Suite::Az => "az",
@@ -58,10 +77,11 @@ impl Suite {
     /// What has to be installed before it can run.
     pub(crate) const fn environment(self) -> Option<Environment> {
         match self {
-            Suite::Raw => None,
+            Suite::Raw | Suite::Client => None,
             Suite::Python => Some(Environment::Python),
             Suite::Js => Some(Environment::Js),
             Suite::LegacyNode => Some(Environment::LegacyNode),
+            Suite::LegacyPython => Some(Environment::LegacyPython),
             Suite::Go => Some(Environment::Go),
             Suite::Java => Some(Environment::Java),
             Suite::Az => Some(Environment::Az),
@@ -74,9 +94,11 @@ impl Suite {
     pub(crate) const fn cases_min(self) -> usize {
         match self {
             Suite::Raw => 550,
+            Suite::Client => 120,
             Suite::Python => 1600,
             Suite::Js => 900,
             Suite::LegacyNode => 20,
+            Suite::LegacyPython => 2,
             Suite::Go => 960,
             Suite::Java => 660,
             Suite::Az => 45,
@@ -85,13 +107,19 @@ impl Suite {
     }
 
     pub(crate) const fn limit(self) -> Duration {
-        Duration::from_secs(8 * 60)
+        match self {
+            // Its tests may have to be built.
+            Suite::Client | Suite::LegacyPython => Duration::from_secs(20 * 60),
+            _ => Duration::from_secs(8 * 60),
+        }
     }
 
     /// Runs every case.
     pub(crate) fn command(self, workspace: &Workspace) -> Command {
         let mut command = match self {
             Suite::Raw => Command::new(workspace.binary("debug", "tablerock-conformance")),
+            Suite::Client => all_client_tests(),
+            Suite::LegacyPython => legacy_python_tests(workspace),
             Suite::Python | Suite::Az | Suite::Rclone => pytest(environments::venv_python(workspace, self.name())),
             Suite::Js | Suite::LegacyNode => with_arguments("node", &["--test"]),
             Suite::Go => with_arguments("go", &["test", "-count=1", "./..."]),
@@ -115,10 +143,34 @@ impl Suite {
 
     fn folder(self, workspace: &Workspace) -> PathBuf {
         match self {
-            Suite::Raw => workspace.root.clone(),
+            Suite::Raw | Suite::Client | Suite::LegacyPython => workspace.root.clone(),
             _ => workspace.sdk(self.name()),
         }
     }
+}
+
+fn all_client_tests() -> Command {
+    let mut command = client_tests(&["table_client", "encryption", "queues_and_blobs", "patterns"]);
+    // A suite of its own, because not every machine has Python.
+    command.args(["--skip", "c8_legacy_python"]);
+    command
+}
+
+/// Tests of the client and of what is built on it, which else run against a server of their own, with the features of the whole workspace: so they
+/// are what the unit tests have built already.
+fn client_tests(tests: &[&str]) -> Command {
+    let mut command = cargo();
+    command.args(["test", "--workspace", "--no-fail-fast"]).args(tests.iter().flat_map(|test| ["--test", test]));
+    command.arg("--");
+    command
+}
+
+/// Those of its tests that nobody runs without Microsoft's legacy library.
+fn legacy_python_tests(workspace: &Workspace) -> Command {
+    let mut command = client_tests(&["encryption"]);
+    let python = environments::venv_python(workspace, Suite::LegacyPython.name());
+    command.arg("--ignored").env("LEGACY_PYTHON", python);
+    command
 }
 
 fn with_arguments(program: &str, arguments: &[&str]) -> Command {

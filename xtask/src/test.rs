@@ -28,9 +28,11 @@ pub(crate) enum Part {
     Unit,
     Crash,
     Raw,
+    Client,
     Python,
     Js,
     LegacyNode,
+    LegacyPython,
     Go,
     Java,
     Az,
@@ -41,9 +43,11 @@ impl Part {
     fn of(suite: Suite) -> Self {
         match suite {
             Suite::Raw => Part::Raw,
+            Suite::Client => Part::Client,
             Suite::Python => Part::Python,
             Suite::Js => Part::Js,
             Suite::LegacyNode => Part::LegacyNode,
+            Suite::LegacyPython => Part::LegacyPython,
             Suite::Go => Part::Go,
             Suite::Java => Part::Java,
             Suite::Az => Part::Az,

@@ -1,7 +1,7 @@
 //! `Edm.DateTime`: 100-ns ticks since 0001-01-01, and its text forms.
 
 use std::fmt;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const TICKS_PER_SECOND: u64 = 10_000_000;
 const SECONDS_PER_DAY: u64 = 86_400;
@@ -90,6 +90,34 @@ impl DateTime {
     fn parts(self) -> (Date, u64, u64) {
         let seconds = self.0 / TICKS_PER_SECOND;
         (Date::from_days(seconds / SECONDS_PER_DAY), seconds % SECONDS_PER_DAY, self.0 % TICKS_PER_SECOND)
+    }
+}
+
+impl fmt::Display for DateTimeSyntax {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the text is not a date of ISO 8601 in the years 1 to 9999")
+    }
+}
+
+impl std::error::Error for DateTimeSyntax {}
+
+impl std::str::FromStr for DateTime {
+    type Err = DateTimeSyntax;
+
+    fn from_str(text: &str) -> Result<Self, DateTimeSyntax> {
+        Self::parse(text)
+    }
+}
+
+/// Cut to 100 ns, and to the years that the service knows.
+impl From<SystemTime> for DateTime {
+    fn from(time: SystemTime) -> Self {
+        let epoch = u128::from(UNIX_EPOCH_DAYS * SECONDS_PER_DAY * TICKS_PER_SECOND);
+        let ticks = match time.duration_since(UNIX_EPOCH) {
+            Ok(after) => epoch + after.as_nanos() / 100,
+            Err(before) => epoch.saturating_sub(before.duration().as_nanos().div_ceil(100)),
+        };
+        Self::from_ticks(u64::try_from(ticks).unwrap_or(u64::MAX))
     }
 }
 
@@ -276,6 +304,15 @@ mod tests {
         assert_eq!(DateTime::from_unix_seconds(0).to_seven_digits(), "1970-01-01T00:00:00.0000000Z");
         assert_eq!(DateTime::parse("1601-01-01").unwrap().to_message_form(), "01/01/1601 00:00:00");
         assert_eq!(DateTime::from_unix_seconds(86_400).unix_seconds(), 86_400);
+    }
+
+    #[test]
+    fn system_times_are_cut_to_ticks() {
+        let second = DateTime::from_unix_seconds(1_000).ticks();
+        let after = UNIX_EPOCH + Duration::new(1_000, 1_299);
+        assert_eq!(DateTime::from(after).ticks(), second + 12);
+        let before = UNIX_EPOCH - Duration::from_secs(86_400);
+        assert_eq!(DateTime::from(before).to_string(), "1969-12-31T00:00:00Z");
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl EntityBody<'_> {
 }
 
 /// A name starts with a letter or an underscore and goes on with letters, digits and underscores.
-fn check_name(name: &str) -> Result<(), ServiceError> {
+pub fn check_name(name: &str) -> Result<(), ServiceError> {
     if utf16_len(name) > limits::PROPERTY_NAME_UNITS_MAX {
         return Err(ErrorCode::PropertyNameTooLong.into());
     }

@@ -20,6 +20,11 @@ macro_rules! error_codes {
                 match self { $(ErrorCode::$variant => stringify!($variant)),* }
             }
 
+            /// The code that the wire spells so; `None` for one that is not in the table.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $(stringify!($variant) => Some(ErrorCode::$variant),)* _ => None }
+            }
+
             /// The HTTP status that goes with the code.
             pub const fn status(self) -> u16 {
                 match self { $(ErrorCode::$variant => $status),* }

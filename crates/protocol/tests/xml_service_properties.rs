@@ -102,6 +102,25 @@ fn what_is_rendered_reads_back() {
 }
 
 #[test]
+fn an_update_is_rendered_with_its_sections_only() {
+    let full = full();
+    let updates = [
+        ServicePropertiesUpdate { cors: Some(full.cors.clone()), ..Default::default() },
+        ServicePropertiesUpdate { cors: Some(vec![]), logging: Some(full.logging.clone()), ..Default::default() },
+        ServicePropertiesUpdate {
+            hour_metrics: Some(full.hour_metrics.clone()),
+            minute_metrics: Some(full.minute_metrics.clone()),
+            ..Default::default()
+        },
+    ];
+    for update in updates {
+        let document = update.render(Service::Table);
+        let read = ServicePropertiesUpdate::parse(document.as_bytes(), Service::Table, ServiceVersion::LATEST);
+        assert_eq!(read.as_ref(), Ok(&update), "{document}");
+    }
+}
+
+#[test]
 fn rules_are_written_in_the_services_order() {
     let document = full().render(Service::Table, ServiceVersion::LATEST);
     let expected = "<CorsRule><AllowedMethods>GET,PATCH,MERGE</AllowedMethods>\

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Results;
-use crate::results::Outcome;
+use crate::results::{CaseResult, Outcome};
 use crate::suites::Suite;
 
 const BETWEEN_SERVERS: &str = " · ";
@@ -12,18 +12,23 @@ const ALL: &str = "**all**";
 
 /// Cases passed, of cases that ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Score {
+pub(super) struct Score {
     passed: usize,
     ran: usize,
 }
 
 impl Score {
+    pub(super) fn of(results: &[CaseResult]) -> Self {
+        let ran = || results.iter().filter(|result| result.outcome != Outcome::Skipped);
+        Self { passed: ran().filter(|result| result.outcome == Outcome::Passed).count(), ran: ran().count() }
+    }
+
     fn add(&mut self, other: Score) {
         self.passed += other.passed;
         self.ran += other.ran;
     }
 
-    fn shown(self) -> String {
+    pub(super) fn shown(self) -> String {
         if self.ran == 0 { NOTHING.to_owned() } else { format!("{}/{}", self.passed, self.ran) }
     }
 }
@@ -40,13 +45,13 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    /// `operations` gives the order of the rows; the columns are the suites of Tablerock's results.
+    /// `operations` gives the order of the rows; the columns are the suites of Tablerock's results that are about them.
     pub(super) fn new(operations: &[String], tablerock: &Results, azurite: &Results) -> Self {
         Self {
             operations: operations.to_vec(),
             tablerock: scores(tablerock),
             azurite: scores(azurite),
-            suites: tablerock.keys().copied().collect(),
+            suites: tablerock.keys().copied().filter(|suite| !suite.is_of_our_client()).collect(),
         }
     }
 
@@ -93,15 +98,16 @@ fn title(suite: Suite) -> &'static str {
         Suite::Java => "Java",
         Suite::Az => "az",
         Suite::Rclone => "rclone",
+        Suite::Client | Suite::LegacyPython => suite.name(),
     }
 }
 
 fn scores(results: &Results) -> Scores {
     let mut scores = Scores::new();
     for (&suite, results) in results {
-        for result in results.iter().filter(|result| result.outcome != Outcome::Skipped) {
-            let passed = usize::from(result.outcome == Outcome::Passed);
-            scores.entry((result.operation.clone(), suite)).or_default().add(Score { passed, ran: 1 });
+        for result in results {
+            let score = Score::of(std::slice::from_ref(result));
+            scores.entry((result.operation.clone(), suite)).or_default().add(score);
         }
     }
     scores
@@ -150,7 +156,7 @@ fn cells_of(line: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{CaseResult, result_of};
+    use crate::results::result_of;
 
     fn results(suite: Suite, cases: &[(&str, Outcome)]) -> (Suite, Vec<CaseResult>) {
         let case = |(index, (operation, outcome)): (usize, &(&str, Outcome))| {

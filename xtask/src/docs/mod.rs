@@ -4,6 +4,7 @@
 
 mod differences;
 mod matrix;
+mod our_client;
 mod versions;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ pub(crate) fn write(workspace: &Workspace) -> Result<()> {
     let sections = [
         INTRODUCTION.to_owned(),
         format!("## Operations and clients\n\n{LEGEND}\n\n{}", matrix.markdown()),
+        format!("## The Rust client\n\n{OUR_CLIENT}\n\n{}", our_client::markdown(&tablerock, &azurite)),
         format!("## Where Tablerock differs from Azure\n\n{}", tablerock_differences(workspace, &tablerock)?),
         format!("## Where Azurite differs from Azure\n\n{}", azurite_differences(workspace)?),
         format!("## Clients\n\n{}", versions::markdown(workspace)?),
@@ -47,8 +49,9 @@ pub(crate) fn write(workspace: &Workspace) -> Result<()> {
 pub(crate) fn check_fresh(workspace: &Workspace) -> Result<()> {
     let hint = "run `cargo xtask conform --azurite` and `cargo xtask docs`";
     let written = read_if_there(workspace, DOCUMENT)?.ok_or_else(|| format!("there is no {DOCUMENT}; {hint}"))?;
-    let run = Matrix::new(&operations(workspace)?, &read(workspace, Target::Tablerock)?, &Results::new());
-    match run.stale_cells(&written) {
+    let results = read(workspace, Target::Tablerock)?;
+    let run = Matrix::new(&operations(workspace)?, &results, &Results::new());
+    match [run.stale_cells(&written), our_client::stale_rows(&written, &results)].concat() {
         stale if stale.is_empty() => Ok(()),
         stale => Err(format!("{DOCUMENT} is not what this run shows; {hint}\n    {}", stale.join("\n    "))),
     }
@@ -128,6 +131,10 @@ A case asserts what Azure does. This page is generated; do not edit it.
 const LEGEND: &str = "\
 Each cell is cases passed of cases run: Tablerock · Azurite. A dash means that the client has no case for the operation,
 most often because it does not offer it. `Authentication` is about credentials of every kind.";
+
+const OUR_CLIENT: &str = "\
+The tests of `tablerock-client` and `tablerock-patterns`, cases passed of cases run, and those in which the last of Microsoft's
+libraries for Python that encrypts and ours read each other's entities (`legacy-python`).";
 
 const REGENERATE: &str = "\
 ## Making this page again

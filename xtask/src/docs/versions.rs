@@ -16,7 +16,7 @@ struct Client {
     packages: &'static [&'static str],
 }
 
-const CLIENTS: [Client; 7] = [
+const CLIENTS: [Client; 8] = [
     Client {
         title: "Python",
         pinned_in: "python/requirements.txt",
@@ -34,6 +34,12 @@ const CLIENTS: [Client; 7] = [
         pinned_in: "legacy-node/package-lock.json",
         find: in_package_lock,
         packages: &["azure-storage"],
+    },
+    Client {
+        title: "azure-cosmosdb-table",
+        pinned_in: "legacy-python/requirements.txt",
+        find: in_requirements,
+        packages: &["azure-cosmosdb-table"],
     },
     Client {
         title: "Go",

@@ -15,6 +15,20 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
         "tablerock-services" => &["tablerock-protocol", "tablerock-kv"],
         // The floor's clock and store travel through the server; it names no engine.
         "tablerock-server" => &["tablerock-protocol", "tablerock-services", "tablerock-kv"],
+        // The services of the server are there for the tests, which run it in their own process.
+        "tablerock-client" => &[
+            "tablerock-client",
+            "tablerock-client-derive",
+            "tablerock-protocol",
+            "tablerock-kv",
+            "tablerock-server",
+            "tablerock-services",
+        ],
+        "tablerock-client-derive" => &[],
+        // The same: its examples run against a server in the test.
+        "tablerock-patterns" => {
+            &["tablerock-client", "tablerock-protocol", "tablerock-kv", "tablerock-server", "tablerock-services"]
+        }
         "tablerock" => &["tablerock-"],
         // A mistake that a black-box case shares with the server would go unseen.
         "tablerock-conformance" | "tablerock-crash-shim" | "xtask" => &[],

@@ -5,11 +5,15 @@
 
 mod number;
 mod read;
+mod read_answer;
 mod text;
 mod write;
+mod write_request;
 mod write_tables;
 
 pub use read::{parse_entity, parse_table_name};
+pub use read_answer::{AnsweredEntity, parse_answered_entities, parse_answered_entity, parse_answered_tables};
 pub use text::append_json_string;
 pub use write::{EntityShape, Location, append_address, append_entity};
+pub use write_request::{append_create_table, append_entity_body};
 pub use write_tables::{append_table, append_tables_head};

@@ -11,11 +11,19 @@ use crate::entity::{EntityBody, PARTITION_KEY, Property, ROW_KEY, TIMESTAMP};
 use crate::{DateTime, EdmType, ErrorCode, ServiceError, Value, limits};
 
 const TYPE_ANNOTATION: &str = "@odata.type";
+const ETAG: &str = "odata.etag";
 
 /// Reads an entity and checks it by the rules of [`EntityBody::check`].
 pub fn parse_entity(body: &[u8]) -> Result<EntityBody<'_>, ServiceError> {
+    let entity = typed_entity(parse_members(body)?)?;
+    entity.check()?;
+    Ok(entity)
+}
+
+/// Gives members their types. The entity is not checked.
+pub(super) fn typed_entity(members: Members<'_>) -> Result<EntityBody<'_>, ServiceError> {
     let mut entity = EntityBody::default();
-    let Members { values, types } = parse_members(body)?;
+    let Members { values, types, .. } = members;
     entity.properties.reserve(values.len());
     for (name, raw) in values {
         let declared = declared_type(&types, &name)?;
@@ -34,7 +42,6 @@ pub fn parse_entity(body: &[u8]) -> Result<EntityBody<'_>, ServiceError> {
         }
         *target = key(raw)?;
     }
-    entity.check()?;
     Ok(entity)
 }
 
@@ -59,11 +66,20 @@ enum Raw<'a> {
     Compound,
 }
 
+impl<'a> Raw<'a> {
+    fn text(self) -> Option<Cow<'a, str>> {
+        if let Raw::Text(text) = self { Some(text) } else { None }
+    }
+}
+
 #[derive(Debug, Default)]
-struct Members<'a> {
+pub(super) struct Members<'a> {
     values: Vec<(Cow<'a, str>, Raw<'a>)>,
     /// Names of properties with the types that are declared for them, in the order of the names.
     types: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// What an answer says about the version. In a request both mean nothing.
+    pub(super) timestamp: Option<Cow<'a, str>>,
+    pub(super) etag: Option<Cow<'a, str>>,
 }
 
 /// Room for the members of most entities, annotations apart.
@@ -71,14 +87,14 @@ const MEMBERS_EXPECTED: usize = 16;
 /// More members than any entity and its annotations could need.
 const MEMBERS_MAX: usize = 8 * limits::ENTITY_PROPERTIES_MAX;
 
-fn parse_members(body: &[u8]) -> Result<Members<'_>, ServiceError> {
+pub(super) fn parse_members(body: &[u8]) -> Result<Members<'_>, ServiceError> {
     let mut json = serde_json::Deserializer::from_slice(body);
     let members = json.deserialize_map(MembersVisitor).and_then(|members| json.end().map(|()| members));
     let members = members.map_err(|_| ServiceError::unreadable_body())?;
     if members.values.len() > MEMBERS_MAX { Err(ErrorCode::TooManyProperties.into()) } else { Ok(members) }
 }
 
-struct MembersVisitor;
+pub(super) struct MembersVisitor;
 
 impl<'de> Visitor<'de> for MembersVisitor {
     type Value = Members<'de>;
@@ -88,7 +104,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Members { values: Vec::with_capacity(MEMBERS_EXPECTED), types: vec![] };
+        let mut members = Members { values: Vec::with_capacity(MEMBERS_EXPECTED), ..Members::default() };
         while let Some(Text(name)) = map.next_key()? {
             let value: Raw<'de> = map.next_value()?;
             // Clients send back what they read, `odata.etag` and the like included, and Timestamp is ours.
@@ -96,7 +112,11 @@ impl<'de> Visitor<'de> for MembersVisitor {
                 if let Raw::Text(edm) = value {
                     members.types.push((without_annotation(name), edm));
                 }
-            } else if name != TIMESTAMP && !name.starts_with("odata.") && !name.contains('@') {
+            } else if name == TIMESTAMP {
+                members.timestamp = value.text();
+            } else if name == ETAG {
+                members.etag = value.text();
+            } else if !name.starts_with("odata.") && !name.contains('@') {
                 members.values.push((name, value));
             }
         }
@@ -117,7 +137,7 @@ fn without_annotation(name: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// A string that borrows from the body unless it had escapes.
-struct Text<'a>(Cow<'a, str>);
+pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
 
 impl<'de> serde::Deserialize<'de> for Text<'de> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -64,7 +64,7 @@ pub fn append_entity<'v>(
     timestamp: DateTime,
     properties: impl Iterator<Item = (&'v str, Value<'v>)>,
 ) {
-    let mut object = Object { out, shape, empty: true };
+    let mut object = Object { out, shape, is_request: false, empty: true };
     object.out.push(b'{');
     object.metadata(standalone, partition_key, row_key, timestamp);
     object.system(partition_key, row_key, timestamp);
@@ -72,10 +72,12 @@ pub fn append_entity<'v>(
     out.push(b'}');
 }
 
-struct Object<'a> {
-    out: &'a mut Vec<u8>,
-    shape: &'a EntityShape<'a>,
-    empty: bool,
+pub(super) struct Object<'a> {
+    pub(super) out: &'a mut Vec<u8>,
+    pub(super) shape: &'a EntityShape<'a>,
+    /// Requests say of every Double that it is one: some servers do not see it in a whole number.
+    pub(super) is_request: bool,
+    pub(super) empty: bool,
 }
 
 impl Object<'_> {
@@ -147,8 +149,9 @@ impl Object<'_> {
         }
     }
 
-    fn property(&mut self, name: &str, value: &Value<'_>) {
-        if self.shape.level != MetadataLevel::None && is_annotated(value) {
+    pub(super) fn property(&mut self, name: &str, value: &Value<'_>) {
+        let is_annotated = is_annotated(value) || (self.is_request && matches!(value, Value::Double(_)));
+        if self.shape.level != MetadataLevel::None && is_annotated {
             self.annotation(name, value.edm_type().name());
         }
         self.member(name);
@@ -210,7 +213,7 @@ impl Object<'_> {
     }
 
     /// A member whose name is known to need no escape.
-    fn own_member(&mut self, name: &'static str) {
+    pub(super) fn own_member(&mut self, name: &'static str) {
         self.separator();
         self.out.push(b'"');
         self.out.extend_from_slice(name.as_bytes());

@@ -137,6 +137,41 @@ impl ServicePropertiesUpdate {
         })
     }
 
+    /// The body of a Set Service Properties, in the current form of the protocol.
+    pub fn render(&self, service: Service) -> String {
+        let mut out = DECLARATION.to_owned();
+        push_element(&mut out, ROOT, |out| {
+            if let Some(logging) = &self.logging {
+                logging.push(out);
+            }
+            if let Some(metrics) = &self.hour_metrics {
+                metrics.push(out, "HourMetrics");
+            }
+            if let Some(metrics) = &self.minute_metrics {
+                metrics.push(out, "MinuteMetrics");
+            }
+            if let Some(rules) = &self.cors {
+                cors_rules::push(out, rules);
+            }
+            if service == Service::Blob {
+                self.push_blob_sections(out);
+            }
+        });
+        out
+    }
+
+    fn push_blob_sections(&self, out: &mut String) {
+        if let Some(retention) = &self.delete_retention {
+            retention.push(out);
+        }
+        if let Some(website) = &self.static_website {
+            website.push(out);
+        }
+        if let Some(version) = self.default_service_version {
+            push_text(out, DEFAULT_VERSION, &version.to_string());
+        }
+    }
+
     /// Changes the sections that were given and leaves the others alone.
     pub fn apply(self, properties: &mut ServiceProperties) {
         replace(&mut properties.logging, self.logging);

@@ -1,7 +1,10 @@
 //! Get Service Stats.
 
+use std::time::UNIX_EPOCH;
+
+use super::reading::Element;
 use super::writing::{DECLARATION, push_element, push_text};
-use crate::DateTime;
+use crate::{DateTime, ErrorCode, ServiceError};
 
 /// The stats of a service, which its secondary endpoint answers with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +25,23 @@ pub enum GeoReplication {
 }
 
 impl ServiceStats {
+    /// Reads the document.
+    pub fn parse(document: &[u8]) -> Result<Self, ServiceError> {
+        let root = Element::parse(document)?;
+        let geo = root.required("GeoReplication")?;
+        let last_sync = geo.child("LastSyncTime").map(Element::value).transpose()?.flatten();
+        let geo_replication = match (geo.required("Status")?.value()?, last_sync) {
+            (Some("live"), Some(time)) => {
+                let time = httpdate::parse_http_date(time).ok().filter(|time| *time >= UNIX_EPOCH);
+                GeoReplication::Live { last_sync: time.ok_or(ErrorCode::InvalidXmlNodeValue)?.into() }
+            }
+            (Some("bootstrap"), _) => GeoReplication::Bootstrap,
+            (Some("unavailable"), _) => GeoReplication::Unavailable,
+            _ => return Err(ErrorCode::InvalidXmlNodeValue.into()),
+        };
+        Ok(Self { geo_replication })
+    }
+
     /// The document, without a byte order mark.
     pub fn render(&self) -> String {
         let mut out = DECLARATION.to_owned();
@@ -53,6 +73,19 @@ mod tests {
         let head = r#"<?xml version="1.0" encoding="utf-8"?><StorageServiceStats><GeoReplication>"#;
         let tail = "</GeoReplication></StorageServiceStats>";
         document.strip_prefix(head).unwrap().strip_suffix(tail).unwrap().to_owned()
+    }
+
+    #[test]
+    fn what_is_rendered_reads_back() {
+        let last_sync = DateTime::parse("2020-09-14T16:20:31Z").unwrap();
+        for geo_replication in
+            [GeoReplication::Live { last_sync }, GeoReplication::Bootstrap, GeoReplication::Unavailable]
+        {
+            let stats = ServiceStats { geo_replication };
+            assert_eq!(ServiceStats::parse(stats.render().as_bytes()), Ok(stats));
+        }
+        let odd = "<StorageServiceStats><GeoReplication><Status>odd</Status></GeoReplication></StorageServiceStats>";
+        assert!(ServiceStats::parse(odd.as_bytes()).is_err());
     }
 
     #[test]

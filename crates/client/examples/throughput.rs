@@ -1,0 +1,210 @@
+//! Point reads and bulk inserts per second: this client, bare hyper requests beside it and, if a Python interpreter that has
+//! `azure-data-tables` is named, Microsoft's library for Python doing the same work.
+//!
+//! ```text
+//! tablerock --in-memory &
+//! cargo run --release --package tablerock-client --example throughput -- target/sdk/python/bin/python
+//! ```
+//!
+//! `CLIENT_CONNECTION_STRING` names another account than that of the development server. All are measured by turns, and
+//! what is told of two is the median of the ratios of each round, so that whatever else the machine does disturbs both.
+
+use std::error::Error;
+use std::ffi::OsStr;
+use std::fmt;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::future::try_join_all;
+use http::Request;
+use http_body_util::{BodyExt as _, Empty};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use tablerock_client::sas::TablePermissions;
+use tablerock_client::{DateTime, Sas, TableClient, TableEntity, TableServiceClient, Write};
+
+type AnyError = Box<dyn Error + Send + Sync>;
+
+const ENTITIES: i32 = 20_000;
+const PARTITIONS: i32 = 20;
+const ROUNDS: usize = 7;
+const TURNS: u32 = 10;
+const TURN: Duration = Duration::from_millis(150);
+const SIDE_BY_SIDE: [usize; 3] = [1, 16, 64];
+/// How many reads of the Python library run side by side, which gains nothing by more.
+const SIDE_BY_SIDE_PYTHON: usize = 16;
+const PYTHON_SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/throughput.py");
+
+#[derive(TableEntity, Debug)]
+#[entity(rename_all = "PascalCase")]
+struct Employee {
+    #[entity(partition_key)]
+    department: String,
+    #[entity(row_key)]
+    id: String,
+    first_name: String,
+    last_name: String,
+    age: i32,
+    salary: f64,
+    visits: i64,
+    about: String,
+}
+
+fn employee(number: i32) -> Employee {
+    Employee {
+        department: format!("department-{}", number % PARTITIONS),
+        id: format!("{number:06}"),
+        first_name: "Ann".into(),
+        last_name: format!("Ash{number}"),
+        age: 20 + number % 50,
+        salary: f64::from(number) / 3.0,
+        visits: i64::from(number) << 32,
+        about: "x".repeat(500),
+    }
+}
+
+fn key(number: usize) -> (String, String) {
+    let Employee { department, id, .. } = employee((number * 7919) as i32 % ENTITIES);
+    (department, id)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), AnyError> {
+    let connection =
+        std::env::var("CLIENT_CONNECTION_STRING").unwrap_or_else(|_| "UseDevelopmentStorage=true".to_owned());
+    let python = std::env::args_os().nth(1);
+    let table = TableServiceClient::from_connection_string(&connection)?.table("Throughput");
+    let bare = Bare::new(&table)?;
+    let mut inserts = Series::default();
+    let mut reads: Vec<Series> = SIDE_BY_SIDE.iter().map(|_| Series::default()).collect();
+    for round in 1..=ROUNDS {
+        eprintln!("round {round} of {ROUNDS}");
+        inserts.ours.push(bulk_inserts(&table).await?);
+        for (&side_by_side, reads) in SIDE_BY_SIDE.iter().zip(&mut reads) {
+            let (hyper, ours) = point_reads(&table, &bare, side_by_side).await?;
+            reads.hyper.push(hyper);
+            reads.ours.push(ours);
+        }
+        if let Some(python) = &python {
+            let [inserted, one, many] = python_rates(python)?;
+            inserts.python.push(inserted);
+            reads.iter_mut().zip(SIDE_BY_SIDE).for_each(|(reads, side_by_side)| {
+                reads.python.push(if side_by_side == 1 { one } else { many });
+            });
+        }
+    }
+    table.drop_table().await?;
+    println!("| | this client | bare hyper | overhead | Python | times Python |");
+    println!("| --- | ---: | ---: | ---: | ---: | ---: |");
+    println!("| entities inserted in bulk | {inserts}");
+    for (side_by_side, reads) in SIDE_BY_SIDE.iter().zip(&reads) {
+        println!("| point reads, {side_by_side} at once | {reads}");
+    }
+    Ok(())
+}
+
+/// Rates of the same work, round by round.
+#[derive(Default)]
+struct Series {
+    ours: Vec<f64>,
+    hyper: Vec<f64>,
+    python: Vec<f64>,
+}
+
+impl fmt::Display for Series {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ratios = |over: &[f64], under: &[f64]| median(over.iter().zip(under).map(|(over, under)| over / under));
+        let rate = |rates: &[f64]| median(rates.iter().copied()).map_or("".to_owned(), |rate| format!("{rate:.0}/s"));
+        let overhead = ratios(&self.hyper, &self.ours).map(|ratio| format!("{:.0} %", (ratio - 1.0) * 100.0));
+        let times = ratios(&self.ours, &self.python).map(|ratio| format!("{ratio:.0}"));
+        let cells = [rate(&self.ours), rate(&self.hyper), overhead.unwrap_or_default(), rate(&self.python)];
+        write!(f, "{} | {} |", cells.join(" | "), times.unwrap_or_default())
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+/// Bulk inserts, and point reads one and many at once.
+fn python_rates(python: &OsStr) -> Result<[f64; 3], AnyError> {
+    let output = Command::new(python).arg(PYTHON_SCRIPT).arg(SIDE_BY_SIDE_PYTHON.to_string()).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    let rates: Vec<f64> = serde_json::from_slice(&output.stdout)?;
+    rates.try_into().map_err(|_| "the script tells three rates".into())
+}
+
+async fn bulk_inserts(table: &TableClient) -> Result<f64, AnyError> {
+    table.drop_table_if_exists().await?;
+    table.create().await?;
+    let entities: Vec<Employee> = (0..ENTITIES).map(employee).collect();
+    let started = Instant::now();
+    table.bulk(entities.iter().map(Write::insert)).await.into_result()?;
+    Ok(f64::from(ENTITIES) / started.elapsed().as_secs_f64())
+}
+
+/// Point reads per second of bare hyper and of this client. They take turns that are short, so that both see the same
+/// machine.
+async fn point_reads(table: &TableClient, bare: &Bare, side_by_side: usize) -> Result<(f64, f64), AnyError> {
+    let (mut hyper, mut ours) = (0, 0);
+    for _ in 0..TURNS {
+        hyper += count(side_by_side, async |number| bare.read(number).await).await?;
+        ours += count(side_by_side, async |number| {
+            let (partition, row) = key(number);
+            let read: Employee = table.get(&partition, &row).await?;
+            assert_eq!(read.id, row);
+            Ok(())
+        })
+        .await?;
+    }
+    let rate = |reads: usize| reads as f64 / (TURN * TURNS).as_secs_f64();
+    Ok((rate(hyper), rate(ours)))
+}
+
+/// How many reads loops side by side make in a turn.
+async fn count(side_by_side: usize, read: impl AsyncFn(usize) -> Result<(), AnyError>) -> Result<usize, AnyError> {
+    let started = Instant::now();
+    let loops = (0..side_by_side).map(async |place| {
+        let mut count = 0;
+        while started.elapsed() < TURN {
+            read(place + count * side_by_side).await?;
+            count += 1;
+        }
+        Ok::<usize, AnyError>(count)
+    });
+    Ok(try_join_all(loops).await?.into_iter().sum())
+}
+
+/// The same requests by hyper alone, with a signature that is made once, and their answers read and thrown away.
+struct Bare {
+    client: Client<HttpConnector, Empty<Bytes>>,
+    base: String,
+    sas: Sas,
+}
+
+impl Bare {
+    fn new(table: &TableClient) -> Result<Self, AnyError> {
+        let sas = table.sas(TablePermissions::READ, DateTime::parse("2040-01-01")?).sign()?;
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        Ok(Self { client, base: format!("{}/{}", table.endpoint(), table.name()), sas })
+    }
+
+    async fn read(&self, number: usize) -> Result<(), AnyError> {
+        let (partition, row) = key(number);
+        let url = format!("{}(PartitionKey='{partition}',RowKey='{row}')?{}", self.base, self.sas.as_str());
+        let request = Request::get(url)
+            .header("accept", "application/json;odata=minimalmetadata")
+            .header("x-ms-version", "2020-12-06")
+            .body(Empty::new())?;
+        let answer = self.client.request(request).await?;
+        assert!(answer.status().is_success());
+        answer.into_body().collect().await?;
+        Ok(())
+    }
+}

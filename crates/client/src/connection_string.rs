@@ -1,0 +1,193 @@
+//! Connection strings, as the portal and every other client write them.
+
+use tablerock_protocol::Service;
+
+use crate::{Credential, Endpoint, Error, Result};
+
+const DEVELOPMENT_ACCOUNT: &str = "devstoreaccount1";
+/// Published, the same everywhere, and therefore no secret.
+const DEVELOPMENT_KEY: &str =
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+const DEVELOPMENT_HOST: &str = "http://127.0.0.1";
+const SUFFIX: &str = "core.windows.net";
+
+/// A connection string, read. It knows where the services of an account are and with what to get in.
+///
+/// ```
+/// use tablerock_client::ConnectionString;
+///
+/// let development = ConnectionString::parse("UseDevelopmentStorage=true")?;
+/// assert_eq!(development.account(), Some("devstoreaccount1"));
+///
+/// let cloud = ConnectionString::parse("DefaultEndpointsProtocol=https;AccountName=acct;AccountKey=a2V5")?;
+/// assert_eq!(cloud.table_endpoint()?.to_string(), "https://acct.table.core.windows.net");
+/// # Ok::<(), tablerock_client::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ConnectionString {
+    account: Option<String>,
+    credential: Credential,
+    protocol: String,
+    suffix: String,
+    /// By service, those that are given in full.
+    endpoints: [Option<String>; 3],
+}
+
+impl ConnectionString {
+    /// Reads a string of `Name=value` pairs between semicolons; names in any case.
+    pub fn parse(text: &str) -> Result<Self> {
+        let pairs = Pairs::parse(text)?;
+        if pairs.value("UseDevelopmentStorage").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+            return Self::development(pairs.value("DevelopmentStorageProxyUri").unwrap_or(DEVELOPMENT_HOST));
+        }
+        let account = pairs.value("AccountName").map(str::to_owned);
+        let credential = match (pairs.value("AccountKey"), pairs.value("SharedAccessSignature"), &account) {
+            (Some(key), None, Some(account)) => Credential::shared_key(account, key)?,
+            (None, Some(sas), _) => Credential::sas(sas),
+            (Some(_), Some(_), _) => {
+                return Err(wrong("has both AccountKey and SharedAccessSignature; which one should count?"));
+            }
+            (Some(_), None, None) => return Err(wrong("has AccountKey without AccountName")),
+            (None, None, _) => return Err(wrong("has neither AccountKey nor SharedAccessSignature")),
+        };
+        let endpoint = |service| pairs.value(endpoint_name(service)).map(str::to_owned);
+        Ok(Self {
+            account,
+            credential,
+            protocol: pairs.value("DefaultEndpointsProtocol").unwrap_or("https").to_owned(),
+            suffix: pairs.value("EndpointSuffix").unwrap_or(SUFFIX).trim_matches('.').to_owned(),
+            endpoints: Service::ALL.map(endpoint),
+        })
+    }
+
+    fn development(host: &str) -> Result<Self> {
+        let host = host.trim_end_matches('/');
+        let endpoint = |port: u16| Some(format!("{host}:{port}/{DEVELOPMENT_ACCOUNT}"));
+        Ok(Self {
+            account: Some(DEVELOPMENT_ACCOUNT.to_owned()),
+            credential: Credential::shared_key(DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY)?,
+            protocol: "http".to_owned(),
+            suffix: String::new(),
+            endpoints: Service::ALL.map(|service| match service {
+                Service::Blob => endpoint(10000),
+                Service::Queue => endpoint(10001),
+                Service::Table => endpoint(10002),
+            }),
+        })
+    }
+
+    /// The account's name, if the string tells it.
+    pub fn account(&self) -> Option<&str> {
+        self.account.as_deref()
+    }
+
+    /// The key or the shared access signature.
+    pub fn credential(&self) -> &Credential {
+        &self.credential
+    }
+
+    /// Where the account's tables are.
+    pub fn table_endpoint(&self) -> Result<Endpoint> {
+        self.endpoint(Service::Table)
+    }
+
+    /// Where the account's queues are.
+    pub fn queue_endpoint(&self) -> Result<Endpoint> {
+        self.endpoint(Service::Queue)
+    }
+
+    /// Where the account's blobs are.
+    pub fn blob_endpoint(&self) -> Result<Endpoint> {
+        self.endpoint(Service::Blob)
+    }
+
+    fn endpoint(&self, service: Service) -> Result<Endpoint> {
+        let place = Service::ALL.iter().position(|known| *known == service).expect("all services are in the list");
+        if let Some(given) = &self.endpoints[place] {
+            return Endpoint::parse(given);
+        }
+        let account = self.account.as_ref();
+        let account =
+            account.ok_or_else(|| wrong(&format!("has neither AccountName nor {}", endpoint_name(service))))?;
+        Endpoint::parse(&format!("{}://{account}.{}.{}", self.protocol, service.name(), self.suffix))
+    }
+}
+
+const fn endpoint_name(service: Service) -> &'static str {
+    match service {
+        Service::Blob => "BlobEndpoint",
+        Service::Queue => "QueueEndpoint",
+        Service::Table => "TableEndpoint",
+    }
+}
+
+fn wrong(why: &str) -> Error {
+    Error::invalid(format!("the connection string {why}"))
+}
+
+struct Pairs<'a>(Vec<(&'a str, &'a str)>);
+
+impl<'a> Pairs<'a> {
+    fn parse(text: &'a str) -> Result<Self> {
+        let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
+        // Keys end in equals signs, so only the first one parts.
+        let pairs = parts.map(|part| part.split_once('=').ok_or_else(|| wrong("has a part without an equals sign")));
+        pairs.map(|pair| pair.map(|(name, value)| (name.trim(), value.trim()))).collect::<Result<_>>().map(Self)
+    }
+
+    fn value(&self, name: &str) -> Option<&'a str> {
+        let pair = self.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        pair.map(|(_, value)| *value).filter(|value| !value.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> String {
+        ConnectionString::parse(text).unwrap().table_endpoint().unwrap().to_string()
+    }
+
+    #[test]
+    fn endpoints_are_given_or_follow_from_the_account() {
+        for (text, endpoint) in [
+            ("AccountName=a;AccountKey=a2V5", "https://a.table.core.windows.net"),
+            (
+                "AccountName=a;AccountKey=a2V5;EndpointSuffix=core.chinacloudapi.cn;",
+                "https://a.table.core.chinacloudapi.cn",
+            ),
+            ("defaultendpointsprotocol=http;accountname=a;accountkey=a2V5", "http://a.table.core.windows.net"),
+            ("AccountName=a;AccountKey=a2V5;TableEndpoint=http://localhost:1/a/", "http://localhost:1/a"),
+            ("TableEndpoint=https://x.y;SharedAccessSignature=?sv=1&sig=a%3D", "https://x.y"),
+            ("AccountName=a;SharedAccessSignature=sv=1", "https://a.table.core.windows.net"),
+            ("UseDevelopmentStorage=true", "http://127.0.0.1:10002/devstoreaccount1"),
+            (
+                "UseDevelopmentStorage=true;DevelopmentStorageProxyUri=http://azurite",
+                "http://azurite:10002/devstoreaccount1",
+            ),
+        ] {
+            assert_eq!(table(text), endpoint, "{text}");
+        }
+        let development = ConnectionString::parse("UseDevelopmentStorage=true").unwrap();
+        assert_eq!(development.blob_endpoint().unwrap().to_string(), "http://127.0.0.1:10000/devstoreaccount1");
+        assert_eq!(development.queue_endpoint().unwrap().to_string(), "http://127.0.0.1:10001/devstoreaccount1");
+    }
+
+    #[test]
+    fn a_string_that_says_too_little_or_too_much_is_refused_with_the_reason() {
+        for (text, why) in [
+            ("", "neither AccountKey"),
+            ("AccountName=a", "neither AccountKey"),
+            ("AccountKey=a2V5", "without AccountName"),
+            ("AccountName=a;AccountKey=?", "not Base64"),
+            ("AccountName=a;AccountKey=a2V5;SharedAccessSignature=sv=1", "both"),
+            ("AccountName", "without an equals sign"),
+        ] {
+            let error = ConnectionString::parse(text).unwrap_err().to_string();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+        let nowhere = ConnectionString::parse("SharedAccessSignature=sv=1").unwrap();
+        assert!(nowhere.table_endpoint().is_err());
+    }
+}

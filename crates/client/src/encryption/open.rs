@@ -1,0 +1,69 @@
+//! Decrypting an entity that was read, whoever wrote it.
+
+use tablerock_protocol::Value;
+
+use super::cipher::{EntityCipher, Flavour};
+use super::error::{EncryptionError, damaged};
+use super::metadata::EncryptionData;
+use super::{Encryption, METADATA_1, METADATA_2, names};
+use crate::Entity;
+
+impl Encryption {
+    /// The entity with all that is encrypted in it decrypted. One that is not encrypted stays as it is, unless only
+    /// encrypted ones are wanted.
+    pub(crate) async fn open(&self, mut entity: Entity) -> Result<Entity, EncryptionError> {
+        let (Some(data), Some(list)) = (entity.remove(METADATA_1), entity.remove(METADATA_2)) else {
+            return if self.is_required { Err(EncryptionError::NotEncrypted) } else { Ok(entity) };
+        };
+        let (Value::String(data), Value::Binary(list)) = (data, list) else {
+            return Err(damaged("its metadata has other types"));
+        };
+        let data = EncryptionData::parse(&data)?;
+        let content_key = self.unwrap(&data.wrapped_content_key).await?;
+        let (partition_key, row_key) = (entity.partition_key.clone(), entity.row_key.clone());
+        let mut cipher = EntityCipher {
+            content_key: &content_key,
+            entity_iv: &data.entity_iv()?,
+            partition_key: &partition_key,
+            row_key: &row_key,
+            flavour: data.flavour(),
+        };
+        for name in cipher.find_names(&list)? {
+            match entity.get(&name) {
+                Some(Value::Binary(bytes)) => {
+                    let text = cipher.decrypt(&name, bytes)?;
+                    entity.set(name.clone(), text);
+                    entity.mark_encrypted(name);
+                }
+                Some(_) => return Err(damaged(format!("property {name} is not what was encrypted"))),
+                // A projection has left it out.
+                None => {}
+            }
+        }
+        Ok(entity)
+    }
+}
+
+impl EntityCipher<'_> {
+    /// The names of the encrypted properties, in the flavour that the entity claims or else in the other one, which is
+    /// then the entity's.
+    fn find_names(&mut self, list: &[u8]) -> Result<Vec<String>, EncryptionError> {
+        let claimed = self.flavour;
+        let first = self.read_names(list);
+        if first.is_ok() {
+            return first;
+        }
+        self.flavour = claimed.other();
+        self.read_names(list).or(first)
+    }
+
+    fn read_names(&self, list: &[u8]) -> Result<Vec<String>, EncryptionError> {
+        let text = self.decrypt(METADATA_2, list)?;
+        let parsed = names::parse(&text, self.flavour);
+        // The list of a library that we do not know may be in either form.
+        parsed.or_else(|error| match self.flavour {
+            Flavour::Java => names::parse(&text, Flavour::DotNet).map_err(|_| error),
+            Flavour::DotNet => Err(error),
+        })
+    }
+}

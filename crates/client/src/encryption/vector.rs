@@ -1,0 +1,118 @@
+//! C8: a known entity in both flavours, byte for byte.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use tablerock_protocol::Value;
+use zeroize::Zeroizing;
+
+use super::cipher::{EntityCipher, Flavour};
+use super::error::EncryptionError;
+use super::{AesKey, ContentKey, Encryption, METADATA_1, METADATA_2};
+use crate::Entity;
+
+const ENCRYPTED_KEY: &str = "BG2y71QNRnrBXsTjpkFqQTwxOxr+ztfGnCilKsEAHafbSSuM+GVj3Q==";
+
+fn content_key() -> ContentKey {
+    Zeroizing::new((0x00..=0x1f).collect())
+}
+
+fn entity_iv() -> [u8; 16] {
+    std::array::from_fn(|place| 0xa0 + place as u8)
+}
+
+fn encryption() -> Encryption {
+    Encryption::new(AesKey::new("local:key1", &[0x11; 32]).unwrap())
+}
+
+fn binary(base64: &str) -> Value<'static> {
+    Value::Binary(STANDARD.decode(base64).unwrap().into())
+}
+
+/// What a library has written: its values, its list, and how it names itself.
+fn written(secret: &str, list: &str, library: &str) -> Entity {
+    let data = format!(
+        r#"{{"WrappedContentKey":{{"KeyId":"local:key1","EncryptedKey":"{ENCRYPTED_KEY}","Algorithm":"A256KW"}},"EncryptionAgent":{{"Protocol":"1.0","EncryptionAlgorithm":"AES_CBC_256"}},"ContentEncryptionIV":"oKGio6SlpqeoqaqrrK2urw=="{library}}}"#
+    );
+    let entity = Entity::new("pk1", "rk1").with("Secret", binary(secret)).with("Plain", 1);
+    entity.with(METADATA_1, data).with(METADATA_2, binary(list))
+}
+
+const DOT_NET: [&str; 2] = ["0vuAIhe/HzsgldWylDxJhw==", "DURZiDJly37GbbkqfShMfwRIR1L+hR2jA3/k8cT9qQw="];
+const JAVA: [&str; 2] = ["JIhYHYVxc/O4irEgiM1afA==", "Wg5s6Zum01y0auTSv9cD7w=="];
+
+fn library(name: &str) -> String {
+    format!(r#","KeyWrappingMetadata":{{"EncryptionLibrary":"{name}"}}"#)
+}
+
+#[test]
+fn c8_each_property_has_its_vector_in_both_flavours() {
+    for (flavour, property, expected) in [
+        (Flavour::DotNet, "Secret", "de3e5159fabe8d54a4fbee1d44ef24ba"),
+        (Flavour::Java, "Secret", "fd3e13e6bcbd9478ef671389d03b167f"),
+        (Flavour::DotNet, METADATA_2, "f7cc898a559fac44fa52cbc851b728cc"),
+        (Flavour::Java, METADATA_2, "8c469ea379eee646b97d44bf82b1a859"),
+    ] {
+        let (content_key, entity_iv) = (&content_key(), &entity_iv());
+        let cipher = EntityCipher { content_key, entity_iv, partition_key: "pk1", row_key: "rk1", flavour };
+        let iv: String = cipher.iv(property).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(iv, expected, "{flavour:?} {property}");
+    }
+}
+
+#[tokio::test]
+async fn c8_what_the_libraries_write_is_read_whatever_they_call_themselves() {
+    for ([secret, list], library) in [
+        (DOT_NET, library(".NET 9.3.3")),
+        (DOT_NET, library("Python 1.0.6")),
+        (JAVA, library("Java 8.6.6")),
+        (JAVA, String::new()),
+        // The first versions for .NET said nothing either, and a mislabelled entity is no reason to lose it.
+        (DOT_NET, String::new()),
+        (DOT_NET, library("Java 8.6.6")),
+        (JAVA, library(".NET 9.3.3")),
+    ] {
+        let read = encryption().open(written(secret, list, &library)).await.unwrap();
+        assert_eq!(read, Entity::new("pk1", "rk1").with("Secret", "hällo").with("Plain", 1), "{library}");
+    }
+}
+
+#[tokio::test]
+async fn c8_what_we_write_is_what_the_libraries_for_dot_net_and_python_write() {
+    let mut entity = Entity::new("pk1", "rk1").with("Secret", "hällo").with("Other", "").with("Plain", 1);
+    ["Secret", "Other"].into_iter().for_each(|name| entity.mark_encrypted(name));
+    let sealed = encryption().seal_with(&entity, &content_key(), entity_iv()).await.unwrap();
+    let [secret, list] = DOT_NET;
+    assert_eq!((sealed.get("Secret"), sealed.get(METADATA_2)), (Some(&binary(secret)), Some(&binary(list))));
+    assert_eq!(sealed.get("Plain"), Some(&Value::Int32(1)));
+    let data: String = sealed.property(METADATA_1).unwrap();
+    assert!(data.starts_with(&format!(
+        r#"{{"WrappedContentKey":{{"KeyId":"local:key1","EncryptedKey":"{ENCRYPTED_KEY}","Algorithm":"A256KW"}},"#
+    )));
+    assert_eq!(encryption().open(sealed).await.unwrap(), entity);
+}
+
+#[tokio::test]
+async fn c8_another_key_other_entity_keys_and_damage_are_told_apart() {
+    let [secret, list] = DOT_NET;
+    let entity = || written(secret, list, &library(".NET 9.3.3"));
+    let stranger = Encryption::new(AesKey::new("local:key2", &[0x11; 32]).unwrap());
+    assert!(matches!(stranger.open(entity()).await, Err(EncryptionError::UnknownKey(id)) if id == "local:key1"));
+    let impostor = Encryption::new(AesKey::new("local:key1", &[0x12; 32]).unwrap());
+    assert!(matches!(impostor.open(entity()).await, Err(EncryptionError::Key { .. })));
+    let moved = entity().copy_at("pk1", "rk2");
+    assert!(matches!(encryption().open(moved).await, Err(EncryptionError::Damaged(_))));
+    let typed = entity().with("Secret", "plain");
+    assert!(matches!(encryption().open(typed).await, Err(EncryptionError::Damaged(_))));
+    let plain = Entity::new("pk1", "rk1").with("Secret", "x");
+    assert_eq!(encryption().open(plain.clone()).await.unwrap(), plain);
+    assert!(matches!(encryption().required().open(plain).await, Err(EncryptionError::NotEncrypted)));
+}
+
+#[tokio::test]
+async fn c8_only_text_is_encrypted_and_the_reserved_names_are_ours() {
+    let mut number = Entity::new("p", "r").with("Secret", 1);
+    number.mark_encrypted("Secret");
+    assert!(matches!(encryption().seal(&number).await, Err(EncryptionError::Refused(_))));
+    let raw = Entity::new("p", "r").with(METADATA_1, "{}");
+    assert!(matches!(encryption().seal(&raw).await, Err(EncryptionError::Refused(_))));
+}

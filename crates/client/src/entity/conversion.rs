@@ -1,0 +1,156 @@
+//! Rust types as values of properties, and back, without loss.
+
+use bytes::Bytes;
+use tablerock_protocol::{DateTime, EdmType, Uuid, Value};
+
+use super::EntityError;
+use super::literal::edm;
+
+/// A type that a property can hold.
+pub trait PropertyValue: Sized {
+    /// The property's type, which decides what a column can be compared with.
+    type Edm;
+
+    /// The value to be stored; `None` leaves the property out.
+    fn to_value(&self) -> Result<Option<Value<'static>>, EntityError>;
+
+    /// Reads a stored value.
+    fn from_value(value: Value<'static>) -> Result<Self, EntityError>;
+
+    /// What it means that the property is not there; `None` means that it must be.
+    fn absent() -> Option<Self> {
+        None
+    }
+}
+
+impl<T: PropertyValue> PropertyValue for Option<T> {
+    type Edm = T::Edm;
+
+    fn to_value(&self) -> Result<Option<Value<'static>>, EntityError> {
+        self.as_ref().map_or(Ok(None), T::to_value)
+    }
+
+    fn from_value(value: Value<'static>) -> Result<Self, EntityError> {
+        T::from_value(value).map(Some)
+    }
+
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+}
+
+/// Types that a value is as it stands, and the narrower types that can be read as well.
+macro_rules! plain {
+    ($($rust:ty => $variant:ident $(, $narrow:ident)*;)*) => {
+        $(impl PropertyValue for $rust {
+            type Edm = edm::$variant;
+
+            fn to_value(&self) -> Result<Option<Value<'static>>, EntityError> {
+                Ok(Some(Value::$variant(self.clone().into())))
+            }
+
+            fn from_value(value: Value<'static>) -> Result<Self, EntityError> {
+                match value {
+                    Value::$variant(value) => Ok(value.into()),
+                    $(Value::$narrow(value) => Ok(value.into()),)*
+                    other => Err(EntityError::wrong_type(EdmType::$variant, &other)),
+                }
+            }
+        })*
+    };
+}
+
+plain! {
+    i32 => Int32;
+    i64 => Int64, Int32;
+    f64 => Double, Int32;
+    bool => Boolean;
+    DateTime => DateTime;
+    Uuid => Guid;
+    String => String;
+    Vec<u8> => Binary;
+}
+
+impl PropertyValue for Bytes {
+    type Edm = edm::Binary;
+
+    fn to_value(&self) -> Result<Option<Value<'static>>, EntityError> {
+        Ok(Some(Value::Binary(self.to_vec().into())))
+    }
+
+    fn from_value(value: Value<'static>) -> Result<Self, EntityError> {
+        Vec::from_value(value).map(Self::from)
+    }
+}
+
+/// Integers that the service has no type for, in the next wider one. Reading checks the range.
+macro_rules! widened {
+    ($($rust:ty => $variant:ident as $wide:ty;)*) => {
+        $(impl PropertyValue for $rust {
+            type Edm = edm::$variant;
+
+            fn to_value(&self) -> Result<Option<Value<'static>>, EntityError> {
+                Ok(Some(Value::$variant(<$wide>::from(*self))))
+            }
+
+            fn from_value(value: Value<'static>) -> Result<Self, EntityError> {
+                let wide = <$wide>::from_value(value)?;
+                wide.try_into().map_err(|_| {
+                    EntityError::new(format!("{wide} does not fit {}", stringify!($rust)))
+                })
+            }
+        })*
+    };
+}
+
+widened! {
+    i8 => Int32 as i32;
+    i16 => Int32 as i32;
+    u8 => Int32 as i32;
+    u16 => Int32 as i32;
+    u32 => Int64 as i64;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round<T: PropertyValue>(value: &T) -> T {
+        T::from_value(value.to_value().unwrap().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn values_survive_exactly() {
+        for number in [i64::MIN, -1, 0, i64::MAX, (1 << 53) + 1] {
+            assert_eq!(round(&number), number);
+        }
+        for ticks in [DateTime::MIN_STORED.ticks(), DateTime::MAX.ticks(), 637_000_000_000_000_001] {
+            assert_eq!(round(&DateTime::from_ticks(ticks)).ticks(), ticks);
+        }
+        let all: Vec<u8> = (0..=255).collect();
+        assert_eq!(round(&all), all);
+        assert_eq!(round(&Bytes::from(all.clone())), all);
+        assert_eq!(round(&-0.0_f64).to_bits(), (-0.0_f64).to_bits());
+        assert_eq!(round(&u32::MAX), u32::MAX);
+        assert_eq!(round(&Some("x".to_owned())).as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn only_what_loses_nothing_is_converted() {
+        assert_eq!(i64::from_value(Value::Int32(7)), Ok(7));
+        assert_eq!(f64::from_value(Value::Int32(7)), Ok(7.0));
+        assert!(i32::from_value(Value::Int64(7)).is_err());
+        assert!(f64::from_value(Value::Int64(7)).is_err());
+        let error = u8::from_value(Value::Int32(300)).unwrap_err().at("Age");
+        assert_eq!(error.to_string(), "property Age: 300 does not fit u8");
+        let error = String::from_value(Value::Int32(3)).unwrap_err();
+        assert_eq!(error.to_string(), "is Edm.Int32, not Edm.String");
+    }
+
+    #[test]
+    fn an_option_leaves_its_property_out() {
+        assert_eq!(None::<i32>.to_value(), Ok(None));
+        assert_eq!(Option::<i32>::absent(), Some(None));
+        assert_eq!(i32::absent(), None);
+    }
+}

@@ -1,0 +1,201 @@
+//! A client for Azure Table Storage, and for the servers that speak like it: Tablerock and Azurite.
+//!
+//! Entities are plain structs, or a bag of properties where their shape is not known. Queries are put together from
+//! typed columns, so that none can be wrong or injected into. Every value survives the way there and back exactly:
+//! 64-bit numbers, ticks of 100 ns, bytes, doubles to the last bit.
+//!
+//! ```
+//! use tablerock_client::{Etag, TableEntity};
+//!
+//! #[derive(TableEntity, Debug, Clone)]
+//! #[entity(rename_all = "PascalCase")]
+//! struct Employee {
+//!     #[entity(partition_key)]
+//!     department: String,
+//!     #[entity(row_key)]
+//!     id: String,
+//!     last_name: String,
+//!     age: i32,
+//!     email: Option<String>,
+//!     #[entity(etag)]
+//!     etag: Option<Etag>,
+//! }
+//! ```
+//!
+//! # Point reads
+//!
+//! ```no_run
+//! # use tablerock_client::{Entity, TableEntity};
+//! # #[derive(TableEntity)] struct Employee { #[entity(partition_key)] department: String, #[entity(row_key)] id: String }
+//! use tablerock_client::TableServiceClient;
+//!
+//! # async fn example() -> tablerock_client::Result<()> {
+//! let service = TableServiceClient::from_connection_string("UseDevelopmentStorage=true")?;
+//! let people = service.table("People");
+//!
+//! let ann: Employee = people.get("Sales", "00001").await?;
+//! let maybe: Option<Employee> = people.get_if_exists("Sales", "00002").await?;
+//! let bag: Entity = people.get("Sales", "00001").await?;
+//! println!("{:?}, last written {:?}", bag.get("LastName"), bag.timestamp);
+//! # Ok(()) }
+//! ```
+//!
+//! # Queries
+//!
+//! ```no_run
+//! # use tablerock_client::{TableClient, TableEntity};
+//! # #[derive(TableEntity)] struct Employee { age: i32, email: Option<String> }
+//! # #[derive(TableEntity)] struct EmailOnly { email: Option<String> }
+//! use tablerock_client::{Keyed, TryStreamExt};
+//!
+//! # async fn example(people: TableClient, stored: Option<String>) -> tablerock_client::Result<()> {
+//! // As a stream, which reads page after page as it is asked.
+//! let query = people.query::<Employee>().partition("Sales").filter(Employee::age().gt(30).or(Employee::email().eq("")));
+//! let mut employees = query.clone().stream();
+//! while let Some(employee) = employees.try_next().await? {
+//!     println!("{}", employee.age);
+//! }
+//!
+//! // Some properties only, with the keys beside them; and page by page, with a token that can be stored.
+//! let token = stored.map(|text| text.parse()).transpose()?;
+//! let page = query.select::<Keyed<EmailOnly>>().page_size(50).segment(token.as_ref()).await?;
+//! for Keyed { row_key, value, .. } in &page.items {
+//!     println!("{row_key}: {:?}", value.email);
+//! }
+//! let to_be_stored: Option<String> = page.next.map(|token| token.to_string());
+//! # Ok(()) }
+//! ```
+//!
+//! # Writes
+//!
+//! Replace, merge and delete hold against the version that was read. To overwrite whatever is there has to be said.
+//!
+//! ```no_run
+//! # use tablerock_client::{Entity, Etag, TableClient, TableEntity};
+//! # #[derive(TableEntity)] struct Employee { #[entity(partition_key)] department: String, #[entity(row_key)] id: String,
+//! #     age: i32, #[entity(etag)] etag: Option<Etag> }
+//! use tablerock_client::Write;
+//!
+//! # async fn example(people: TableClient, mut ann: Employee, new: Vec<Employee>) -> tablerock_client::Result<()> {
+//! ann.etag = Some(people.insert(&ann).await?);
+//! ann.age += 1;
+//! match people.replace(&ann).await {
+//!     Ok(etag) => ann.etag = Some(etag),
+//!     Err(error) if error.is_changed() => println!("somebody else was faster: read again"),
+//!     Err(error) => return Err(error),
+//! }
+//! people.merge(&Entity::new("Sales", "00001").with("Email", "ann@example.com")).any_version().await?;
+//! let was_there = people.delete(&ann).any_version().if_exists().await?;
+//!
+//! // Any number at once, in any partitions, each with its own result.
+//! let report = people.bulk(new.iter().map(Write::insert_or_replace)).await;
+//! println!("{} failed", report.failures().count());
+//! # Ok(()) }
+//! ```
+//!
+//! # Transactions
+//!
+//! Up to a hundred writes in one partition, all or none.
+//!
+//! ```no_run
+//! # use tablerock_client::{Entity, TableClient};
+//! # async fn example(people: TableClient, ann: Entity) -> tablerock_client::Result<()> {
+//! let by_email = Entity::new("Sales", "email_ann@example.com").with("LastName", "Ash");
+//! let outcome = people.transaction().replace(&ann).insert(&by_email).commit().await;
+//! if let Err(error) = outcome {
+//!     println!("nothing has changed; operation {:?} was refused: {error}", error.failed_index());
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! # Shared access signatures
+//!
+//! ```
+//! use tablerock_client::TableServiceClient;
+//! use tablerock_client::sas::TablePermissions;
+//!
+//! let service = TableServiceClient::from_connection_string("UseDevelopmentStorage=true")?;
+//! let people = service.table("People");
+//! let expiry = tablerock_client::DateTime::parse("2030-01-01").expect("it is a date");
+//! let sas = people.sas(TablePermissions::READ, expiry).from_partition("Sales").to_partition("Sales").sign()?;
+//! println!("{}/{}?{}", people.endpoint(), people.name(), sas.as_str());
+//! let reader = people.with_credential(sas)?;
+//! # Ok::<(), tablerock_client::Error>(())
+//! ```
+//!
+//! # Encryption
+//!
+//! Properties that nobody but the application may read, in the format of Microsoft's libraries; see [`encryption`].
+//!
+//! ```no_run
+//! # use tablerock_client::{TableEntity, TableServiceClient};
+//! use tablerock_client::encryption::{AesKey, Encryption};
+//!
+//! #[derive(TableEntity)]
+//! struct Salary {
+//!     #[entity(partition_key)]
+//!     department: String,
+//!     #[entity(row_key)]
+//!     id: String,
+//!     #[entity(encrypt)]
+//!     amount: String,
+//! }
+//!
+//! # async fn example(service: TableServiceClient, secret: [u8; 32], ann: Salary) -> tablerock_client::Result<()> {
+//! let encryption = Encryption::new(AesKey::new("local:2026", &secret)?);
+//! let salaries = service.table("Salaries").with_encryption(encryption);
+//! salaries.insert(&ann).await?;
+//! let ann: Salary = salaries.get("Sales", "00001").await?; // decrypted, without being told what
+//! salaries.rewrap_key("Sales", "00001").await?; // after the key of the year has changed
+//! # Ok(()) }
+//! ```
+//!
+//! # When things go wrong
+//!
+//! What can pass is tried again, with growing waits and within a bound of time: [`RetryPolicy`] says what and when. A
+//! write whose answer was lost may have happened although its second try is refused; [`Error::is_ambiguous`] tells when
+//! that can be. Each call is a `tracing` span named `storage_call`, with the operation, the number of tries, the status
+//! and the id under which the service logs it.
+//!
+//! # Features
+//!
+//! - `encryption`, on unless it is switched off: client-side encryption with keys that are wrapped by AES.
+//! - `encryption-rsa`: keys that are wrapped by RSA as well.
+//! - `time` and `chrono`: properties that are dates of these crates.
+
+#![deny(missing_docs)]
+
+pub mod blob;
+mod connection_string;
+mod credential;
+#[cfg(feature = "encryption")]
+pub mod encryption;
+mod endpoint;
+pub mod entity;
+mod error;
+mod options;
+mod pipeline;
+pub mod queue;
+pub mod sas;
+mod surroundings;
+pub mod table;
+pub mod transport;
+
+pub use blob::{BlobClient, BlobServiceClient, ContainerClient};
+pub use connection_string::ConnectionString;
+pub use credential::{AccessToken, Credential, Sas, SharedKey, TokenSource};
+pub use endpoint::Endpoint;
+pub use entity::{
+    Column, Entity, EntityError, EntityKey, Etag, FromEntity, Keyed, PropertyValue, TableEntity, column, edm,
+    partition_key, row_key, timestamp,
+};
+pub use error::{Error, Result, ServiceFailure, TransactionFailure};
+pub use futures_util::{Stream, StreamExt, TryStreamExt};
+pub use options::{ClientOptions, RetryPolicy};
+pub use queue::{Message, QueueClient, QueueServiceClient};
+pub use table::{Continuation, Page, TableClient, TableServiceClient, Write};
+pub use tablerock_client_derive::TableEntity;
+pub use tablerock_protocol::{DateTime, EdmType, ErrorCode, Filter, Property, Uuid, Value};
+
+#[doc(hidden)]
+pub use entity::derived;

@@ -1,0 +1,84 @@
+//! Signatures of requests. Tables sign a few lines; queues and blobs sign headers and the query as well.
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, Request};
+use tablerock_protocol::signing::{HeaderRequestParts, SharedKeyScheme, TableRequestParts};
+use tablerock_protocol::{QueryString, Service, ServiceVersion};
+
+use super::header;
+use crate::Result;
+use crate::credential::SharedKey;
+
+const DATE: &str = "x-ms-date";
+
+/// Dates a request and signs it with an account's key.
+pub(super) fn sign(
+    service: Service,
+    version: ServiceVersion,
+    shared: &SharedKey,
+    now: SystemTime,
+    request: &mut Request<Bytes>,
+) -> Result<()> {
+    let date = httpdate::fmt_http_date(now);
+    request.headers_mut().insert(DATE, header(&date)?);
+    let authorization = match service {
+        Service::Table => table_authorization(shared, &date, request)?,
+        Service::Queue | Service::Blob => header_authorization(version, shared, request)?,
+    };
+    request.headers_mut().insert(AUTHORIZATION, secret(&authorization)?);
+    Ok(())
+}
+
+/// Dates a request and puts an access token onto it.
+pub(super) fn bear(token: &str, now: SystemTime, request: &mut Request<Bytes>) -> Result<()> {
+    let headers = request.headers_mut();
+    headers.insert(DATE, header(&httpdate::fmt_http_date(now))?);
+    headers.insert(AUTHORIZATION, secret(&format!("Bearer {token}"))?);
+    Ok(())
+}
+
+/// A header that does not print itself.
+fn secret(value: &str) -> Result<http::HeaderValue> {
+    let mut value = http::HeaderValue::from_str(value)
+        .map_err(|_| crate::Error::invalid("the credential cannot stand in a header"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn table_authorization(shared: &SharedKey, date: &str, request: &Request<Bytes>) -> Result<String> {
+    let query = QueryString::parse(request.uri().query().unwrap_or_default())?;
+    let parts = TableRequestParts {
+        method: request.method().as_str(),
+        content_md5: "",
+        content_type: text(request.headers(), CONTENT_TYPE.as_str()),
+        date,
+        account: &shared.account,
+        path: request.uri().path(),
+        comp: query.value("comp"),
+    };
+    Ok(parts.authorization(SharedKeyScheme::SharedKey, &shared.key))
+}
+
+fn header_authorization(version: ServiceVersion, shared: &SharedKey, request: &Request<Bytes>) -> Result<String> {
+    let query = QueryString::parse(request.uri().query().unwrap_or_default())?;
+    let length = request.body().len().to_string();
+    let mut headers: Vec<(&str, &str)> =
+        request.headers().keys().map(|name| (name.as_str(), text(request.headers(), name.as_str()))).collect();
+    headers.push(("content-length", &length));
+    let parts = HeaderRequestParts {
+        method: request.method().as_str(),
+        account: &shared.account,
+        path: request.uri().path(),
+        query: &query,
+        headers: &headers,
+        version,
+    };
+    Ok(parts.authorization(SharedKeyScheme::SharedKey, &shared.key))
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}

@@ -1,0 +1,78 @@
+//! One queue: its creation and end, and what it holds.
+
+use std::sync::Arc;
+
+use http::Method;
+
+use crate::pipeline::{Call, Pipeline, encode};
+use crate::{Error, ErrorCode, Result};
+
+/// A queue. Clones are cheap and share connections.
+///
+/// Messages are put with [`put_message`](Self::put_message), taken with [`get_message`](Self::get_message) or
+/// [`get_messages`](Self::get_messages), kept longer or changed with [`update_message`](Self::update_message), and
+/// done with at [`delete_message`](Self::delete_message).
+#[derive(Debug, Clone)]
+pub struct QueueClient {
+    pub(super) pipeline: Arc<Pipeline>,
+    name: Arc<str>,
+}
+
+impl QueueClient {
+    pub(super) fn new(pipeline: Arc<Pipeline>, name: String) -> Self {
+        Self { pipeline, name: name.into() }
+    }
+
+    /// The queue's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Creates the queue; it is as good if it exists already without metadata, like this one.
+    pub async fn create(&self) -> Result<()> {
+        self.pipeline.send(&Call::new("CreateQueue", Method::PUT, self.path())).await.map(drop)
+    }
+
+    /// Creates the queue unless it exists in whatever form.
+    pub async fn create_if_not_exists(&self) -> Result<()> {
+        match self.create().await {
+            Err(error) if error.code() == Some(ErrorCode::QueueAlreadyExists) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Deletes the queue with everything in it.
+    pub async fn delete_queue(&self) -> Result<()> {
+        self.pipeline.send(&Call::new("DeleteQueue", Method::DELETE, self.path())).await.map(drop)
+    }
+
+    /// Deletes the queue if it exists. Returns whether it did; after a lost answer, an earlier try may have deleted it.
+    pub async fn delete_queue_if_exists(&self) -> Result<bool> {
+        match self.delete_queue().await {
+            Ok(()) => Ok(true),
+            Err(error) if error.is_not_found() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// About how many messages there are, invisible ones included; never too few.
+    pub async fn message_count(&self) -> Result<u64> {
+        let call = Call::new("GetQueueMetadata", Method::GET, self.path()).query("comp", "metadata");
+        let answer = self.pipeline.send(&call).await?;
+        let count = answer.header("x-ms-approximate-messages-count").and_then(|count| count.parse().ok());
+        count.ok_or_else(|| Error::Answer("it does not say how many messages there are".to_owned()))
+    }
+
+    /// Deletes all messages.
+    pub async fn clear_messages(&self) -> Result<()> {
+        self.pipeline.send(&Call::new("ClearMessages", Method::DELETE, self.messages_path())).await.map(drop)
+    }
+
+    fn path(&self) -> String {
+        format!("/{}", encode(&self.name))
+    }
+
+    pub(super) fn messages_path(&self) -> String {
+        format!("{}/messages", self.path())
+    }
+}

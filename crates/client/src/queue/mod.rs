@@ -1,0 +1,33 @@
+//! Queues: create them, put messages in, get them out again, and say when one is done.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use tablerock_client::QueueServiceClient;
+//!
+//! # async fn example() -> tablerock_client::Result<()> {
+//! let service = QueueServiceClient::from_connection_string("UseDevelopmentStorage=true")?;
+//! let work = service.queue("work");
+//! work.create_if_not_exists().await?;
+//! work.put_message("archive Sales 00001").await?;
+//! if let Some(message) = work.get_message().invisible_for(Duration::from_secs(60)).await? {
+//!     println!("try {} of: {}", message.dequeue_count, message.text);
+//!     work.delete_message(&message).await?;
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! A message is delivered at least once: one that is not deleted within its time comes back, and so may one whose
+//! delete got no answer. Work that is done twice has to come out as if it had been done once.
+
+mod client;
+mod message;
+mod service;
+
+pub use client::QueueClient;
+pub use message::{GetMessage, GetMessages, Message, PutMessage};
+pub use service::QueueServiceClient;
+
+use tablerock_protocol::ServiceVersion;
+
+/// The first version that takes every kind of credential, and one that all servers know.
+const VERSION: ServiceVersion = ServiceVersion::BEARER_TOKEN;

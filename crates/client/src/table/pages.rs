@@ -1,0 +1,97 @@
+//! Reading the result of a query: page by page, or as a stream that follows the pages by itself.
+
+use std::pin::Pin;
+
+use futures_util::stream::{self, Stream, StreamExt as _, TryStreamExt as _};
+use http::Method;
+
+use super::resolver::Resolver;
+use super::{Continuation, Query, answers};
+use crate::Result;
+use crate::pipeline::Answer;
+
+/// A stream on the heap, as queries and listings return it.
+pub type BoxStream<T> = Pin<Box<dyn Stream<Item = Result<T>> + Send>>;
+
+/// One page of a result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page<T> {
+    /// What the page holds; it may be nothing although more pages follow.
+    pub items: Vec<T>,
+    /// Where the next page begins; `None` at the end.
+    pub next: Option<Continuation>,
+}
+
+impl<R> Query<R>
+where
+    R: Resolver + Send + Sync + 'static,
+    R::Output: Send + 'static,
+{
+    /// Reads one page: the first, or the one that a token names.
+    ///
+    /// ```no_run
+    /// # use tablerock_client::{Entity, TableClient};
+    /// # async fn example(people: TableClient, stored: Option<String>) -> tablerock_client::Result<()> {
+    /// let token = stored.map(|text| text.parse()).transpose()?;
+    /// let page = people.query::<Entity>().partition("Sales").page_size(20).segment(token.as_ref()).await?;
+    /// let to_be_stored = page.next.map(|token| token.to_string());
+    /// # Ok(()) }
+    /// ```
+    pub async fn segment(&self, from: Option<&Continuation>) -> Result<Page<R::Output>> {
+        self.read_page(from, self.page_size.min(self.limit)).await
+    }
+
+    /// All pages, each when it is asked for.
+    pub fn pages(self) -> BoxStream<Page<R::Output>> {
+        let limit = self.limit;
+        Box::pin(stream::try_unfold((self, Some(None), limit), |(query, from, left)| async move {
+            let Some(from) = from.filter(|_| left > 0) else { return Ok(None) };
+            let page = query.read_page(Option::as_ref(&from), query.page_size.min(left)).await?;
+            let left = left.saturating_sub(page.items.len());
+            let next = page.next.clone().map(Some);
+            Ok(Some((page, (query, next, left))))
+        }))
+    }
+
+    /// All entities. Pages are read as they are needed.
+    pub fn stream(self) -> BoxStream<R::Output> {
+        let items = |page: Page<R::Output>| stream::iter(page.items).map(Ok);
+        self.pages().map_ok(items).try_flatten().boxed()
+    }
+
+    /// The first entity, if there is one.
+    pub async fn first(self) -> Result<Option<R::Output>> {
+        self.limit(1).stream().try_next().await
+    }
+
+    /// All entities at once, for results that are known to be small.
+    pub async fn all(self) -> Result<Vec<R::Output>> {
+        self.stream().try_collect().await
+    }
+
+    async fn read_page(&self, from: Option<&Continuation>, top: usize) -> Result<Page<R::Output>> {
+        let path = format!("{}()", self.table.path());
+        let mut call = self.table.call("QueryEntities", Method::GET, path);
+        if let Some(filter) = &self.filter {
+            call = call.query("$filter", &filter.to_text()?);
+        }
+        if let Some(select) = &self.select {
+            call = call.query("$select", &self.table.sealing.selection(select));
+        }
+        call = call.query("$top", &top.to_string());
+        if let Some(Continuation { first, second }) = from {
+            call = call.query("NextPartitionKey", first);
+            call = second.iter().fold(call, |call, row| call.query("NextRowKey", row));
+        }
+        let answer = self.table.pipeline.send(&call).await?;
+        let entities = self.table.sealing.open_all(answers::entities(&answer)?).await?.into_iter();
+        let items = entities.map(|entity| self.resolver.resolve(entity)).collect::<Result<_, _>>()?;
+        Ok(Page { items, next: next(&answer, "NextPartitionKey", Some("NextRowKey")) })
+    }
+}
+
+/// The token of an answer, whose parts stand in headers named like the parameters.
+pub(super) fn next(answer: &Answer, first: &str, second: Option<&str>) -> Option<Continuation> {
+    let part = |name: &str| answer.header(&format!("x-ms-continuation-{name}")).map(str::to_owned);
+    Some(Continuation { first: part(first)?, second: second.and_then(part) })
+}

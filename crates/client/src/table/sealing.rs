@@ -1,0 +1,115 @@
+//! The seam between a table and encryption: what happens to entities on their way out and in. Without the feature
+//! `encryption` it lets everything through, except what is marked to be encrypted.
+
+use std::borrow::Cow;
+
+use crate::{Entity, Error, Result};
+
+/// Whether and how a table's entities are encrypted. The default is that they are not.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sealing {
+    #[cfg(feature = "encryption")]
+    encryption: Option<std::sync::Arc<crate::encryption::Encryption>>,
+}
+
+/// Without encryption nothing is written that is to be encrypted.
+fn check_plain(entity: &Entity) -> Result<()> {
+    match entity.encrypted().next() {
+        Some(name) => Err(Error::invalid(format!(
+            "property {name} is to be encrypted, and the table's client has no encryption: see with_encryption"
+        ))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(not(feature = "encryption"))]
+impl Sealing {
+    pub(super) async fn seal<'e>(&self, entity: &'e Entity, _: bool) -> Result<Cow<'e, Entity>> {
+        check_plain(entity).map(|()| Cow::Borrowed(entity))
+    }
+
+    pub(super) async fn open(&self, entity: Entity) -> Result<Entity> {
+        Ok(entity)
+    }
+
+    pub(super) async fn open_all(&self, entities: Vec<Entity>) -> Result<Vec<Entity>> {
+        Ok(entities)
+    }
+
+    pub(super) fn selection<'s>(&self, select: &'s str) -> Cow<'s, str> {
+        Cow::Borrowed(select)
+    }
+}
+
+#[cfg(feature = "encryption")]
+mod with_encryption {
+    use std::sync::Arc;
+
+    use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+
+    use super::*;
+    use crate::TableClient;
+    use crate::encryption::{Encryption, EncryptionError, METADATA_1, METADATA_2};
+
+    /// Keys of a page's entities that are unwrapped together, which matters when the keys are in a service.
+    const UNWRAPPED_TOGETHER: usize = 16;
+
+    impl Sealing {
+        /// The entity as it is stored.
+        pub(in crate::table) async fn seal<'e>(&self, entity: &'e Entity, is_merge: bool) -> Result<Cow<'e, Entity>> {
+            match &self.encryption {
+                None => check_plain(entity).map(|()| Cow::Borrowed(entity)),
+                Some(_) if is_merge => Err(Error::Encryption(EncryptionError::Refused(
+                    "an encrypted entity is not merged into: its other properties would stay encrypted with a key that \
+                     the merge replaces. Read it and replace it; properties that are not encrypted can be merged \
+                     through without_encryption"
+                        .to_owned(),
+                ))),
+                Some(encryption) => Ok(Cow::Owned(encryption.seal(entity).await?)),
+            }
+        }
+
+        /// The entity as it was before it was stored.
+        pub(in crate::table) async fn open(&self, entity: Entity) -> Result<Entity> {
+            match &self.encryption {
+                Some(encryption) => Ok(encryption.open(entity).await?),
+                None => Ok(entity),
+            }
+        }
+
+        pub(in crate::table) async fn open_all(&self, entities: Vec<Entity>) -> Result<Vec<Entity>> {
+            if self.encryption.is_none() {
+                return Ok(entities);
+            }
+            let opened = stream::iter(entities).map(|entity| self.open(entity));
+            opened.buffered(UNWRAPPED_TOGETHER).try_collect().await
+        }
+
+        /// A projection that brings what decrypting needs.
+        pub(in crate::table) fn selection<'s>(&self, select: &'s str) -> Cow<'s, str> {
+            match &self.encryption {
+                Some(_) => Cow::Owned(format!("{select},{METADATA_1},{METADATA_2}")),
+                None => Cow::Borrowed(select),
+            }
+        }
+    }
+
+    impl TableClient {
+        /// The same table, whose entities are encrypted when they are written and decrypted when they are read; see
+        /// [`encryption`](crate::encryption).
+        #[must_use]
+        pub fn with_encryption(&self, encryption: Encryption) -> Self {
+            self.with_sealing(Sealing { encryption: Some(Arc::new(encryption)) })
+        }
+
+        /// The same table as it is stored: encrypted properties are bytes.
+        #[must_use]
+        pub fn without_encryption(&self) -> Self {
+            self.with_sealing(Sealing::default())
+        }
+
+        pub(crate) fn encryption(&self) -> Option<&Encryption> {
+            self.sealing.encryption.as_deref()
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The Table service of an account.
+
+use std::sync::Arc;
+
+use tablerock_protocol::Service;
+
+use super::{TableClient, VERSION};
+use crate::pipeline::Pipeline;
+use crate::{ClientOptions, ConnectionString, Credential, Endpoint, Result};
+
+/// The tables of an account. Clones share connections and everything else.
+///
+/// ```
+/// use tablerock_client::TableServiceClient;
+///
+/// let service = TableServiceClient::from_connection_string("UseDevelopmentStorage=true")?;
+/// let people = service.table("People");
+/// # Ok::<(), tablerock_client::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct TableServiceClient {
+    pub(super) pipeline: Arc<Pipeline>,
+}
+
+impl TableServiceClient {
+    /// Where and who as a connection string says.
+    pub fn from_connection_string(text: &str) -> Result<Self> {
+        Self::from_connection_string_with(text, ClientOptions::new())
+    }
+
+    /// The same with options.
+    pub fn from_connection_string_with(text: &str, options: ClientOptions) -> Result<Self> {
+        let connection = ConnectionString::parse(text)?;
+        Self::with_options(connection.table_endpoint()?, connection.credential().clone(), options)
+    }
+
+    /// A service by its address.
+    pub fn new(endpoint: Endpoint, credential: impl Into<Credential>) -> Result<Self> {
+        Self::with_options(endpoint, credential, ClientOptions::new())
+    }
+
+    /// The same with options.
+    pub fn with_options(endpoint: Endpoint, credential: impl Into<Credential>, options: ClientOptions) -> Result<Self> {
+        let pipeline = Pipeline::new(Service::Table, VERSION, endpoint, credential.into(), options)?;
+        Ok(Self { pipeline: Arc::new(pipeline) })
+    }
+
+    /// The same service with another credential, over the same connections.
+    pub fn with_credential(&self, credential: impl Into<Credential>) -> Result<Self> {
+        let pipeline = self.pipeline.with(self.pipeline.endpoint.clone(), credential.into())?;
+        Ok(Self { pipeline: Arc::new(pipeline) })
+    }
+
+    /// One table. Nothing is sent: whether it exists shows when it is used.
+    pub fn table(&self, name: impl Into<String>) -> TableClient {
+        TableClient::new(Arc::clone(&self.pipeline), name.into())
+    }
+
+    /// Where the service is.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.pipeline.endpoint
+    }
+}

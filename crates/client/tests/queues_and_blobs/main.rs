@@ -1,0 +1,9 @@
+//! Queues and block blobs, as far as patterns of table design need them, against a server.
+
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod blobs;
+mod queues;

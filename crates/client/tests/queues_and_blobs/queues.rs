@@ -1,0 +1,108 @@
+//! Queues: messages in, out, kept, changed and done.
+
+use std::time::Duration;
+
+use tablerock_client::sas::{QueuePermissions, QueueSas};
+use tablerock_client::{Credential, DateTime, ErrorCode, QueueClient, QueueServiceClient};
+
+use crate::support::{Account, unique_name};
+
+fn service(account: &Account) -> QueueServiceClient {
+    QueueServiceClient::from_connection_string(account.connection_string()).unwrap()
+}
+
+async fn queue(account: &Account) -> QueueClient {
+    let queue = service(account).queue(unique_name());
+    queue.create().await.unwrap();
+    queue
+}
+
+#[tokio::test]
+async fn a_message_is_put_got_and_deleted() {
+    let account = Account::open().await;
+    let queue = queue(&account).await;
+    for text in ["", " <a> & \"b\"\r\n", "東京 😀"] {
+        let put = queue.put_message(text).await.unwrap();
+        let got = queue.get_message().await.unwrap().unwrap();
+        assert_eq!((got.id.as_str(), got.text.as_str(), got.dequeue_count), (put.id.as_str(), text, 1));
+        assert!(queue.get_message().await.unwrap().is_none());
+        queue.delete_message(&got).await.unwrap();
+        let error = queue.delete_message(&got).await.unwrap_err();
+        assert_eq!(error.code(), Some(ErrorCode::MessageNotFound), "{error}");
+    }
+    assert_eq!(queue.message_count().await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn several_messages_come_in_order_and_can_be_peeked_at_and_cleared() {
+    let account = Account::open().await;
+    let queue = queue(&account).await;
+    for text in ["1", "2", "3"] {
+        queue.put_message(text).never_expires().await.unwrap();
+    }
+    let texts = |messages: Vec<tablerock_client::Message>| -> Vec<String> {
+        messages.into_iter().map(|message| message.text).collect()
+    };
+    assert_eq!(texts(queue.peek_messages(32).await.unwrap()), ["1", "2", "3"]);
+    assert_eq!(texts(queue.get_messages(2).await.unwrap()), ["1", "2"]);
+    assert_eq!(texts(queue.peek_messages(32).await.unwrap()), ["3"]);
+    assert_eq!(queue.message_count().await.unwrap(), 3);
+    queue.clear_messages().await.unwrap();
+    assert_eq!(queue.message_count().await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_message_can_be_kept_changed_and_given_back() {
+    let account = Account::open().await;
+    let queue = queue(&account).await;
+    queue.put_message("first").expires_after(Duration::from_secs(600)).await.unwrap();
+    let got = queue.get_message().invisible_for(Duration::from_millis(300)).await.unwrap().unwrap();
+    let kept = queue.update_message_text(&got, Duration::from_secs(30), "second").await.unwrap();
+    assert_ne!(kept.pop_receipt, got.pop_receipt);
+    assert!(queue.update_message(&got, Duration::ZERO).await.unwrap_err().is_not_found());
+    queue.update_message(&kept, Duration::ZERO).await.unwrap();
+    let again = queue.get_message().await.unwrap().unwrap();
+    assert_eq!((again.text.as_str(), again.dequeue_count), ("second", 2));
+}
+
+#[tokio::test]
+async fn a_message_can_be_put_for_later_and_its_receipt_is_good_at_once() {
+    let account = Account::open().await;
+    let queue = queue(&account).await;
+    let later = queue.put_message("later").invisible_for(Duration::from_secs(60)).await.unwrap();
+    assert!(queue.get_message().await.unwrap().is_none());
+    queue.delete_message(&later).await.unwrap();
+    assert_eq!(queue.message_count().await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_refused_before_it_is_sent() {
+    let account = Account::open().await;
+    let queue = queue(&account).await;
+    assert!(queue.put_message("\u{1}").await.unwrap_err().status().is_none());
+    assert!(queue.put_message("x".repeat(70_000)).await.unwrap_err().status().is_none());
+}
+
+#[tokio::test]
+async fn queues_are_created_and_deleted_once() {
+    let account = Account::open().await;
+    let queue = service(&account).queue(unique_name());
+    assert!(queue.put_message("x").await.unwrap_err().is_not_found());
+    queue.create_if_not_exists().await.unwrap();
+    queue.create_if_not_exists().await.unwrap();
+    assert!(queue.delete_queue_if_exists().await.unwrap());
+    assert!(!queue.delete_queue_if_exists().await.unwrap());
+}
+
+#[tokio::test]
+async fn a_shared_access_signature_is_good_for_its_queue() {
+    let account = Account::open().await;
+    let queue = queue(&account).await;
+    let connection = tablerock_client::ConnectionString::parse(account.connection_string()).unwrap();
+    let Credential::SharedKey(key) = connection.credential() else { return };
+    let permissions = QueuePermissions::parse("a").unwrap();
+    let sas = QueueSas::new(key, queue.name(), permissions, DateTime::MAX).unwrap().sign().unwrap();
+    let adder = service(&account).with_credential(sas).unwrap().queue(queue.name());
+    adder.put_message("x").await.unwrap();
+    assert_eq!(adder.get_message().await.unwrap_err().status(), Some(403));
+}

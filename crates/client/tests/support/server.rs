@@ -1,0 +1,114 @@
+//! A server in memory, on ports of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tablerock_kv::{Clock, Dice, Store, SystemClock};
+use tablerock_protocol::signing::AccountKey;
+use tablerock_protocol::{AccountName, Service};
+use tablerock_server::{Account, Accounts, Listening, Metrics, Operation, Road, Room, serve_service, tls};
+use tablerock_services::{AccountService, Analytics, BlobService, QueueService, TableService, ThrottleTargets};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+const ACCOUNT: &str = Server::ACCOUNT;
+const KEY: &str = Server::KEY;
+
+/// How a server differs from the usual.
+#[derive(Default)]
+pub(crate) struct ServerOptions {
+    /// With a certificate of its own.
+    pub(crate) tls: bool,
+    pub(crate) accept_tokens: bool,
+}
+
+/// A server, stopped when dropped.
+pub(crate) struct Server {
+    ports: [u16; 3],
+    pub(crate) certificate: Option<rustls::pki_types::CertificateDer<'static>>,
+    scheme: &'static str,
+    stop: watch::Sender<bool>,
+    road: Arc<Road>,
+}
+
+impl Server {
+    pub(crate) const ACCOUNT: &str = "acct";
+    pub(crate) const KEY: &str = "c2VjcmV0";
+
+    pub(crate) async fn start(options: ServerOptions) -> Self {
+        let road = Arc::new(road(options.accept_tokens).await);
+        let (acceptor, certificate) = if options.tls { certified() } else { (None, None) };
+        let (stop, stopped) = watch::channel(false);
+        let mut ports = [0; 3];
+        for (service, port) in Service::ALL.into_iter().zip(&mut ports) {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            *port = listener.local_addr().unwrap().port();
+            let listening =
+                Listening { tls: acceptor.clone(), connections_max: 256, idle_time: Duration::from_secs(60) };
+            tokio::spawn(serve_service(service, road.clone(), listener, listening, stopped.clone()));
+        }
+        Self { ports, certificate, scheme: if options.tls { "https" } else { "http" }, stop, road }
+    }
+
+    /// What the server has counted, as Prometheus reads it.
+    pub(crate) fn metrics(&self) -> String {
+        self.road.metrics.render()
+    }
+
+    pub(crate) fn port(&self, service: Service) -> u16 {
+        self.ports[Service::ALL.iter().position(|known| *known == service).unwrap()]
+    }
+
+    pub(crate) fn endpoint(&self, service: Service) -> String {
+        let host = if self.scheme == "https" { "localhost" } else { "127.0.0.1" };
+        format!("{}://{host}:{}/{ACCOUNT}", self.scheme, self.port(service))
+    }
+
+    pub(crate) fn connection_string(&self) -> String {
+        let [blob, queue, table] = Service::ALL.map(|service| self.endpoint(service));
+        format!(
+            "AccountName={ACCOUNT};AccountKey={KEY};BlobEndpoint={blob};QueueEndpoint={queue};TableEndpoint={table}"
+        )
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.stop.send(true);
+    }
+}
+
+async fn road(accept_tokens: bool) -> Road {
+    let (store, clock): (Store, Arc<dyn Clock>) = (Store::in_memory(), Arc::new(SystemClock));
+    let tables = TableService::open(store.clone(), clock.clone(), ThrottleTargets::default()).await.unwrap();
+    let queues = QueueService::open(store.clone(), clock.clone(), Dice::seeded(2)).await.unwrap();
+    let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(3)).await.unwrap();
+    let settings = AccountService::new(store);
+    let analytics = Analytics::open(&settings, &blobs, clock.clone(), [ACCOUNT], Operation::names_of).await.unwrap();
+    let name = AccountName::parse(ACCOUNT).unwrap();
+    Road {
+        accounts: Accounts::new([Account { name, keys: vec![AccountKey::parse(KEY).unwrap()] }]),
+        tables,
+        queues,
+        blobs,
+        settings,
+        analytics,
+        clock,
+        dice: Dice::seeded(1),
+        metrics: Metrics::new(),
+        room: Room::default(),
+        accept_tokens,
+        host_style: true,
+    }
+}
+
+type Certified = (Option<tokio_rustls::TlsAcceptor>, Option<rustls::pki_types::CertificateDer<'static>>);
+
+fn certified() -> Certified {
+    let signed = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    std::fs::write(&cert, signed.cert.pem()).unwrap();
+    std::fs::write(&key, signed.signing_key.serialize_pem()).unwrap();
+    (Some(tls::acceptor(&cert, &key).unwrap()), Some(signed.cert.der().clone()))
+}

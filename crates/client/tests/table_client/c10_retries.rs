@@ -1,0 +1,143 @@
+//! C10: retries with back-off for what passes, within a bound of time, and honesty about lost answers.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use tablerock_client::{ClientOptions, Entity, Error, ErrorCode, RetryPolicy, TableClient, Write};
+use tokio::time::Instant;
+
+use crate::support::{Account, Script, Step, unique_name};
+
+/// Waits that a test can wait for.
+fn swift() -> ClientOptions {
+    let retry = RetryPolicy {
+        delay_first: Duration::from_millis(2),
+        delay_max: Duration::from_millis(10),
+        ..RetryPolicy::default()
+    };
+    ClientOptions::new().retry(retry)
+}
+
+/// A table that is there, behind a script.
+async fn scripted(account: &Account, steps: impl IntoIterator<Item = Step>) -> (TableClient, Script) {
+    let name = account.table().await.name().to_owned();
+    let script = Script::new(steps);
+    (account.tables_with(swift().transport(script.clone())).table(name), script)
+}
+
+#[tokio::test]
+async fn c10_what_passes_is_tried_again() {
+    let account = Account::open().await;
+    for step in [Step::Refuse, Step::LoseAnswer].into_iter().chain([408, 429, 500, 502, 503, 504].map(Step::status)) {
+        let (table, script) = scripted(&account, [step.clone(), step.clone()]).await;
+        table.insert_or_replace(&Entity::new("p", "r")).await.unwrap();
+        let requests = script.requests();
+        assert_eq!(requests.len(), 3, "{step:?}");
+        // One call has one id, however often it is sent; each try is signed afresh.
+        let ids: HashSet<_> =
+            requests.iter().map(|request| request.headers()["x-ms-client-request-id"].clone()).collect();
+        assert_eq!(ids.len(), 1);
+        assert!(requests.iter().all(|request| request.headers().contains_key("authorization")));
+        assert!(requests[0].headers()["user-agent"].to_str().unwrap().starts_with("tablerock-client/"));
+    }
+}
+
+#[tokio::test]
+async fn c10_what_does_not_pass_is_not_tried_again() {
+    let account = Account::open().await;
+    for status in [400, 401, 403, 404, 409, 412, 413, 501] {
+        let (table, script) = scripted(&account, [Step::status(status)]).await;
+        let error = table.get::<Entity>("p", "r").await.unwrap_err();
+        assert_eq!((error.status(), script.requests().len()), (Some(status), 1));
+    }
+}
+
+#[tokio::test]
+async fn c10_tries_have_an_end() {
+    let account = Account::open().await;
+    let (table, script) = scripted(&account, vec![Step::status(503); 10]).await;
+    let error = table.get::<Entity>("p", "r").await.unwrap_err();
+    assert_eq!(error.service_failure().map(|failure| (failure.status, failure.tries)), Some((503, 4)));
+    assert_eq!(script.requests().len(), 4);
+    assert!(!error.is_ambiguous());
+    let (table, _) = scripted(&account, vec![Step::status(500); 10]).await;
+    assert!(table.insert(&Entity::new("p", "r")).await.unwrap_err().is_ambiguous());
+    let (table, _) = scripted(&account, vec![Step::Refuse; 10]).await;
+    let error = table.get::<Entity>("p", "r").await.unwrap_err();
+    assert!(matches!(&error, Error::Transport { tries: 4, .. }) && !error.is_ambiguous(), "{error:?}");
+}
+
+/// A client whose network is the script alone, so that time can stand still.
+fn offline(options: ClientOptions, steps: impl IntoIterator<Item = Step>) -> (TableClient, Script) {
+    let script = Script::new(steps);
+    let text = "AccountName=acct;AccountKey=a2V5;TableEndpoint=http://127.0.0.1:1/acct";
+    let options = options.transport(script.clone());
+    let service = tablerock_client::TableServiceClient::from_connection_string_with(text, options).unwrap();
+    (service.table(unique_name()), script)
+}
+
+#[tokio::test(start_paused = true)]
+async fn c10_the_service_is_given_the_time_that_it_asks_for() {
+    let (table, script) = offline(ClientOptions::new(), [Step::retry_after(503, 7), Step::status(404)]);
+    let started = Instant::now();
+    assert!(table.get::<Entity>("p", "r").await.unwrap_err().is_not_found());
+    assert!((7..9).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
+    assert_eq!(script.requests().len(), 2);
+    // More than the call may take is not waited for.
+    let (table, script) = offline(ClientOptions::new(), [Step::retry_after(503, 3600)]);
+    let started = Instant::now();
+    assert_eq!(table.get::<Entity>("p", "r").await.unwrap_err().status(), Some(503));
+    assert_eq!((started.elapsed().as_secs(), script.requests().len()), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn c10_time_is_bounded_for_a_try_and_for_the_call() {
+    let options = ClientOptions::new().try_time_max(Duration::from_secs(4)).time_max(Duration::from_secs(10));
+    let (table, script) = offline(options, vec![Step::Hang; 10]);
+    let started = Instant::now();
+    let error = table.insert(&Entity::new("p", "r")).await.unwrap_err();
+    assert!(matches!(error, Error::Timeout { .. }) && error.is_ambiguous(), "{error:?}");
+    assert!(started.elapsed() <= Duration::from_secs(10), "{:?}", started.elapsed());
+    assert_eq!(script.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn c10_a_lost_answer_is_told_from_a_plain_refusal() {
+    let account = Account::open().await;
+    let ann = Entity::new("p", "r");
+    // The insert has happened; its echo is a conflict, and says what it may be.
+    let (table, _) = scripted(&account, [Step::LoseAnswer]).await;
+    let error = table.insert(&ann).await.unwrap_err();
+    assert_eq!((error.code(), error.is_ambiguous()), (Some(ErrorCode::EntityAlreadyExists), true));
+    assert!(error.to_string().ends_with("(an earlier try got no answer and may have succeeded)"), "{error}");
+    // A try that never arrived leaves no doubt, and neither does one that was refused for being busy.
+    for step in [Step::Refuse, Step::status(503)] {
+        let (table, _) = scripted(&account, [Step::Deliver, step]).await;
+        table.insert(&ann).await.unwrap();
+        let error = table.insert(&ann).await.unwrap_err();
+        assert_eq!((error.code(), error.is_ambiguous()), (Some(ErrorCode::EntityAlreadyExists), false));
+    }
+    // The same for conditions and deletes.
+    let (table, _) = scripted(&account, [Step::Deliver, Step::LoseAnswer, Step::Deliver, Step::LoseAnswer]).await;
+    let mut ann = ann;
+    ann.etag = Some(table.insert(&ann).await.unwrap());
+    let error = table.replace(&ann).await.unwrap_err();
+    assert!(error.is_changed() && error.is_ambiguous(), "{error}");
+    let (table, _) = scripted(&account, [Step::Deliver, Step::LoseAnswer]).await;
+    table.insert(&ann).await.unwrap();
+    let error = table.delete(&ann).any_version().await.unwrap_err();
+    assert!(error.is_not_found() && error.is_ambiguous(), "{error}");
+}
+
+#[tokio::test]
+async fn c10_a_bulk_tells_of_a_lost_answer_for_the_whole_group() {
+    let account = Account::open().await;
+    let (table, _) = scripted(&account, [Step::LoseAnswer]).await;
+    let writes: Vec<Write> = (0..5).map(|row| Write::insert(&Entity::new("p", row.to_string()))).collect();
+    let report = table.bulk(writes).await;
+    assert_eq!(report.failures().count(), 5);
+    for (_, error) in report.failures() {
+        assert_eq!((error.code(), error.is_ambiguous()), (Some(ErrorCode::EntityAlreadyExists), true), "{error}");
+    }
+    assert_eq!(table.query::<Entity>().all().await.unwrap().len(), 5);
+}

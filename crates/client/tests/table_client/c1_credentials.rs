@@ -1,0 +1,165 @@
+//! C1: connection strings, Shared Key, SAS and access tokens, over http and https, in path style and host style.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use http::{Request, Response, Uri};
+use tablerock_client::transport::{BoxFuture, HyperTransport, Transport, TransportError};
+use tablerock_client::{
+    AccessToken, ClientOptions, Credential, Endpoint, Entity, Error, ErrorCode, TableServiceClient, TokenSource,
+};
+use tablerock_protocol::Service;
+
+use crate::support::{Account, Script, Server, ServerOptions, Step, unique_name};
+
+async fn works(service: &TableServiceClient) {
+    let table = service.table(unique_name());
+    table.create().await.unwrap();
+    table.insert(&Entity::new("o'b é", "r")).await.unwrap();
+    let read: Entity = table.get("o'b é", "r").await.unwrap();
+    assert_eq!(table.query::<Entity>().partition("o'b é").first().await.unwrap().as_ref(), Some(&read));
+    let group = table.transaction().replace(&read).insert(&Entity::new("o'b é", "s"));
+    group.commit().await.unwrap();
+    service.properties().await.unwrap();
+    table.drop_table().await.unwrap();
+}
+
+#[tokio::test]
+async fn c1_a_connection_string_is_all_it_takes() {
+    works(&Account::open().await.tables()).await;
+}
+
+#[tokio::test]
+async fn c1_an_endpoint_and_a_key_do_as_well() {
+    let account = Account::open().await;
+    let tables = account.tables();
+    let connection = tablerock_client::ConnectionString::parse(account.connection_string()).unwrap();
+    let endpoint = Endpoint::parse(&format!("{}/", tables.endpoint())).unwrap();
+    works(&TableServiceClient::new(endpoint, connection.credential().clone()).unwrap()).await;
+}
+
+#[tokio::test]
+async fn c1_a_wrong_key_is_refused() {
+    let account = Account::open().await;
+    let connection = tablerock_client::ConnectionString::parse(account.connection_string()).unwrap();
+    let wrong = Credential::shared_key(connection.account().unwrap(), "d3Jvbmc=").unwrap();
+    let stranger = account.tables().with_credential(wrong).unwrap();
+    let error = stranger.table("any").get::<Entity>("p", "r").await.unwrap_err();
+    assert_eq!((error.status(), error.code()), (Some(403), Some(ErrorCode::AuthenticationFailed)));
+}
+
+/// Sends what is addressed to a host of the cloud to the server of the test, and tells it the host.
+#[derive(Debug)]
+struct ToTheTest {
+    authority: String,
+    transport: HyperTransport,
+}
+
+impl Transport for ToTheTest {
+    fn send(&self, mut request: Request<Bytes>) -> BoxFuture<'_, Result<Response<Bytes>, TransportError>> {
+        let host = request.uri().authority().unwrap().to_string();
+        let target = request.uri().path_and_query().unwrap().to_string();
+        request.headers_mut().insert("host", host.parse().unwrap());
+        *request.uri_mut() = Uri::try_from(format!("http://{}{target}", self.authority)).unwrap();
+        self.transport.send(request)
+    }
+}
+
+#[tokio::test]
+async fn c1_host_style_works_as_in_the_cloud() {
+    let server = Server::start(ServerOptions::default()).await;
+    let text = format!("AccountName={};AccountKey={}", Server::ACCOUNT, Server::KEY);
+    let authority = format!("127.0.0.1:{}", server.port(Service::Table));
+    let transport = ToTheTest { authority, transport: HyperTransport::without_tls() };
+    let options = ClientOptions::new().transport(transport);
+    let service = TableServiceClient::from_connection_string_with(&text, options).unwrap();
+    assert_eq!(service.endpoint().to_string(), "https://acct.table.core.windows.net");
+    works(&service).await;
+    service.statistics().await.unwrap();
+}
+
+/// Tokens that a server in development takes for what they say.
+#[derive(Debug, Default, Clone)]
+struct Tokens {
+    asked: Arc<AtomicU32>,
+}
+
+impl TokenSource for Tokens {
+    fn token<'a>(
+        &'a self,
+        scope: &'a str,
+    ) -> BoxFuture<'a, Result<AccessToken, Box<dyn std::error::Error + Send + Sync>>> {
+        Box::pin(async move {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            let audience = scope.trim_end_matches("/.default");
+            let claims = URL_SAFE_NO_PAD.encode(format!(r#"{{"aud":"{audience}","exp":32503680000}}"#));
+            let expires_at = std::time::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(32_503_680_000));
+            Ok(AccessToken { secret: format!("e30.{claims}.signature"), expires_at })
+        })
+    }
+}
+
+/// Trusts the server's own certificate and no other.
+fn trusting(server: &Server) -> HyperTransport {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(server.certificate.clone().unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    HyperTransport::with_tls(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+#[tokio::test]
+async fn c1_tokens_work_over_https_and_are_asked_for_once() {
+    let server = Server::start(ServerOptions { tls: true, accept_tokens: true }).await;
+    let tokens = Tokens::default();
+    let endpoint = Endpoint::parse(&server.endpoint(Service::Table)).unwrap();
+    let options = ClientOptions::new().transport(trusting(&server));
+    let service = TableServiceClient::with_options(endpoint, Credential::token(tokens.clone()), options).unwrap();
+    let table = service.table(unique_name());
+    table.create().await.unwrap();
+    table.insert(&Entity::new("p", "r")).await.unwrap();
+    table.get::<Entity>("p", "r").await.unwrap();
+    assert_eq!(tokens.asked.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn c1_a_key_works_over_https() {
+    let server = Server::start(ServerOptions { tls: true, ..ServerOptions::default() }).await;
+    let options = ClientOptions::new().transport(trusting(&server));
+    works(&TableServiceClient::from_connection_string_with(&server.connection_string(), options).unwrap()).await;
+}
+
+#[tokio::test]
+async fn c1_a_server_that_nobody_vouches_for_is_not_talked_to() {
+    let server = Server::start(ServerOptions { tls: true, ..ServerOptions::default() }).await;
+    let options = ClientOptions::new().retry(tablerock_client::RetryPolicy::never());
+    let service = TableServiceClient::from_connection_string_with(&server.connection_string(), options).unwrap();
+    let error = service.table("any").get::<Entity>("p", "r").await.unwrap_err();
+    assert!(matches!(&error, Error::Transport { source, .. } if !source.may_have_arrived()), "{error:?}");
+}
+
+#[tokio::test]
+async fn c1_a_token_that_is_refused_is_not_used_again() {
+    let (script, tokens) =
+        (Script::new(vec![Step::status(404), Step::status(401), Step::status(404)]), Tokens::default());
+    let endpoint = Endpoint::parse("http://127.0.0.1:1/acct").unwrap();
+    let options = ClientOptions::new().transport(script.clone());
+    let service = TableServiceClient::with_options(endpoint, Credential::token(tokens.clone()), options).unwrap();
+    for (status, asked) in [(404, 1), (401, 1), (404, 2)] {
+        let error = service.table("any").get::<Entity>("p", "r").await.unwrap_err();
+        assert_eq!((error.status(), tokens.asked.load(Ordering::Relaxed)), (Some(status), asked));
+    }
+    let bearer =
+        |request: &Request<Bytes>| request.headers()["authorization"].to_str().unwrap().starts_with("Bearer e30.");
+    assert!(script.requests().iter().all(bearer));
+}
+
+#[test]
+fn c1_a_token_is_not_sent_in_the_clear() {
+    let endpoint = Endpoint::parse("http://acct.table.example").unwrap();
+    let error = TableServiceClient::new(endpoint, Credential::token(Tokens::default())).unwrap_err();
+    assert!(error.to_string().contains("plain http"), "{error}");
+}

@@ -1,0 +1,100 @@
+//! C6: group transactions, all or nothing, with the failing operation in the error.
+
+use tablerock_client::{Entity, Error, ErrorCode, Value, Write};
+
+use crate::support::Account;
+
+fn entity(row: impl Into<String>) -> Entity {
+    Entity::new("p", row).with("A", 1).with("Text", "line\r\n--changeset_x\r\n\r\nline é")
+}
+
+#[tokio::test]
+async fn c6_every_kind_of_write_goes_in_one_transaction() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    let mut old: Vec<Entity> = ["replace", "merge", "delete", "upsert"].map(entity).to_vec();
+    for entity in &mut old {
+        entity.etag = Some(table.insert(entity).await.unwrap());
+    }
+    let change = |place: usize| {
+        let mut changed = Entity::new("p", old[place].row_key.clone()).with("B", 2_i64);
+        changed.etag = old[place].etag.clone();
+        changed
+    };
+    let etags = table
+        .transaction()
+        .insert(&entity("insert"))
+        .replace(&change(0))
+        .merge(&change(1))
+        .delete(&old[2])
+        .insert_or_replace(&change(3))
+        .insert_or_merge(&entity("new o'b %"))
+        .commit()
+        .await
+        .unwrap();
+    assert_eq!(etags.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, true, false, true, true]);
+    let found: Vec<Entity> = table.query().all().await.unwrap();
+    let shape: Vec<_> = found.iter().map(|entity| (entity.row_key.as_str(), entity.properties().len())).collect();
+    assert_eq!(shape, [("insert", 2), ("merge", 3), ("new o'b %", 2), ("replace", 1), ("upsert", 1)]);
+    assert_eq!(found[0].get("Text"), entity("x").get("Text"));
+    assert_eq!(found[0].etag, etags[0]);
+}
+
+#[tokio::test]
+async fn c6_a_failure_names_its_operation_and_leaves_nothing() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    let mut old = entity("old");
+    old.etag = Some(table.insert(&old).await.unwrap());
+    table.replace(&old).await.unwrap();
+    for (write, code, status) in [
+        (Write::insert(&old), ErrorCode::EntityAlreadyExists, 409),
+        (Write::replace(&old), ErrorCode::UpdateConditionNotSatisfied, 412),
+        (Write::delete_at("p", "none").any_version(), ErrorCode::ResourceNotFound, 404),
+    ] {
+        let group = table.transaction().insert(&entity("1")).insert(&entity("2")).write(write).insert(&entity("3"));
+        let error = group.commit().await.unwrap_err();
+        assert_eq!((error.failed_index(), error.code(), error.status()), (Some(2), Some(code), Some(status)));
+        let Error::Transaction(failure) = &error else { panic!("{error:?}") };
+        assert!(!failure.cause.message.starts_with("2:"), "{}", failure.cause.message);
+        assert_eq!(table.query::<Entity>().all().await.unwrap().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn c6_what_cannot_be_one_transaction_is_said_before_it_is_sent() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    let other = table.transaction().insert(&entity("1")).insert(&Entity::new("q", "1")).commit().await.unwrap_err();
+    assert_eq!(other.to_string(), "operation 1 of the transaction is in another partition");
+    let many: Vec<Write> = (0..101).map(|row| Write::insert(&entity(row.to_string()))).collect();
+    assert!(matches!(table.transaction().writes(many).commit().await.unwrap_err(), Error::Invalid(_)));
+    assert!(table.transaction().commit().await.unwrap().is_empty());
+    let full: Vec<Write> = (0..100).map(|row| Write::insert(&entity(row.to_string()))).collect();
+    assert_eq!(table.transaction().writes(full).commit().await.unwrap().len(), 100);
+    let unread = table.transaction().replace(&entity("1")).commit().await.unwrap_err();
+    assert!(unread.to_string().contains("no ETag"), "{unread}");
+}
+
+#[tokio::test]
+async fn c6_one_entity_twice_is_refused_by_the_service() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    let group = table.transaction().insert(&entity("1")).insert_or_merge(&entity("1"));
+    let error = group.commit().await.unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::InvalidDuplicateRow));
+    assert!(table.get_if_exists::<Entity>("p", "1").await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn c6_a_transaction_with_a_shared_access_signature_works_too() {
+    use tablerock_client::sas::TablePermissions;
+    let account = Account::open().await;
+    let table = account.table().await;
+    let permissions = TablePermissions::ADD | TablePermissions::UPDATE | TablePermissions::READ;
+    let expiry = tablerock_client::DateTime::parse("2040-01-01").unwrap();
+    let guest = table.with_credential(table.sas(permissions, expiry).sign().unwrap()).unwrap();
+    guest.transaction().insert(&entity("1")).insert_or_replace(&entity("2")).commit().await.unwrap();
+    let read: Entity = guest.get("p", "2").await.unwrap();
+    assert_eq!(read.get("A"), Some(&Value::Int32(1)));
+}

@@ -1,0 +1,143 @@
+//! C6: every write, with ETag conditions.
+
+use crate::support::{self, Account};
+use tablerock_client::{Entity, Error, ErrorCode, Etag, Value};
+
+#[tokio::test]
+async fn c6_an_insert_happens_once() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    let ann = Entity::new("Sales", "1").with("Name", "Ann");
+    let etag = table.insert(&ann).await.unwrap();
+    let error = table.insert(&ann).await.unwrap_err();
+    assert_eq!((error.is_conflict(), error.code()), (true, Some(ErrorCode::EntityAlreadyExists)));
+    let failure = error.service_failure().unwrap();
+    assert!(failure.request_id.is_some() && !failure.client_request_id.is_empty());
+    assert_eq!((failure.tries, failure.after_lost_answer), (1, false));
+    let read: Entity = table.get("Sales", "1").await.unwrap();
+    assert_eq!(read.etag, Some(etag));
+}
+
+#[tokio::test]
+async fn c6_an_insert_can_bring_the_entity_back() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    let stored: Entity = table.insert(&Entity::new("p", "r").with("Count", 5_i64)).echo().await.unwrap();
+    assert!(stored.timestamp.is_some() && stored.etag.is_some());
+    assert_eq!(stored.get("Count"), Some(&Value::Int64(5)));
+    let read: Entity = table.get("p", "r").await.unwrap();
+    assert_eq!(read, stored);
+}
+
+#[tokio::test]
+async fn c6_replace_removes_what_it_leaves_out_and_merge_keeps_it() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    let mut ann = Entity::new("p", "r").with("A", 1).with("B", 2);
+    ann.etag = Some(table.insert(&ann).await.unwrap());
+    let change = ann.clone().only(&["B"]).with("B", 3);
+    ann.etag = Some(table.merge(&change).await.unwrap());
+    let read: Entity = table.get("p", "r").await.unwrap();
+    assert_eq!((read.get("A"), read.get("B")), (Some(&Value::Int32(1)), Some(&Value::Int32(3))));
+    let mut lone = Entity::new("p", "r").with("C", true);
+    lone.etag = ann.etag;
+    table.replace(&lone).await.unwrap();
+    let read: Entity = table.get("p", "r").await.unwrap();
+    assert_eq!(read.properties(), lone.properties());
+}
+
+#[tokio::test]
+async fn c6_a_version_that_has_passed_is_refused() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    let mut ann = Entity::new("p", "r").with("A", 1);
+    ann.etag = Some(table.insert(&ann).await.unwrap());
+    let newer = table.replace(&ann).await.unwrap();
+    assert_ne!(Some(&newer), ann.etag.as_ref());
+    for error in [
+        table.replace(&ann).await.unwrap_err(),
+        table.merge(&ann).await.unwrap_err(),
+        table.delete(&ann).await.unwrap_err(),
+        table.delete(&ann).if_exists().await.unwrap_err(),
+    ] {
+        assert!(error.is_changed(), "{error}");
+        assert_eq!(error.code(), Some(ErrorCode::UpdateConditionNotSatisfied));
+    }
+    let newest = table.merge(&ann).if_match(newer).await.unwrap();
+    table.replace(&ann).any_version().await.unwrap();
+    assert!(table.delete(&ann).if_match(newest).await.unwrap_err().is_changed());
+    table.delete_at("p", "r").any_version().await.unwrap();
+}
+
+#[tokio::test]
+async fn c6_a_condition_is_never_left_to_chance() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    let unread = Entity::new("p", "r");
+    for error in [
+        table.replace(&unread).await.unwrap_err(),
+        table.merge(&unread).await.unwrap_err(),
+        table.delete(&unread).await.unwrap_err(),
+        table.delete_at("p", "r").await.unwrap_err(),
+    ] {
+        assert!(matches!(error, Error::Invalid(_)), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn c6_replace_and_merge_of_what_is_not_there_fail_and_upserts_do_not() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    let ann = Entity::new("p", "r").with("A", 1);
+    assert!(table.replace(&ann).any_version().await.unwrap_err().is_not_found());
+    assert!(table.merge(&ann).any_version().await.unwrap_err().is_not_found());
+    table.insert_or_merge(&ann).await.unwrap();
+    table.insert_or_merge(&Entity::new("p", "r").with("B", 2)).await.unwrap();
+    let read: Entity = table.get("p", "r").await.unwrap();
+    assert_eq!(read.properties().len(), 2);
+    table.insert_or_replace(&ann).await.unwrap();
+    let read: Entity = table.get("p", "r").await.unwrap();
+    assert_eq!(read.properties(), ann.properties());
+}
+
+#[tokio::test]
+async fn c6_delete_if_exists_tells_whether_it_did() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    let mut ann = Entity::new("p", "r");
+    ann.etag = Some(table.insert(&ann).await.unwrap());
+    assert!(table.delete(&ann).if_exists().await.unwrap());
+    assert!(!table.delete(&ann).if_exists().await.unwrap());
+    assert!(!table.delete_at("p", "r").any_version().if_exists().await.unwrap());
+    assert!(table.delete(&ann).await.unwrap_err().is_not_found());
+    let tag = Etag::from("W/\"datetime'2020-01-01T00%3A00%3A00Z'\"");
+    assert!(table.delete_at("p", "r").if_match(tag).await.unwrap_err().is_not_found());
+    let nowhere = account.tables().table(support::unique_name());
+    let error = nowhere.delete_at("p", "r").any_version().if_exists().await.unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::TableNotFound));
+}
+
+#[tokio::test]
+async fn c6_keys_may_hold_whatever_the_service_allows() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    for key in ["", "'", "''", "a b", "a+b", "a%2Fb", "(x),RowKey='", "é日😀", "a&b=c", "a;b", "~.-_", "$x"] {
+        let mut entity = Entity::new(key, key).with("Key", key);
+        entity.etag = Some(table.insert(&entity).await.unwrap());
+        let read: Entity = table.get(key, key).await.unwrap();
+        assert_eq!((read.partition_key.as_str(), read.row_key.as_str()), (key, key));
+        table.delete(&entity).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn c6_tables_are_created_and_dropped_once() {
+    let account = Account::open().await;
+    let table = account.tables().table(support::unique_name());
+    assert!(table.create_if_not_exists().await.unwrap());
+    assert!(!table.create_if_not_exists().await.unwrap());
+    assert_eq!(table.create().await.unwrap_err().code(), Some(ErrorCode::TableAlreadyExists));
+    assert!(table.drop_table_if_exists().await.unwrap());
+    assert!(!table.drop_table_if_exists().await.unwrap());
+    assert!(table.drop_table().await.unwrap_err().is_not_found());
+}

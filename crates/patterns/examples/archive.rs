@@ -1,0 +1,36 @@
+//! D: eventually consistent transactions. Employees who leave move from *Current* to *Archive*, which no transaction
+//! spans, by a queue message.
+
+mod stage;
+
+use stage::{Employee, Stage, employee};
+use tablerock_client::Result;
+use tablerock_patterns::{Archive, Resumed};
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    story(&stage::connection_string()).await
+}
+
+pub(crate) async fn story(connection_string: &str) -> Result<()> {
+    let stage = Stage::new(connection_string)?;
+    let (current, old) = (stage.table("Current").await?, stage.table("Archive").await?);
+    let (queue, poison) = (stage.queue("archive").await?, stage.queue("archive-poison").await?);
+    let archive = Archive::new(current.clone(), old.clone(), queue, poison);
+
+    let jones = employee("Sales", "000223", "Jun", "Jones", 43);
+    current.insert(&jones).await?;
+    archive.request("Sales", "000223").await?;
+    assert!(current.get_if_exists::<Employee>("Sales", "000223").await?.is_some());
+
+    // A worker, until there is nothing to do. In earnest it would then wait a while and look again.
+    while !matches!(archive.work_once().await?, Resumed::Nothing) {}
+    assert!(current.get_if_exists::<Employee>("Sales", "000223").await?.is_none());
+    assert_eq!(old.get::<Employee>("Sales", "000223").await?, jones);
+
+    // Asking twice does no harm.
+    archive.request("Sales", "000223").await?;
+    assert!(matches!(archive.work_once().await?, Resumed::Finished));
+    assert_eq!(old.get::<Employee>("Sales", "000223").await?, jones);
+    stage.close().await
+}

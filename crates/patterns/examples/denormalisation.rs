@@ -1,0 +1,55 @@
+//! D: denormalisation. A department's entity carries what is shown of its manager, so that showing it takes one read.
+
+mod stage;
+
+use stage::{Stage, employee};
+use tablerock_client::{Result, TableClient, TableEntity};
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    story(&stage::connection_string()).await
+}
+
+#[derive(TableEntity, Debug, Clone, PartialEq)]
+#[entity(rename_all = "PascalCase")]
+struct Department {
+    #[entity(partition_key)]
+    name: String,
+    #[entity(row_key)]
+    row: String,
+    employee_count: i32,
+    manager_id: String,
+    /// What the manager's own entity says, repeated.
+    manager_name: String,
+    manager_email: String,
+}
+
+pub(crate) async fn story(connection_string: &str) -> Result<()> {
+    let stage = Stage::new(connection_string)?;
+    let company = stage.table("Company").await?;
+    let mut jones = employee("Sales", "empid_000223", "Jun", "Jones", 43);
+    let sales = Department {
+        name: "Sales".into(),
+        row: "department".into(),
+        employee_count: 1,
+        manager_id: jones.id.clone(),
+        manager_name: "Jun Jones".into(),
+        manager_email: jones.email.clone(),
+    };
+    // Both in one partition, so that they change together.
+    company.transaction().insert(&sales).insert(&jones).commit().await?;
+    assert_eq!(company.get::<Department>("Sales", "department").await?.manager_email, "jonesj@contoso.com");
+
+    jones.email = "jun@contoso.com".into();
+    change_manager(&company, &jones).await?;
+    assert_eq!(company.get::<Department>("Sales", "department").await?.manager_email, "jun@contoso.com");
+    stage.close().await
+}
+
+/// What is said twice is changed twice, in one transaction.
+async fn change_manager(company: &TableClient, manager: &stage::Employee) -> Result<()> {
+    let mut department: Department = company.get("Sales", "department").await?;
+    department.manager_email.clone_from(&manager.email);
+    let group = company.transaction().insert_or_replace(manager).insert_or_replace(&department);
+    group.commit().await.map(drop)
+}

@@ -1,0 +1,32 @@
+//! D: high-volume delete. Logins are kept for a week, in a table for each day; the oldest table is dropped whole.
+
+mod stage;
+
+use stage::Stage;
+use tablerock_client::{DateTime, Entity, Result};
+use tablerock_patterns::{Period, PeriodTables};
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    story(&stage::connection_string()).await
+}
+
+pub(crate) async fn story(connection_string: &str) -> Result<()> {
+    let stage = Stage::new(connection_string)?;
+    let logins = PeriodTables::new(stage.tables.clone(), stage.name("Logins"), Period::Day);
+    let day = |day: u32| DateTime::parse(&format!("2026-11-{day:02}T08:30:00Z")).expect("a day of November");
+    for number in 1..=10 {
+        for employee in ["000123", "000152", "000223"] {
+            logins.insert(day(number), &Entity::new(employee, "08:30").with("Door", 1)).await?;
+        }
+    }
+    assert_eq!(logins.names().await?.len(), 10);
+
+    let dropped = logins.drop_before(day(4)).await?;
+    assert_eq!(dropped.len(), 3);
+    assert_eq!(logins.names().await?.len(), 7);
+    let kept = logins.at(day(4)).query::<Entity>().all().await?;
+    assert_eq!(kept.len(), 3);
+    logins.drop_before(day(30)).await?;
+    stage.close().await
+}

@@ -1,0 +1,115 @@
+//! What every story needs: an account, and tables, queues and containers of its own that go away at the end.
+
+// Each story uses what it needs.
+#![allow(dead_code)]
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tablerock_client::{
+    BlobServiceClient, ClientOptions, ContainerClient, QueueClient, QueueServiceClient, Result, TableClient,
+    TableEntity, TableServiceClient,
+};
+
+const VARIABLE: &str = "AZURE_STORAGE_CONNECTION_STRING";
+
+/// An employee of the guide's company.
+#[derive(TableEntity, Debug, Clone, PartialEq)]
+#[entity(rename_all = "PascalCase")]
+pub(crate) struct Employee {
+    #[entity(partition_key)]
+    pub(crate) department: String,
+    #[entity(row_key)]
+    pub(crate) id: String,
+    pub(crate) first_name: String,
+    pub(crate) last_name: String,
+    pub(crate) email: String,
+    pub(crate) age: i32,
+}
+
+pub(crate) fn employee(department: &str, id: &str, first_name: &str, last_name: &str, age: i32) -> Employee {
+    let email = format!("{}{}@contoso.com", last_name.to_lowercase(), first_name[..1].to_lowercase());
+    let [department, id, first_name, last_name] = [department, id, first_name, last_name].map(str::to_owned);
+    Employee { department, id, first_name, last_name, email, age }
+}
+
+/// Where a story plays.
+pub(crate) struct Stage {
+    pub(crate) tables: TableServiceClient,
+    pub(crate) queues: QueueServiceClient,
+    pub(crate) blobs: BlobServiceClient,
+    suffix: String,
+    props: Mutex<Vec<Prop>>,
+}
+
+enum Prop {
+    Table(TableClient),
+    Queue(QueueClient),
+    Container(ContainerClient),
+}
+
+/// The account that the environment names, or the one of a server on this machine.
+pub(crate) fn connection_string() -> String {
+    std::env::var(VARIABLE).unwrap_or_else(|_| "UseDevelopmentStorage=true".to_owned())
+}
+
+impl Stage {
+    pub(crate) fn new(connection_string: &str) -> Result<Self> {
+        Self::with_options(connection_string, ClientOptions::new())
+    }
+
+    pub(crate) fn with_options(connection_string: &str, options: ClientOptions) -> Result<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(Self {
+            tables: TableServiceClient::from_connection_string_with(connection_string, options.clone())?,
+            queues: QueueServiceClient::from_connection_string_with(connection_string, options.clone())?,
+            blobs: BlobServiceClient::from_connection_string_with(connection_string, options)?,
+            suffix: format!("{}n{next}", std::process::id()),
+            props: Mutex::default(),
+        })
+    }
+
+    /// A table of its own, which is there.
+    pub(crate) async fn table(&self, name: &str) -> Result<TableClient> {
+        let table = self.tables.table(format!("{name}x{}", self.suffix));
+        table.create_if_not_exists().await?;
+        self.remember(Prop::Table(table.clone()));
+        Ok(table)
+    }
+
+    pub(crate) async fn queue(&self, name: &str) -> Result<QueueClient> {
+        let queue = self.queues.queue(format!("{name}-{}", self.suffix));
+        queue.create_if_not_exists().await?;
+        self.remember(Prop::Queue(queue.clone()));
+        Ok(queue)
+    }
+
+    pub(crate) async fn container(&self, name: &str) -> Result<ContainerClient> {
+        let container = self.blobs.container(format!("{name}-{}", self.suffix));
+        container.create_if_not_exists().await?;
+        self.remember(Prop::Container(container.clone()));
+        Ok(container)
+    }
+
+    /// A name for what the story itself creates and drops.
+    pub(crate) fn name(&self, name: &str) -> String {
+        format!("{name}x{}", self.suffix)
+    }
+
+    fn remember(&self, prop: Prop) {
+        self.props.lock().expect("nobody panics while remembering").push(prop);
+    }
+
+    /// Clears the stage.
+    pub(crate) async fn close(self) -> Result<()> {
+        for prop in self.props.into_inner().expect("nobody panics while remembering") {
+            match prop {
+                Prop::Table(table) => drop(table.drop_table_if_exists().await?),
+                Prop::Queue(queue) => drop(queue.delete_queue_if_exists().await?),
+                Prop::Container(container) => drop(container.delete_container_if_exists().await?),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,42 @@
+//! D: wide entities. An employee's answers to a survey of a thousand questions are one entity to whoever uses it.
+
+mod stage;
+
+use stage::Stage;
+use tablerock_client::{Entity, Result};
+use tablerock_patterns::WideEntities;
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    story(&stage::connection_string()).await
+}
+
+pub(crate) async fn story(connection_string: &str) -> Result<()> {
+    let stage = Stage::new(connection_string)?;
+    let table = stage.table("Surveys").await?;
+    let surveys = WideEntities::new(table.clone());
+    let survey = |questions: usize| {
+        (0..questions).fold(Entity::new("Sales", "000123"), |survey, question| {
+            survey.with(format!("Q{question}"), question as i64)
+        })
+    };
+    let properties =
+        async || Ok::<_, tablerock_client::Error>(surveys.get("Sales", "000123").await?.map(Entity::into_properties));
+
+    surveys.put(&survey(1000)).await?;
+    assert_eq!(table.query::<Entity>().all().await?.len(), 5);
+    assert_eq!(properties().await?, Some(survey(1000).into_properties()));
+
+    // A shorter one leaves no part of the longer behind, and text counts as well as properties do.
+    surveys.put(&survey(300)).await?;
+    assert_eq!(properties().await?, Some(survey(300).into_properties()));
+    let essay = (0..40)
+        .fold(Entity::new("Sales", "000123"), |survey, page| survey.with(format!("Page{page}"), "x".repeat(30_000)));
+    surveys.put(&essay).await?;
+    assert_eq!(properties().await?, Some(essay.into_properties()));
+
+    assert!(surveys.delete("Sales", "000123").await?);
+    assert!(!surveys.delete("Sales", "000123").await?);
+    assert!(table.query::<Entity>().first().await?.is_none());
+    stage.close().await
+}

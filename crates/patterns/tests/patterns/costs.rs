@@ -1,0 +1,243 @@
+//! D: what each pattern costs in requests and in entities, counted by the server and written in the guide: a row of the
+//! guide that is not true any more fails here, with the row that is.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tablerock_client::{BlobServiceClient, DateTime, Entity, QueueClient, Result, Write, column, row_key};
+use tablerock_patterns::keys::{compound, compound_prefix, inverted_ticks};
+use tablerock_patterns::{
+    Archive, BlobList, CopiesAcrossPartitions, CopiesInPartition, DaySeries, EntityList, IndexList, LargeEntities,
+    Period, PeriodTables, WideEntities,
+};
+
+use crate::mortal::Process;
+use crate::support::{Account, unique_name};
+
+const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide.md");
+const TITLES: &str = "| call | requests | entities read | written |";
+
+#[tokio::test]
+async fn d_the_guide_tells_what_each_pattern_costs() {
+    let account = Account::open().await;
+    if account.metrics().is_none() {
+        eprintln!("SKIPPED: another server counts for itself");
+        return;
+    }
+    let mut meter = Meter { process: Process::healthy(&account), account: &account, rows: Vec::new() };
+    queries(&mut meter).await;
+    indexes(&mut meter).await;
+    archive(&mut meter).await;
+    index_lists(&mut meter).await;
+    keys(&mut meter).await;
+    periods(&mut meter).await;
+    shapes(&mut meter).await;
+
+    let guide = std::fs::read_to_string(GUIDE).unwrap();
+    let written: Vec<&str> = guide
+        .split(TITLES)
+        .skip(1)
+        .flat_map(|rest| rest.lines().skip(2).take_while(|line| line.starts_with("| ")))
+        .collect();
+    assert!(written == meter.rows, "docs/guide.md has other rows than these:\n{}\n", meter.rows.join("\n"));
+}
+
+async fn queries(meter: &mut Meter<'_>) {
+    let table = meter.account.table().await;
+    let entity = |number: i32| {
+        let department = if number < 50 { "Sales" } else { "Marketing" };
+        Entity::new(department, format!("{number:06}")).with("Age", number)
+    };
+    table.bulk((0..100).map(|number| Write::insert(&entity(number)))).await.into_result().unwrap();
+    let age = || column("Age");
+    let (query, sales) = (|| table.query::<Entity>(), || table.query::<Entity>().partition("Sales"));
+    meter.measure("`get(\"Sales\", \"000012\")`", table.get::<Entity>("Sales", "000012")).await;
+    meter.measure("`partition(\"Sales\").row_prefix(\"00001\")`", sales().row_prefix("00001").all()).await;
+    let either = row_key().eq("000012").or(row_key().eq("000030"));
+    meter
+        .measure(
+            "`partition(\"Sales\").filter(row.eq(\"000012\").or(row.eq(\"000030\")))`",
+            sales().filter(either).all(),
+        )
+        .await;
+    meter.measure("`partition(\"Sales\").filter(age.eq(12))`", sales().filter(age().eq(12)).all()).await;
+    meter.measure("`filter(age.eq(12))`", query().filter(age().eq(12)).all()).await;
+}
+
+async fn indexes(meter: &mut Meter<'_>) {
+    let (table, (queue, poison)) = (meter.account.table().await, meter.queues().await);
+    let row_keys = |entity: &Entity| {
+        let text = |name| entity.property::<String>(name).unwrap_or_default();
+        vec![format!("empid_{}", text("Id")), format!("email_{}", text("Email"))]
+    };
+    let within = CopiesInPartition::new(table.clone(), row_keys);
+    meter.measure("`CopiesInPartition::insert`, one copy", within.insert(&jones("a"))).await;
+    let read: Entity = table.get("Sales", "empid_000123").await.unwrap();
+    let changed = read.clone().with("Email", "b");
+    meter.measure("`CopiesInPartition::replace`, a copy that moves", within.replace(&read, &changed)).await;
+    meter.measure("look up by email", table.get::<Entity>("Sales", "email_b")).await;
+
+    let copy_keys = |entity: &Entity| vec![("email".to_owned(), entity.property("Email").unwrap_or_default())];
+    let across = CopiesAcrossPartitions::new(table.clone(), queue, poison, copy_keys);
+    meter.measure("`CopiesAcrossPartitions::put`, a new entity", across.put(&jones("a"))).await;
+    meter.measure("`CopiesAcrossPartitions::put`, a copy that moves", across.put(&jones("b"))).await;
+    meter.measure("`CopiesAcrossPartitions::delete`", across.delete("Sales", "000123")).await;
+}
+
+async fn archive(meter: &mut Meter<'_>) {
+    let (current, archived) = (meter.account.table().await, meter.account.table().await);
+    let (queue, poison) = meter.queues().await;
+    current.insert(&jones("a")).await.unwrap();
+    let archive = Archive::new(current, archived, queue, poison);
+    meter.measure("`Archive::request`", archive.request("Sales", "000123")).await;
+    meter.measure("`Archive::work_once`", archive.work_once()).await;
+}
+
+async fn index_lists(meter: &mut Meter<'_>) {
+    let table = meter.account.table().await;
+    let container = meter.blobs().container(unique_name());
+    container.create().await.unwrap();
+    let here = IndexList::new(EntityList::new(table, "Sales", "lastname_Jones"));
+    let in_blob = IndexList::new(BlobList::new(container.blob("Jones")));
+    let writes = [Write::insert(&jones("c"))];
+    meter.measure("`IndexList::add_together`, in the partition", here.add_together("000123", &writes)).await;
+    meter.measure("`IndexList::add`, in an entity", here.add("000152")).await;
+    meter.measure("`IndexList::add`, in a blob", in_blob.add("000123")).await;
+    meter.measure("`IndexList::ids`, in an entity", here.ids()).await;
+}
+
+async fn keys(meter: &mut Meter<'_>) {
+    let table = meter.account.table().await;
+    let department = Entity::new("Sales", "department").with("Manager", "Jones");
+    table.insert(&department).await.unwrap();
+    table.insert(&jones("a")).await.unwrap();
+    let renamed = [jones("a"), department].map(|entity| Write::merge(&entity.with("Manager", "Ash")).any_version());
+    meter.measure("show the department", table.get::<Entity>("Sales", "department")).await;
+    meter.measure("rename its manager", table.transaction().writes(renamed).commit()).await;
+
+    for (employee, year) in (0..30).map(|number| (format!("{:06}", number / 5), format!("{}", 2010 + number % 5))) {
+        table.insert(&Entity::new("reviews", compound(&[&employee, &year]))).await.unwrap();
+    }
+    let reviews = table.query::<Entity>().partition("reviews").row_prefix(compound_prefix(&["000003"]));
+    meter.measure("the 5 reviews of one employee, among 30", reviews.all()).await;
+
+    for number in 1..=30 {
+        table.insert(&Entity::new("claims", inverted_ticks(day(number)))).await.unwrap();
+    }
+    let latest = table.query::<Entity>().partition("claims").limit(10);
+    meter.measure("the latest 10 claims, among 30", latest.all()).await;
+}
+
+async fn periods(meter: &mut Meter<'_>) {
+    let logins = PeriodTables::new(meter.process.tables.clone(), unique_name(), Period::Day);
+    meter.measure("`PeriodTables::insert`, the first of a day", logins.insert(day(1), &jones("x"))).await;
+    let other = Entity::new("Sales", "2");
+    meter.measure("`PeriodTables::insert`, any other", logins.insert(day(1), &other)).await;
+    meter.measure("`PeriodTables::drop_before`, one day of any size", logins.drop_before(day(2))).await;
+
+    let series = DaySeries::new(meter.account.table().await);
+    meter.measure("`DaySeries::record`", series.record("000123", day(1), 1)).await;
+    meter.measure("`DaySeries::day`", series.day("000123", day(1))).await;
+}
+
+async fn shapes(meter: &mut Meter<'_>) {
+    let table = meter.account.table().await;
+    let wide = WideEntities::new(table.clone());
+    let survey = (0..1000).fold(Entity::new("Sales", "1"), |survey, question| survey.with(format!("Q{question}"), 1));
+    meter.measure("`WideEntities::put`, 1,000 properties", wide.put(&survey)).await;
+    meter.measure("`WideEntities::get`, 1,000 properties", wide.get("Sales", "1")).await;
+
+    let (queue, poison) = meter.queues().await;
+    let large = LargeEntities::new(table, meter.blobs().container(unique_name()), queue, poison);
+    large.create_if_not_exists().await.unwrap();
+    let photo = |byte: u8| Entity::new("large", "1").with("Photo", vec![byte; 100_000]);
+    meter.measure("`LargeEntities::put`, new, one large value", large.put(&photo(1))).await;
+    meter.measure("`LargeEntities::put`, another value", large.put(&photo(2))).await;
+    meter.measure("`LargeEntities::get`, one large value", large.get("large", "1")).await;
+}
+
+fn day(day: u32) -> DateTime {
+    DateTime::parse(&format!("2026-11-{day:02}T08:30:00Z")).unwrap()
+}
+
+fn jones(email: &str) -> Entity {
+    Entity::new("Sales", "000123").with("Id", "000123").with("Email", email)
+}
+
+/// What the server has counted.
+#[derive(Default)]
+struct Counters {
+    requests: BTreeMap<String, u64>,
+    read: u64,
+    written: u64,
+}
+
+impl Counters {
+    fn parse(metrics: &str) -> Self {
+        let mut counters = Self::default();
+        for line in metrics.lines() {
+            let Some((name, value)) = line.rsplit_once(' ') else { continue };
+            let Ok(value) = value.parse::<u64>() else { continue };
+            let label = |label: &str| name.split_once(&format!("{label}=\""))?.1.split('"').next();
+            match name.split('{').next() {
+                Some("tablerock_requests_total") => {
+                    let operation = label("operation").unwrap_or_default();
+                    *counters.requests.entry(operation.to_owned()).or_default() += value;
+                    let is_write = operation.ends_with("Entity") && operation != "QueryEntity";
+                    if is_write && label("status").is_some_and(|status| status.starts_with('2')) {
+                        counters.written += value;
+                    }
+                }
+                Some("tablerock_entities_read_total") => counters.read += value,
+                Some("tablerock_group_operations_total") => counters.written += value,
+                _ => {}
+            }
+        }
+        counters
+    }
+
+    /// A row of the guide, less what had been counted before.
+    fn row_since(&self, before: &Self, what: &str) -> String {
+        let grown = self
+            .requests
+            .iter()
+            .map(|(operation, count)| (operation, count - before.requests.get(operation).copied().unwrap_or_default()));
+        let grown = grown.filter(|(_, count)| *count > 0).map(|(operation, count)| format!("{count} {operation}"));
+        let requests = grown.collect::<Vec<_>>().join(", ");
+        format!("| {what} | {requests} | {} | {} |", self.read - before.read, self.written - before.written)
+    }
+}
+
+/// Measures calls, one after the other.
+struct Meter<'a> {
+    account: &'a Account,
+    process: Process,
+    rows: Vec<String>,
+}
+
+impl Meter<'_> {
+    async fn measure<T>(&mut self, what: &str, call: impl Future<Output = Result<T>>) {
+        let before = self.counters().await;
+        call.await.unwrap();
+        let after = self.counters().await;
+        self.rows.push(after.row_since(&before, what));
+    }
+
+    async fn counters(&self) -> Counters {
+        // A request is counted when its answer has been sent, which may be a moment after it arrived.
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        Counters::parse(&self.account.metrics().unwrap())
+    }
+
+    async fn queues(&self) -> (QueueClient, QueueClient) {
+        let queues = [unique_name(), unique_name()].map(|name| self.process.queues.queue(name));
+        for queue in &queues {
+            queue.create().await.unwrap();
+        }
+        queues.into()
+    }
+
+    fn blobs(&self) -> &BlobServiceClient {
+        &self.process.blobs
+    }
+}

@@ -1,0 +1,16 @@
+//! D: every pattern against a server: its story, its writers killed at every step, many at once, and what it costs.
+//!
+//! Without more it is a server in the test's own process. `CLIENT_TEST_CONNECTION_STRING` names another one.
+
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+#![allow(clippy::duplicate_mod, reason = "each story is a program with the stage among its modules")]
+
+#[path = "../../../client/tests/support/mod.rs"]
+mod support;
+
+mod contention;
+mod costs;
+mod killed;
+mod mortal;
+mod poison;
+mod stories;
