@@ -37,6 +37,21 @@ pub(crate) struct ServeArguments {
     /// Keep everything in memory and forget it at the end
     #[arg(long, alias = "inMemoryPersistence", env = "TABLEROCK_IN_MEMORY", help_heading = "Storage")]
     pub(crate) in_memory: bool,
+    /// Keep data in a database that speaks PostgreSQL's protocol, shared with any number of other servers
+    ///
+    /// For example postgres://user:password@host:5432/database?sslmode=require
+    #[arg(
+        long,
+        env = "TABLEROCK_STORE",
+        value_name = "URL",
+        hide_env_values = true,
+        conflicts_with_all = ["in_memory", "location"],
+        help_heading = "Storage"
+    )]
+    pub(crate) store: Option<String>,
+    /// Connections to the database of --store [default: 32]
+    #[arg(long, env = "TABLEROCK_STORE_CONNECTIONS", value_name = "N", help_heading = "Storage")]
+    pub(crate) store_connections: Option<usize>,
     /// Memory for cached data, in MiB [default: 128]
     #[arg(long, env = "TABLEROCK_CACHE_SIZE", value_name = "MIB", help_heading = "Storage")]
     pub(crate) cache_size: Option<u64>,

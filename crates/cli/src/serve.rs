@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tablerock_kv::{Clock, Dice, Engine, MemoryEngine, Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
+use tablerock_kv_postgres::{PostgresEngine, PostgresOptions};
 use tablerock_protocol::Service;
 use tablerock_server::{Accounts, Listening, Metrics, Operation, Road, Room, serve_admin, serve_service, tls};
 use tablerock_services::{AccountService, Analytics, BlobService, Error as ServiceFailure, QueueService, TableService};
@@ -16,7 +17,7 @@ use tokio::sync::watch;
 
 use crate::banner::{self, Services};
 use crate::logging;
-use crate::settings::{Address, Settings};
+use crate::settings::{Address, DataPlace, Settings};
 
 /// Serves until a signal asks for the end. The error is a sentence for the operator.
 pub(crate) fn run(settings: Settings) -> Result<(), String> {
@@ -50,9 +51,11 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
         Some((cert, key)) => Some(tls::acceptor(cert, key)?),
         None => None,
     };
-    let store = Store::new(open_engine(&settings)?);
+    let (engine, clock) = open_engine(&settings).await?;
+    let store = Store::new(engine);
     let banner = announcement(&settings, &listeners, admin_listener.as_ref())?;
-    let road = open_road(&mut settings, &store).await.map_err(|error| format!("cannot read the data: {error}"))?;
+    let road =
+        open_road(&mut settings, &store, clock).await.map_err(|error| format!("cannot read the data: {error}"))?;
     let road = Arc::new(road);
     // Whoever gets an answer may ask for the end at once, so the signals are listened for before the first one. A start
     // that takes long can still be cut off.
@@ -130,8 +133,7 @@ fn administer(
     start().map_err(|error: io::Error| format!("cannot serve the admin address: {error}"))
 }
 
-async fn open_road(settings: &mut Settings, store: &Store) -> Result<Road, ServiceFailure> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+async fn open_road(settings: &mut Settings, store: &Store, clock: Arc<dyn Clock>) -> Result<Road, ServiceFailure> {
     let tables = open_tables(settings, store, &clock).await?;
     let queues = open_queues(settings, store, &clock).await?;
     let blobs = open_blobs(settings, store, &clock).await?;
@@ -186,11 +188,23 @@ async fn open_blobs(settings: &Settings, store: &Store, clock: &Arc<dyn Clock>) 
     Ok(blobs)
 }
 
-fn open_engine(settings: &Settings) -> Result<Arc<dyn Engine>, String> {
-    let Some(data) = &settings.data else { return Ok(Arc::new(MemoryEngine::new())) };
-    let options = LocalOptions { cache_bytes: settings.cache_bytes, ..LocalOptions::default() };
-    let engine = LocalEngine::open_with(data, &options).map_err(|error| error.to_string())?;
-    Ok(Arc::new(engine))
+/// The engine, and the clock that goes with it: servers that share a database share its time as well.
+async fn open_engine(settings: &Settings) -> Result<(Arc<dyn Engine>, Arc<dyn Clock>), String> {
+    match &settings.data {
+        DataPlace::Memory => Ok((Arc::new(MemoryEngine::new()), Arc::new(SystemClock))),
+        DataPlace::Folder(data) => {
+            let options = LocalOptions { cache_bytes: settings.cache_bytes, ..LocalOptions::default() };
+            let engine = LocalEngine::open_with(data, &options).map_err(|error| error.to_string())?;
+            Ok((Arc::new(engine), Arc::new(SystemClock)))
+        }
+        DataPlace::Database { target, connections_max } => {
+            let options = PostgresOptions { connections_max: *connections_max, ..PostgresOptions::default() };
+            let engine = PostgresEngine::open(target.clone(), options).await;
+            let engine = engine.map_err(|error| format!("cannot use {target}: {error}"))?;
+            let clock = engine.clock();
+            Ok((engine, clock))
+        }
+    }
 }
 
 async fn bind(address: &Address, flag: &str) -> Result<TcpListener, String> {

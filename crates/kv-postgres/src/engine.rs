@@ -8,8 +8,9 @@ use parking_lot::Mutex;
 use tablerock_kv::{Bytes, Commit, Dice, Engine, ErrorKind, Health, Page, Range, Result, ScanLimits};
 use tokio::task::JoinHandle;
 
+use crate::failure::translate;
 use crate::pool::Pool;
-use crate::{PostgresOptions, Target, commit, drops, keeper, scan, schema};
+use crate::{DatabaseClock, PostgresOptions, Target, commit, drops, keeper, scan, schema};
 
 /// How long opening waits between two attempts to reach the database.
 const OPENING_PAUSE: Duration = Duration::from_millis(500);
@@ -17,6 +18,7 @@ const OPENING_PAUSE: Duration = Duration::from_millis(500);
 /// An engine whose records are rows of a database, shared with any number of other servers.
 pub struct PostgresEngine {
     pool: Arc<Pool>,
+    clock: Arc<DatabaseClock>,
     dice: Dice,
     /// What runs in the background until the engine is closed.
     tasks: Mutex<Vec<JoinHandle<()>>>,
@@ -39,10 +41,20 @@ impl PostgresEngine {
         }
         let pool = Arc::new(Pool::new(target, options));
         // Whoever opens an engine hears now, and not with the first request, that its role may not use the tables.
-        drop(pool.lease().await?);
-        let tasks =
-            vec![tokio::spawn(keeper::keep_looking(pool.clone())), tokio::spawn(drops::keep_sweeping(pool.clone()))];
-        Ok(Arc::new(Self { pool, dice: Dice::from_os(), tasks: Mutex::new(tasks) }))
+        let lease = pool.lease().await?;
+        let clock = DatabaseClock::start(&lease.connection().client).await;
+        let clock = Arc::new(clock.map_err(|error| translate("the database does not tell the time", error))?);
+        drop(lease);
+        let tasks = vec![
+            tokio::spawn(keeper::keep_looking(pool.clone(), clock.clone())),
+            tokio::spawn(drops::keep_sweeping(pool.clone())),
+        ];
+        Ok(Arc::new(Self { pool, clock, dice: Dice::from_os(), tasks: Mutex::new(tasks) }))
+    }
+
+    /// The time that all servers on this database share.
+    pub fn clock(&self) -> Arc<DatabaseClock> {
+        self.clock.clone()
     }
 }
 

@@ -29,9 +29,11 @@
 //! | `commit` | how a commit becomes one statement or one short transaction |
 //! | `scan` | pages by primary key |
 //! | `drops` | dropped ranges, swept by one server at a time |
+//! | [`clock`](DatabaseClock) | the time that all servers share |
 //! | `keeper` | the look at the database's health, now and then |
 //! | `failure` | the database's errors in the words of the contract |
 
+mod clock;
 mod commit;
 mod connection;
 mod digest;
@@ -47,6 +49,7 @@ mod statements;
 mod target;
 mod tls;
 
+pub use clock::DatabaseClock;
 pub use engine::PostgresEngine;
 pub use options::PostgresOptions;
 pub use target::Target;

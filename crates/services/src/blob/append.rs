@@ -57,7 +57,7 @@ impl BlobService {
             let offset = blob.length;
             blob.length += length;
             blob.blocks += 1;
-            blob.changed = self.next_change(Some(blob.changed));
+            blob.changed = self.next_change(Some(blob.changed))?;
             blob.lease = lease::after_write(blob.lease, self.clock.ticks());
             tx.put(key.clone(), blob.encode());
             Ok(Appended { changed: blob.changed, offset, blocks: blob.blocks })

@@ -178,7 +178,7 @@ impl BlobService {
                 self.check_takes_blocks(&Blob::decode(record)?, lease).map_err(Refused::Error)?;
             }
             let replaced = tx.get(&block_key).map(|record| UncommittedBlock::decode(&block_key, record)).transpose()?;
-            let newest = self.timestamps.next().ticks();
+            let newest = self.timestamps.next()?.ticks();
             let id_length = block.id.as_bytes().len() as u64;
             let header = match tx.get(&header_key).map(Header::decode).transpose()? {
                 None if !is_watched => return Err(Refused::NoWatch),
@@ -223,6 +223,9 @@ impl BlobService {
         loop {
             if let Err(error) = self.drop_old_blocks().await {
                 tracing::warn!(%error, "old blocks could not be dropped yet");
+            }
+            if let Err(error) = self.tidying.settle_old().await {
+                tracing::warn!(%error, "what servers left that died could not be cleared away yet");
             }
             tokio::time::sleep(SWEEP_TIME).await;
         }

@@ -82,7 +82,7 @@ impl BlobService {
         let timestamps = Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await?;
         let container_ids = Ids::new(store.clone(), keys::NEXT_CONTAINER_ID, CONTAINER_IDS_TAKEN_AT_ONCE);
         let content_ids = Ids::new(store.clone(), keys::NEXT_CONTENT_ID, CONTENT_IDS_TAKEN_AT_ONCE);
-        let tidying = tidying::Tidying::new(store.clone());
+        let tidying = tidying::Tidying::new(store.clone(), clock.clone());
         tidying.settle_all().await?;
         let inflow = content::Inflow::default();
         Ok(Self { store, clock, dice, timestamps, container_ids, content_ids, inflow, tidying })
@@ -100,9 +100,8 @@ impl BlobService {
     }
 
     /// The time of a change, later than that of the version it replaces.
-    fn next_change(&self, replaced: Option<DateTime>) -> DateTime {
-        let next = self.timestamps.next();
-        replaced.map_or(next, |replaced| next.max(DateTime::from_ticks(replaced.ticks() + 1)))
+    fn next_change(&self, replaced: Option<DateTime>) -> tablerock_kv::Result<DateTime> {
+        self.timestamps.next_after(replaced)
     }
 
     fn fresh_uuid(&self) -> Uuid {

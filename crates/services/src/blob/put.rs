@@ -127,7 +127,7 @@ impl BlobService {
         let now = self.clock.ticks();
         let current = seen.blob.as_ref();
         terms.check_replace(current, now)?;
-        let changed = self.next_change(current.map(|blob| blob.changed));
+        let changed = self.next_change(current.map(|blob| blob.changed))?;
         let tier = new.tier.clone().map(|name| Tier { name, changed });
         Ok(Blob {
             kind: new.kind,

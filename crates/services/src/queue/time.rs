@@ -76,12 +76,17 @@ impl QueueTime {
         ticks
     }
 
+    /// Other servers on the same store save theirs in the same place; the latest stays.
     async fn save(&self, now: u64) -> Result<()> {
+        let key = Bytes::from_static(keys::QUEUE_TIME);
         let put = |tx: &mut tablerock_kv::Transaction| {
-            tx.put(Bytes::from_static(keys::QUEUE_TIME), now.to_be_bytes().to_vec());
+            let saved = tx.get(&key).map_or(Ok(0), |bytes| decode(bytes))?;
+            if now > saved {
+                tx.put(key.clone(), now.to_be_bytes().to_vec());
+            }
             Ok::<_, Error>(())
         };
-        self.store.transact(&system_partition(), vec![], put).await?;
+        self.store.transact(&system_partition(), vec![key.clone()], put).await?;
         self.saved.fetch_max(now, Ordering::AcqRel);
         Ok(())
     }

@@ -47,8 +47,7 @@ impl TableService {
             let current = row_keys.iter().map(|key| current(tx, key)).collect::<Result<Vec<_>>>()?;
             // All entities of a group get one Timestamp, later than any that they had.
             let newest = current.iter().flatten().map(StoredEntity::timestamp).max();
-            let next = self.timestamps.next();
-            let timestamp = newest.map_or(next, |newest| next.max(DateTime::from_ticks(newest.ticks() + 1)));
+            let timestamp = self.timestamps.next_after(newest)?;
             let steps = group.operations().iter().zip(&row_keys).zip(&current).enumerate();
             steps
                 .map(|(index, ((operation, key), current))| {
