@@ -16,6 +16,7 @@
 mod account;
 pub mod analytics;
 pub mod blob;
+mod duty;
 mod error;
 mod ids;
 pub mod keys;

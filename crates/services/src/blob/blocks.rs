@@ -221,14 +221,20 @@ impl BlobService {
     /// Looks for blocks that have waited too long, as long as the server runs.
     pub async fn keep_sweeping(&self) {
         loop {
-            if let Err(error) = self.drop_old_blocks().await {
-                tracing::warn!(%error, "old blocks could not be dropped yet");
-            }
-            if let Err(error) = self.tidying.settle_old().await {
-                tracing::warn!(%error, "what servers left that died could not be cleared away yet");
+            if let Err(error) = self.sweep_if_ours().await {
+                tracing::warn!(%error, "what blobs left behind could not be cleared away yet");
             }
             tokio::time::sleep(SWEEP_TIME).await;
         }
+    }
+
+    /// One round, if no other server on the store does it.
+    async fn sweep_if_ours(&self) -> Result<()> {
+        if self.sweep_duty.is_ours().await? {
+            self.drop_old_blocks().await?;
+            self.tidying.settle_old().await?;
+        }
+        Ok(())
     }
 
     /// Drops blocks that have waited too long for a list.

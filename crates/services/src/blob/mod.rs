@@ -41,6 +41,7 @@ use tablerock_kv::{Clock, Dice, Store};
 use tablerock_protocol::{DateTime, Uuid};
 
 use crate::Result;
+use crate::duty::{self, Duty};
 use crate::ids::Ids;
 use crate::timestamps::Timestamps;
 
@@ -74,6 +75,7 @@ pub struct BlobService {
     content_ids: Ids,
     inflow: content::Inflow,
     tidying: Arc<tidying::Tidying>,
+    sweep_duty: Duty,
 }
 
 impl BlobService {
@@ -85,7 +87,8 @@ impl BlobService {
         let tidying = tidying::Tidying::new(store.clone(), clock.clone());
         tidying.settle_all().await?;
         let inflow = content::Inflow::default();
-        Ok(Self { store, clock, dice, timestamps, container_ids, content_ids, inflow, tidying })
+        let sweep_duty = Duty::new(store.clone(), clock.clone(), duty::BLOB_SWEEP);
+        Ok(Self { store, clock, dice, timestamps, container_ids, content_ids, inflow, tidying, sweep_duty })
     }
 
     /// Leaves the store as a clean stop should. Requests must have ended.

@@ -32,6 +32,7 @@ use std::sync::Arc;
 use tablerock_kv::{Clock, Dice, Store};
 
 use crate::Result;
+use crate::duty::{self, Duty};
 use crate::ids::Ids;
 
 use heads::Heads;
@@ -58,6 +59,7 @@ pub struct QueueService {
     message_numbers: Ids,
     heads: Heads,
     sweeps: Sweeps,
+    sweep_duty: Duty,
 }
 
 impl QueueService {
@@ -68,6 +70,7 @@ impl QueueService {
             message_numbers: Ids::new(store.clone(), keys::NEXT_MESSAGE_NUMBER, MESSAGE_NUMBERS_BLOCK),
             heads: Heads::new(store.is_exclusive()),
             sweeps: Sweeps::default(),
+            sweep_duty: Duty::new(store.clone(), clock.clone(), duty::QUEUE_SWEEP),
             store,
             clock,
             dice,

@@ -15,6 +15,7 @@ use tablerock_kv::{Bytes, Clock, Error, Result, Store, TICKS_PER_SECOND};
 use tablerock_protocol::DateTime;
 
 use super::keys;
+use super::messages::later;
 use crate::keys::system_partition;
 
 /// How much time may pass before it is saved again.
@@ -22,6 +23,9 @@ const SAVE_TICKS: u64 = 5 * TICKS_PER_SECOND;
 
 /// While this time is ahead of the clock, it loses one part in so many.
 const SLOWING_PARTS: u64 = 16;
+
+/// How far apart the times of servers may be that share a store. They all go by the store's clock.
+const SERVERS_APART_TICKS: u64 = TICKS_PER_SECOND;
 
 #[derive(Debug)]
 pub(super) struct QueueTime {
@@ -63,6 +67,15 @@ impl QueueTime {
     pub(super) async fn close(&self) -> Result<()> {
         let _saving = self.saving.lock().await;
         self.save(self.read()).await
+    }
+
+    /// When a message becomes visible that is to do so after this many seconds. What is to be visible at once shall be
+    /// so for every server on the store, also for one whose time is a little behind.
+    pub(super) fn visible_after(&self, now: u64, seconds: u32) -> u64 {
+        if seconds == 0 && !self.store.is_exclusive() {
+            return now.saturating_sub(SERVERS_APART_TICKS);
+        }
+        later(now, seconds.into())
     }
 
     fn read(&self) -> u64 {
