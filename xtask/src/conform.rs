@@ -13,8 +13,16 @@ use crate::suites::{Suite, Target};
 use crate::summary::{Row, Summary};
 use crate::workspace::{Workspace, is_ci};
 
+/// What the suites run against beside Tablerock on a disk.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Others {
+    pub(crate) azurite: bool,
+    pub(crate) postgres: bool,
+}
+
 /// `cargo xtask conform`.
-pub(crate) fn run(workspace: &Workspace, chosen: &[Suite], azurite: bool, table_port: u16) -> Result<bool> {
+pub(crate) fn run(workspace: &Workspace, chosen: &[Suite], others: Others, table_port: u16) -> Result<bool> {
+    let Others { azurite, postgres } = others;
     let ports = Ports::up_to(table_port)?;
     let suites = if chosen.is_empty() { Suite::ALL.to_vec() } else { chosen.to_vec() };
     let mut environments: Vec<Environment> = suites.iter().filter_map(|suite| suite.environment()).collect();
@@ -22,6 +30,9 @@ pub(crate) fn run(workspace: &Workspace, chosen: &[Suite], azurite: bool, table_
     let mut preparation = Preparation::begin(workspace, &environments);
     let mut summary = Summary::default();
     against(workspace, Target::Tablerock, &suites, ports, &mut preparation, &mut summary);
+    if postgres {
+        against(workspace, Target::TablerockOnPostgres, &suites, ports, &mut preparation, &mut summary);
+    }
     if azurite {
         against(workspace, Target::Azurite, &suites, ports, &mut preparation, &mut summary);
     }
@@ -39,7 +50,7 @@ pub(crate) fn against(
     summary: &mut Summary,
 ) -> Option<Ports> {
     let builds = [
-        (target == Target::Tablerock).then(|| checks::build_server(workspace)),
+        target.is_ours().then(|| checks::build_server(workspace)),
         suites.contains(&Suite::Raw).then(|| checks::build_raw(workspace)),
     ];
     let is_built = builds.iter().flatten().all(|row| row.failed == 0);
@@ -54,8 +65,7 @@ pub(crate) fn against(
     let server = match start(workspace, target, ports, preparation) {
         Ok(server) => server,
         Err(why) => {
-            let is_ours = target == Target::Tablerock;
-            summary.push(if is_ours { failed(name, &why) } else { cannot_run(name, "server", &why) });
+            summary.push(if target.is_ours() { failed(name, &why) } else { cannot_run(name, "server", &why) });
             leave_out(target, suites, summary);
             return None;
         }

@@ -47,6 +47,8 @@ mod scan;
 mod schema;
 mod statements;
 mod target;
+#[cfg(test)]
+mod tests;
 mod tls;
 
 pub use clock::DatabaseClock;

@@ -43,24 +43,30 @@ pub(crate) const PUT_MANY: &str = "INSERT INTO tablerock_records (partition, key
 pub(crate) const DELETE_MANY: &str = "DELETE FROM tablerock_records WHERE partition = $1 AND key = ANY($2)";
 
 /// A scan: `$1` is the most rows, `$2` the bytes after which rows come without their value. A page is cut by bytes where
-/// the data is, so that no more of it travels, and is held, than was asked for.
+/// the data is, so that no more of it travels, and is held, than was asked for. The order is named three times, as what
+/// the index gives, so that nothing is ever sorted.
 macro_rules! scan {
-    ($condition:literal) => {
+    ($condition:literal in order of $order:literal) => {
         concat!(
             "SELECT partition, key, CASE WHEN total - size < $2 THEN value END FROM (SELECT partition, key, value, size, \
-             CAST(sum(size) OVER (ORDER BY partition, key ROWS UNBOUNDED PRECEDING) AS bigint) AS total \
-             FROM (SELECT partition, key, value, \
+             CAST(sum(size) OVER (ORDER BY ",
+            $order,
+            " ROWS UNBOUNDED PRECEDING) AS bigint) AS total FROM (SELECT partition, key, value, \
              CAST(length(partition) + length(key) + length(value) AS bigint) AS size FROM tablerock_records WHERE ",
             $condition,
-            " ORDER BY partition, key LIMIT $1) AS first_rows) AS running ORDER BY partition, key"
+            " ORDER BY ",
+            $order,
+            " LIMIT $1) AS first_rows) AS running ORDER BY ",
+            $order
         )
     };
 }
 
-pub(crate) const SCAN_PARTITION: &str = scan!("partition = $3 AND key >= $4");
-pub(crate) const SCAN_WITHIN_PARTITION: &str = scan!("partition = $3 AND key >= $4 AND key < $5");
-pub(crate) const SCAN_TO_END: &str = scan!("(partition, key) >= ($3, $4)");
-pub(crate) const SCAN: &str = scan!("(partition, key) >= ($3, $4) AND (partition, key) < ($5, $6)");
+pub(crate) const SCAN_PARTITION: &str = scan!("partition = $3 AND key >= $4" in order of "key");
+pub(crate) const SCAN_WITHIN_PARTITION: &str = scan!("partition = $3 AND key >= $4 AND key < $5" in order of "key");
+pub(crate) const SCAN_TO_END: &str = scan!("(partition, key) >= ($3, $4)" in order of "partition, key");
+pub(crate) const SCAN: &str =
+    scan!("(partition, key) >= ($3, $4) AND (partition, key) < ($5, $6)" in order of "partition, key");
 
 /// The statements of one connection.
 pub(crate) struct Statements {

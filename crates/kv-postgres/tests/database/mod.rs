@@ -16,6 +16,7 @@ const DEBIAN: &str = "/usr/lib/postgresql";
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
 /// A running database server.
+#[derive(Debug)]
 pub struct DatabaseServer {
     bin: PathBuf,
     directory: PathBuf,
@@ -129,18 +130,26 @@ impl Drop for DatabaseServer {
     }
 }
 
+/// Whether this machine has a PostgreSQL to start.
+pub fn is_installed() -> bool {
+    search_programs().is_some()
+}
+
 fn find_programs() -> PathBuf {
+    search_programs().unwrap_or_else(|| {
+        panic!("no PostgreSQL: install the package postgresql, or name its programs in {BIN_VARIABLE}")
+    })
+}
+
+fn search_programs() -> Option<PathBuf> {
     let given = std::env::var_os(BIN_VARIABLE).map(PathBuf::from);
     let searched = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
     let packaged = std::fs::read_dir(DEBIAN).into_iter().flatten().flatten().map(|entry| entry.path().join("bin"));
     let mut packaged: Vec<_> = packaged.collect();
     packaged.sort();
     let places = given.into_iter().chain(searched.into_iter().flatten()).chain(packaged.into_iter().rev());
-    let found =
-        places.into_iter().find(|place| ["initdb", "pg_ctl", "psql"].iter().all(|name| place.join(name).exists()));
-    found.unwrap_or_else(|| {
-        panic!("no PostgreSQL: install the package postgresql, or name its programs in {BIN_VARIABLE}")
-    })
+    let mut places = places.into_iter();
+    places.find(|place| ["initdb", "pg_ctl", "psql"].iter().all(|name| place.join(name).exists()))
 }
 
 fn is_root() -> bool {
