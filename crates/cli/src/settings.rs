@@ -177,28 +177,24 @@ impl Settings {
     }
 }
 
-/// A place that was given as a flag or a variable wins over whatever the file says.
+/// The one place for data. A flag wins over what the file says of another place; memory wins over a folder.
 fn data_place(given: &ServeArguments, file: &File) -> Result<DataPlace, String> {
-    let folder = |location: &Path| DataPlace::Folder(location.join(DATA_FOLDER));
-    let connections_max = given.store_connections.or(file.store_connections).unwrap_or(32).max(1);
-    let database = |url: &str| -> Result<DataPlace, String> {
+    let in_memory = given.in_memory || file.in_memory.unwrap_or(false);
+    if file.store.is_some() && (file.in_memory.unwrap_or(false) || file.location.is_some()) {
+        return Err("store goes neither with in-memory nor with location: keep one in the settings file".to_owned());
+    }
+    let is_elsewhere = given.in_memory || given.location.is_some();
+    let url = given.store.as_ref().or(file.store.as_ref().filter(|_| !is_elsewhere));
+    if let Some(url) = url {
         let target = Target::parse(url).map_err(|error| format!("--store: {error}"))?;
-        Ok(DataPlace::Database { target, connections_max })
-    };
-    match (&given.store, given.in_memory, &given.location) {
-        (Some(url), _, _) => return database(url),
-        (None, true, _) => return Ok(DataPlace::Memory),
-        (None, false, Some(location)) => return Ok(folder(location)),
-        (None, false, None) => {}
+        let connections_max = given.store_connections.or(file.store_connections).unwrap_or(32).max(1);
+        return Ok(DataPlace::Database { target, connections_max });
     }
-    match (&file.store, file.in_memory.unwrap_or(false), &file.location) {
-        (Some(_), true, _) | (Some(_), _, Some(_)) => {
-            Err("store, in-memory and location exclude one another: keep one of them in the settings file".to_owned())
-        }
-        (Some(url), false, None) => database(url),
-        (None, true, _) => Ok(DataPlace::Memory),
-        (None, false, location) => Ok(folder(location.as_deref().unwrap_or(Path::new(".")))),
+    if in_memory {
+        return Ok(DataPlace::Memory);
     }
+    let location = given.location.as_deref().or(file.location.as_deref()).unwrap_or(Path::new("."));
+    Ok(DataPlace::Folder(location.join(DATA_FOLDER)))
 }
 
 #[cfg(test)]
@@ -238,7 +234,7 @@ mod tests {
         assert!(matches!(place, Ok(DataPlace::Folder(_))), "{place:?}");
 
         let both = File { store, in_memory: Some(true), ..File::default() };
-        assert!(data_place(&ServeArguments::default(), &both).unwrap_err().contains("exclude"));
+        assert!(data_place(&ServeArguments::default(), &both).unwrap_err().contains("keep one"));
         let given = ServeArguments { store: Some("mysql://host".to_owned()), ..Default::default() };
         assert!(data_place(&given, &File::default()).unwrap_err().contains("postgres://"));
     }

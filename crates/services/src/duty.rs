@@ -13,10 +13,6 @@ use crate::keys;
 /// How long after its last round a server counts as dead.
 const LEASE_TICKS: u64 = 120 * TICKS_PER_SECOND;
 
-pub(crate) const QUEUE_SWEEP: &[u8] = b"duty/queue-sweep";
-pub(crate) const BLOB_SWEEP: &[u8] = b"duty/blob-sweep";
-pub(crate) const RETENTION: &[u8] = b"duty/analytics-retention";
-
 /// One kind of work, as one server sees it.
 #[derive(Debug)]
 pub(crate) struct Duty {
@@ -69,7 +65,7 @@ mod tests {
     async fn one_server_has_a_duty_until_it_dies() {
         let store = Store::new(Arc::new(MemoryEngine::shared()));
         let clock = Arc::new(ManualClock::at(638_000_000_000_000_000));
-        let [one, other] = [0, 1].map(|_| Duty::new(store.clone(), clock.clone(), QUEUE_SWEEP));
+        let [one, other] = [0, 1].map(|_| Duty::new(store.clone(), clock.clone(), keys::QUEUE_SWEEP_DUTY));
         for _ in 0..5 {
             assert!(one.is_ours().await.unwrap() && !other.is_ours().await.unwrap());
             clock.advance(Duration::from_secs(100));
@@ -82,7 +78,7 @@ mod tests {
     async fn a_server_that_is_alone_has_every_duty_and_notes_nothing() {
         let store = Store::in_memory();
         let clock = Arc::new(ManualClock::at(1));
-        assert!(Duty::new(store.clone(), clock, BLOB_SWEEP).is_ours().await.unwrap());
-        assert_eq!(store.get(&keys::system_partition(), BLOB_SWEEP).await.unwrap(), None);
+        assert!(Duty::new(store.clone(), clock, keys::BLOB_SWEEP_DUTY).is_ours().await.unwrap());
+        assert_eq!(store.get(&keys::system_partition(), keys::BLOB_SWEEP_DUTY).await.unwrap(), None);
     }
 }

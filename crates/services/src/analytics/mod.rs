@@ -29,7 +29,7 @@ use tablerock_kv::{Clock, Dice};
 use tablerock_protocol::{DateTime, Service};
 use tokio::sync::Mutex;
 
-use crate::duty::{self, Duty};
+use crate::duty::Duty;
 use crate::{AccountService, BlobService, Result, TableService};
 
 pub use counters::Measured;
@@ -91,7 +91,7 @@ impl Analytics {
             accounts.into_iter().map(|account| (account.to_owned(), watch(account))).collect();
         let shared = settings.is_shared().then(|| {
             let refreshed = parking_lot::Mutex::new(clock.instant());
-            let retention = settings.duty(clock.clone(), duty::RETENTION);
+            let retention = settings.duty(clock.clone(), crate::keys::RETENTION_DUTY);
             Shared { settings: settings.clone(), refreshed, retention }
         });
         let analytics = Self { clock, accounts, log_room, refreshing: Mutex::default(), shared };

@@ -41,7 +41,7 @@ use tablerock_kv::{Clock, Dice, Store};
 use tablerock_protocol::{DateTime, Uuid};
 
 use crate::Result;
-use crate::duty::{self, Duty};
+use crate::duty::Duty;
 use crate::ids::Ids;
 use crate::timestamps::Timestamps;
 
@@ -87,7 +87,7 @@ impl BlobService {
         let tidying = tidying::Tidying::new(store.clone(), clock.clone());
         tidying.settle_all().await?;
         let inflow = content::Inflow::default();
-        let sweep_duty = Duty::new(store.clone(), clock.clone(), duty::BLOB_SWEEP);
+        let sweep_duty = Duty::new(store.clone(), clock.clone(), crate::keys::BLOB_SWEEP_DUTY);
         Ok(Self { store, clock, dice, timestamps, container_ids, content_ids, inflow, tidying, sweep_duty })
     }
 

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use tablerock_kv::{Clock, Dice, Store};
 
 use crate::Result;
-use crate::duty::{self, Duty};
+use crate::duty::Duty;
 use crate::ids::Ids;
 
 use heads::Heads;
@@ -70,7 +70,7 @@ impl QueueService {
             message_numbers: Ids::new(store.clone(), keys::NEXT_MESSAGE_NUMBER, MESSAGE_NUMBERS_BLOCK),
             heads: Heads::new(store.is_exclusive()),
             sweeps: Sweeps::default(),
-            sweep_duty: Duty::new(store.clone(), clock.clone(), duty::QUEUE_SWEEP),
+            sweep_duty: Duty::new(store.clone(), clock.clone(), crate::keys::QUEUE_SWEEP_DUTY),
             store,
             clock,
             dice,

@@ -11,14 +11,14 @@ use tablerock_kv::{Bytes, Error, Position, Range, Result, ScanLimits, Store, Tra
 use crate::keys;
 
 /// More servers than lanes are possible, and then take them from one another.
-const LANES: u64 = 64;
+const LANES: u8 = 64;
 
 /// How often a reservation runs into another server's before it gives up.
 const ATTEMPTS_MAX: usize = 64;
 
 /// Which ticks a server hands out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Lane(Option<u64>);
+pub(super) struct Lane(Option<u8>);
 
 impl Lane {
     /// All of them: nobody else writes to the store.
@@ -27,7 +27,8 @@ impl Lane {
     /// The first tick of the lane that is not before this one.
     pub(super) fn at_or_after(self, ticks: u64) -> u64 {
         let Some(number) = self.0 else { return ticks };
-        ticks + (LANES + number - ticks % LANES) % LANES
+        let (lanes, number) = (u64::from(LANES), u64::from(number));
+        ticks + (lanes + number - ticks % lanes) % lanes
     }
 }
 
@@ -94,7 +95,7 @@ impl Lanes {
     /// Raises a ceiling if the record is one that may be.
     async fn raise(
         &self,
-        number: u64,
+        number: u8,
         present: u64,
         ticks: u64,
         may: impl Fn(&Record) -> bool + Send + Sync,
@@ -105,38 +106,42 @@ impl Lanes {
             if !may(&record) {
                 return Ok(None);
             }
-            let ceiling = present.max(record.ceiling) + ticks;
+            // What is left below our own ceiling is still ours; below another's it never was.
+            let from = if record.owner == self.owner { 0 } else { record.ceiling };
+            let ceiling = (present.max(from) + ticks).max(record.ceiling);
             tx.put(key.clone(), encode(Record { ceiling, owner: self.owner }));
-            Ok(Some(Reserved { lane: Lane(Some(number)), from: record.ceiling, ceiling }))
+            Ok(Some(Reserved { lane: Lane(Some(number)), from, ceiling }))
         };
         self.store.transact(&keys::system_partition(), vec![key.clone()], decide).await
     }
 
     /// A lane that is free, or else the one whose ceiling is nearest.
-    async fn choose(&self, present: u64) -> Result<(u64, Record)> {
+    async fn choose(&self, present: u64) -> Result<(u8, Record)> {
         let limits = ScanLimits { records_max: LANES as usize, bytes_max: 1 << 20, deadline: None };
         let partition = keys::system_partition();
         let after_last = [&self.key_of(LANES - 1)[..], &[0]].concat();
         let range =
             Range::between(Position::new(partition.clone(), self.key_of(0)), Position::new(partition, after_last));
         let mut records = [Record { ceiling: 0, owner: 0 }; LANES as usize];
-        let mut used = 0;
+        let mut used = 0_u8;
         for found in self.store.scan(&range, limits).await?.records {
-            let number = found.key.last().map_or(0, |number| usize::from(*number));
-            let record = records.get_mut(number).ok_or_else(|| Error::corrupt("a lane has a number that none has"))?;
+            let number = found.key.last().copied().unwrap_or_default();
+            let record = records
+                .get_mut(usize::from(number))
+                .ok_or_else(|| Error::corrupt("a lane has a number that none has"))?;
             *record = decode(Some(&found.value))?;
             used = used.max(number + 1);
         }
         // Lanes that were in use before come first, so that there are no more of them than servers.
-        let free = (0..used).find(|number| records[*number].ceiling <= present);
-        let fresh = (used < records.len()).then_some(used);
-        let nearest = || (0..used).min_by_key(|number| records[*number].ceiling).unwrap_or_default();
+        let free = (0..used).find(|number| records[usize::from(*number)].ceiling <= present);
+        let fresh = (used < LANES).then_some(used);
+        let nearest = || (0..used).min_by_key(|number| records[usize::from(*number)].ceiling).unwrap_or_default();
         let number = free.or(fresh).unwrap_or_else(nearest);
-        Ok((number as u64, records[number]))
+        Ok((number, records[usize::from(number)]))
     }
 
-    fn key_of(&self, number: u64) -> Bytes {
-        [self.key, b"/", &[number as u8]].concat().into()
+    fn key_of(&self, number: u8) -> Bytes {
+        keys::timestamp_lane_key(self.key, number)
     }
 }
 
@@ -165,7 +170,7 @@ mod tests {
         for ticks in [0, 1, 63, 64, 638_000_000_000_000_000] {
             let mut firsts: Vec<_> = lanes.iter().map(|lane| lane.at_or_after(ticks)).collect();
             firsts.sort_unstable();
-            assert_eq!(firsts, (ticks..ticks + LANES).collect::<Vec<_>>());
+            assert_eq!(firsts, (ticks..ticks + u64::from(LANES)).collect::<Vec<_>>());
         }
         assert_eq!(Lane::ALL.at_or_after(7), 7);
     }

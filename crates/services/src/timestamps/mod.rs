@@ -257,6 +257,16 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_server_that_keeps_its_lane_keeps_to_its_clock() {
+        let (store, clock) = (shared(), Arc::new(ManualClock::at(NOON)));
+        let timestamps = open(&store, &clock).await;
+        for _ in 0..100 {
+            clock.advance(Duration::from_millis(700));
+            assert!(take(&timestamps).await - clock.ticks() < 64, "ahead of the clock by no more than its lane");
+        }
+    }
+
+    #[tokio::test]
     async fn a_server_that_is_alone_on_a_shared_store_stays_close_to_its_clock() {
         let (store, clock) = (shared(), Arc::new(ManualClock::at(NOON)));
         for _ in 0..10 {
