@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use database::DatabaseServer;
 use tablerock_protocol::DateTime;
@@ -32,8 +33,12 @@ struct Server {
 
 impl Server {
     fn start(schema: &str) -> Self {
+        Self::start_on(&DATABASE, schema)
+    }
+
+    fn start_on(database: &DatabaseServer, schema: &str) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tablerock"));
-        command.env_clear().args(["--store", &DATABASE.url(schema), "--accounts", &format!("{ACCOUNT}:{KEY}")]);
+        command.env_clear().args(["--store", &database.url(schema), "--accounts", &format!("{ACCOUNT}:{KEY}")]);
         command
             .args(["blob", "queue", "table", "admin"].iter().flat_map(|port| [format!("--{port}-port"), "0".into()]));
         let mut process = command.stdout(Stdio::piped()).spawn().expect("the binary runs");
@@ -61,6 +66,16 @@ impl Server {
         stream.read_to_string(&mut answer).expect("the server answers in text");
         let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
         Answer { head: head.to_owned(), body: body.to_owned() }
+    }
+
+    fn health(&self) -> String {
+        let line = self.banner.iter().find(|line| line.contains("/health")).expect("health");
+        let address = line.split("//").nth(1).and_then(|rest| rest.split('/').next()).expect("an address");
+        let mut stream = TcpStream::connect(address).expect("the server listens");
+        stream.write_all(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").expect("the server reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the server answers in text");
+        answer
     }
 
     fn insert(&self, table: &str, keys: [&str; 2]) -> Answer {
@@ -228,4 +243,33 @@ fn what_one_server_was_writing_when_it_died_does_not_hinder_the_others() {
         assert!(answer.body.contains(&format!("\"RowKey\":\"{row}\"")), "{row} is lost");
     }
     assert_eq!(acknowledged.len(), 30);
+}
+
+#[test]
+fn a_database_that_is_away_is_told_within_seconds_and_found_again() {
+    let database = DatabaseServer::start();
+    let server = Server::start_on(&database, "away");
+    assert_eq!(server.create_table("People").status(), "201");
+    assert_eq!(server.insert("People", ["p", "before"]).status(), "201");
+    for round in 0..3 {
+        database.kill();
+        let started = Instant::now();
+        for (method, path) in [("GET", "/People()"), ("DELETE", "/Tables('People')")] {
+            let refused = server.ask(TABLE, method, path, PLAIN, "");
+            assert_eq!(refused.status(), "503", "{}", refused.body);
+            assert!(refused.body.contains("ServerBusy"), "{}", refused.body);
+            assert_eq!(refused.header("retry-after"), "1");
+        }
+        assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+        assert!(server.health().starts_with("HTTP/1.1 503"), "{}", server.health());
+
+        database.resume();
+        let give_up = Instant::now() + Duration::from_secs(20);
+        while !server.health().starts_with("HTTP/1.1 200") {
+            assert!(Instant::now() < give_up, "{}", server.health());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert_eq!(server.insert("People", ["p", &format!("after {round}")]).status(), "201");
+    }
+    assert_eq!(server.ask(TABLE, "GET", "/People()", PLAIN, "").body.matches("RowKey").count(), 4);
 }

@@ -85,6 +85,10 @@ impl Clock for DatabaseClock {
     fn instant(&self) -> Instant {
         Instant::now()
     }
+
+    fn error_ticks(&self) -> u64 {
+        ticks_in(self.known.lock().error_at(Instant::now()))
+    }
 }
 
 async fn ask(client: &Client) -> Result<Known, Error> {

@@ -63,8 +63,8 @@ impl BlobService {
             Ok(Appended { changed: blob.changed, offset, blocks: blob.blocks })
         };
         let appended = self.store.transact(&place.partition, vec![key.clone()], decide).await;
-        if let (Ok(_), Some(note)) = (&appended, note) {
-            note.kept();
+        if let Some(note) = note {
+            note.ended(&appended);
         }
         appended
     }

@@ -13,7 +13,7 @@ use super::content::{Received, ReceivedBody};
 use super::fields::{FieldReader, FieldWriter};
 use super::lease::{self, Leased};
 use super::record::{Blob, BlobKind};
-use super::tidying::{Direction, Holding};
+use super::tidying::{Direction, Holding, OpenNote};
 use super::{BlobService, keys};
 use crate::{Error, Result};
 
@@ -138,22 +138,36 @@ impl BlobService {
             return Err(StoreError::internal("a block was received as if it were a small blob").into());
         };
         let block = UncommittedBlock { id: id.clone(), content, length: received.length };
-        let (mut is_watched, mut noted, mut _leaving) = (false, None, None);
+        let mut leaving = None;
+        let put = self.put_received_block(&place, lease, &block, &mut leaving).await;
+        if let (Some(leaving), Ok(()) | Err(Error::Refused(_))) = (leaving, &put) {
+            leaving.over();
+        }
+        note.ended(&put);
+        put
+    }
+
+    /// Puts a block whose content is there. `leaving` becomes the note about a block that it replaces.
+    async fn put_received_block(
+        &self,
+        place: &Place,
+        lease: Option<LeaseId>,
+        block: &UncommittedBlock,
+        leaving: &mut Option<OpenNote>,
+    ) -> Result<()> {
+        let (mut is_watched, mut noted) = (false, None);
         let mut attempts = Attempts::default();
         loop {
-            match self.try_put_block(&place, lease, &block, is_watched, noted.as_ref()).await {
-                Ok(()) => {
-                    note.kept();
-                    return Ok(());
-                }
+            match self.try_put_block(place, lease, block, is_watched, noted.as_ref()).await {
+                Ok(()) => return Ok(()),
                 Err(Refused::NoWatch) => {
-                    self.watch(&place).await?;
+                    self.watch(place).await?;
                     is_watched = true;
                 }
                 Err(Refused::NoNote(replaced)) => {
                     let id = self.content_ids.next().await?;
                     // Settled when this ends, one way or the other.
-                    _leaving = Some(self.note(&place, id, vec![replaced.holding()], Direction::Leaving).await?);
+                    *leaving = Some(self.note(place, id, vec![replaced.holding()], Direction::Leaving).await?);
                     noted = Some(replaced);
                 }
                 Err(Refused::Error(error)) => return Err(error),

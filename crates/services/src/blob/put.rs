@@ -108,11 +108,11 @@ impl BlobService {
                 let changed = blob.changed;
                 Ok((Change::replacing(seen, Some(blob)), changed))
             })
-            .await?;
+            .await;
         if let Some(note) = note {
-            note.kept();
+            note.ended(&changed);
         }
-        Ok(changed)
+        changed
     }
 
     /// The record of a new blob, if it may take the place of what is there.

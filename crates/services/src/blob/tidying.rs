@@ -355,17 +355,24 @@ fn contents_of(pieces: &[Piece]) -> impl Iterator<Item = (u64, u64)> + '_ {
 }
 
 impl OpenNote {
-    /// Says that everything in the note is referred to by now.
-    pub(super) fn kept(mut self) {
-        if let Some(work) = &mut self.work {
-            work.known = Known::Kept;
+    /// Tells how the write ended that was to refer to everything in the note. A rule that refused it is an end; a store
+    /// that failed has not told what became of it.
+    pub(super) fn ended<T>(self, outcome: &crate::Result<T>) {
+        match outcome {
+            Ok(_) => self.know(Known::Kept),
+            Err(crate::Error::Refused(_)) => self.know(Known::Over),
+            Err(crate::Error::Store(_)) => {}
         }
     }
 
     /// Says that the write is over: it has taken effect, or never will.
-    pub(super) fn over(mut self) {
+    pub(super) fn over(self) {
+        self.know(Known::Over);
+    }
+
+    fn know(mut self, known: Known) {
         if let Some(work) = &mut self.work {
-            work.known = Known::Over;
+            work.known = known;
         }
     }
 }

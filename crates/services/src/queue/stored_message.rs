@@ -83,7 +83,7 @@ impl StoredMessage {
             inserted: DateTime::from_ticks(self.inserted),
             expires: DateTime::from_ticks(self.expires),
             receipt: PopReceipt { visible: key.visible, number: key.number, changes: self.changes },
-            // Servers that share a store put it a little before the message was inserted: see `QueueTime::visible_after`.
+            // It may lie a little before the time of its insertion: see `QueueTime::visible_after`.
             next_visible: DateTime::from_ticks(key.visible.max(self.inserted)),
             dequeue_count: self.dequeue_count,
             text: String::from_utf8_lossy(&self.text).into_owned(),

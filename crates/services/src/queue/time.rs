@@ -24,9 +24,6 @@ const SAVE_TICKS: u64 = 5 * TICKS_PER_SECOND;
 /// While this time is ahead of the clock, it loses one part in so many.
 const SLOWING_PARTS: u64 = 16;
 
-/// How far apart the times of servers may be that share a store. They all go by the store's clock.
-const SERVERS_APART_TICKS: u64 = TICKS_PER_SECOND;
-
 #[derive(Debug)]
 pub(super) struct QueueTime {
     store: Store,
@@ -70,12 +67,15 @@ impl QueueTime {
     }
 
     /// When a message becomes visible that is to do so after this many seconds. What is to be visible at once shall be
-    /// so for every server on the store, also for one whose time is a little behind.
+    /// so for every server on the store, so it is as early as the clock may be ahead.
     pub(super) fn visible_after(&self, now: u64, seconds: u32) -> u64 {
-        if seconds == 0 && !self.store.is_exclusive() {
-            return now.saturating_sub(SERVERS_APART_TICKS);
-        }
-        later(now, seconds.into())
+        if seconds == 0 { now.saturating_sub(self.clock.error_ticks()) } else { later(now, seconds.into()) }
+    }
+
+    /// The last time at which what is visible then is so now: as late as the clock may be behind. With what
+    /// [`visible_after`](Self::visible_after) does, whoever looks after a message was put finds it, at any server.
+    pub(super) fn visible_until(&self, now: u64) -> u64 {
+        now.saturating_add(self.clock.error_ticks())
     }
 
     fn read(&self) -> u64 {
