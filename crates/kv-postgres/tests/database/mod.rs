@@ -5,7 +5,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,8 @@ pub struct DatabaseServer {
     bin: PathBuf,
     directory: PathBuf,
     port: u16,
+    /// Settings beside those that every test has.
+    settings: String,
     /// Cleans up when its standard input closes, which happens however this process ends: what a `static` holds is never
     /// dropped.
     watch: Option<Child>,
@@ -29,13 +31,33 @@ pub struct DatabaseServer {
 impl DatabaseServer {
     /// Makes a cluster and starts it. What tests kill is a process and never the machine, so nothing needs a sync.
     pub fn start() -> Self {
+        Self::start_with(|_| String::new())
+    }
+
+    /// One that speaks TLS, with this certificate and key (PEM), and nothing else.
+    pub fn start_encrypted(certificate: &str, key: &str) -> Self {
+        Self::start_with(|server| {
+            let place = |name: &str| server.directory.join(name);
+            for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+                std::fs::write(place(name), text).expect("the directory is ours");
+                succeed(Command::new("chmod").arg("600").arg(place(name)));
+                server.give_away(&place(name));
+            }
+            std::fs::write(place("hba"), "hostssl all all all trust\n").expect("the directory is ours");
+            server.give_away(&place("hba"));
+            let [certificate, key, hba] =
+                ["server.crt", "server.key", "hba"].map(|name| place(name).display().to_string());
+            format!("-c ssl=on -c ssl_cert_file={certificate} -c ssl_key_file={key} -c hba_file={hba}")
+        })
+    }
+
+    fn start_with(settings: impl FnOnce(&Self) -> String) -> Self {
         let directory = std::env::temp_dir().join(format!("tablerock-postgres-{}-{}", std::process::id(), free_port()));
         std::fs::create_dir_all(&directory).expect("a temporary directory can be made");
-        let mut server = Self { bin: find_programs(), directory, port: free_port(), watch: None };
-        if is_root() {
-            let owner = format!("{}:", plain_user());
-            succeed(Command::new("chown").arg(owner).arg(&server.directory));
-        }
+        let mut server =
+            Self { bin: find_programs(), directory, port: free_port(), settings: String::new(), watch: None };
+        server.give_away(&server.directory);
+        server.settings = settings(&server);
         let data = server.data();
         let mut initdb = server.program("initdb");
         initdb.args(["--username=tablerock", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"]);
@@ -43,6 +65,13 @@ impl DatabaseServer {
         server.watch = Some(server.start_watch());
         server.resume();
         server
+    }
+
+    /// Lets the user have a file who runs the server.
+    fn give_away(&self, path: &Path) {
+        if is_root() {
+            succeed(Command::new("chown").arg(format!("{}:", plain_user())).arg(path));
+        }
     }
 
     fn start_watch(&self) -> Child {
@@ -57,8 +86,8 @@ impl DatabaseServer {
     /// Starts it again after [`kill`](Self::kill).
     pub fn resume(&self) {
         let options = format!(
-            "-c port={} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off -c max_connections=300",
-            self.port
+            "-c port={} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off -c max_connections=300 {}",
+            self.port, self.settings
         );
         let log = self.directory.join("log");
         let mut start = self.program("pg_ctl");
