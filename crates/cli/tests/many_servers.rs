@@ -6,7 +6,7 @@
 mod database;
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -39,8 +39,11 @@ impl Server {
     fn start_on(database: &DatabaseServer, schema: &str) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tablerock"));
         command.env_clear().args(["--store", &database.url(schema), "--accounts", &format!("{ACCOUNT}:{KEY}")]);
-        command
-            .args(["blob", "queue", "table", "admin"].iter().flat_map(|port| [format!("--{port}-port"), "0".into()]));
+        command.args(["blob", "queue", "table"].iter().flat_map(|port| [format!("--{port}-port"), "0".into()]));
+        // For the admin address, 0 is none.
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        command.arg("--admin-port").arg(listener.local_addr().expect("it has an address").port().to_string());
+        drop(listener);
         let mut process = command.stdout(Stdio::piped()).spawn().expect("the binary runs");
         let stdout = BufReader::new(process.stdout.take().expect("stdout is piped"));
         let lines = stdout.lines().map(|line| line.expect("the banner is text"));
