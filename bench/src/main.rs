@@ -24,7 +24,7 @@ const OTHERS_SHARE_MAX: f64 = 0.05;
 
 /// Measures Tablerock beside its rivals.
 ///
-/// All rows together take about half an hour on two cores, most of it for Azurite and for a table of ten million entities,
+/// All rows together take about 40 minutes on two cores, most of it for Azurite and for a table of ten million entities,
 /// which needs 15 GB on the disk. The exit code is 1 if a target was missed and nothing explains it, 2 if nothing could be measured.
 #[derive(Parser, Debug)]
 struct Options {

@@ -191,7 +191,7 @@ mod tests {
             results.is_success()
         };
         assert!(judge(Row::Group, 30.0));
-        assert!(!judge(Row::PointRead, 25.0));
+        assert!(!judge(Row::PartitionQuery, 25.0));
     }
 
     #[test]

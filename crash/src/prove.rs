@@ -12,12 +12,10 @@ use crate::{archive, power};
 
 const LOAD_TIME: Duration = Duration::from_millis(300);
 
-/// What must be missed, by whom, if data is set back past the deletion and the creation of some of it.
-const MISSED: [(&str, [&str; 2]); 3] = [
-    ("tables", ["is gone", "expected"]),
-    ("messages", ["is lost", "is back"]),
-    ("blobs", ["is gone", "is there and should not be"]),
-];
+/// What must be missed, by whom, if data is set back past the deletion and the creation of some of it. There are few
+/// blobs, so it is chance whether one of them was made or deleted since; that some have other content is not.
+const MISSED: [(&str, &[&str]); 3] =
+    [("tables", &["is gone", "expected"]), ("messages", &["is lost", "is back"]), ("blobs", &["different from byte"])];
 
 /// Plants each loss, and fails if one goes unnoticed.
 pub async fn run(run: &Run) -> Result<String, String> {
@@ -33,7 +31,7 @@ fn staffing() -> Staffing {
 }
 
 /// A directory that is set back to an earlier state between two starts has lost what was acknowledged since, and has again
-/// what was deleted since. Each service must miss both.
+/// what was deleted since. Each service must tell.
 async fn rolled_back(run: &Run) -> Result<usize, String> {
     let mut rng = run.rng("rolled back");
     let clock = ClockOffset::default();
@@ -66,7 +64,7 @@ async fn rolled_back(run: &Run) -> Result<usize, String> {
     server.kill();
     place.clean_up();
     for ((service, signs), violations) in MISSED.iter().zip(&missed) {
-        for sign in signs {
+        for sign in *signs {
             let Some(found) = violations.iter().find(|violation| violation.contains(sign)) else {
                 return Err(format!(
                     "{service} were set back by a whole load, and \"{sign}\" was not among {violations:?}"

@@ -68,6 +68,27 @@ impl Drop for Server {
 }
 
 #[test]
+fn a_server_whose_output_nobody_reads_serves_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let mut command = Command::new(BINARY);
+    command.env_clear().args(ANY_PORTS).args(["--table-port", &port, "--location"]).arg(folder.path());
+    let mut process = command.stdout(Stdio::piped()).spawn().expect("the binary runs");
+    drop(process.stdout.take());
+    let address = format!("127.0.0.1:{port}");
+    let mut server = Server { process, banner: vec![], address };
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while TcpStream::connect(&server.address).is_err() {
+        assert!(std::time::Instant::now() < end, "it listens");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let answer = server.request("GET /devstoreaccount1/Tables HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    server.signal("-TERM");
+    assert_eq!(server.process.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn a_start_tells_where_to_connect_and_a_signal_ends_it_cleanly() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start(command(folder.path()));

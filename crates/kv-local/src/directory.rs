@@ -5,6 +5,7 @@
 //! tablerock-format   which format the data has
 //! store.unfinished   there while the data is made: what a crash leaves then is made again
 //! store/             fjall's files
+//! contents/          large contents, a folder for each group and a file for each content
 //! ```
 //!
 //! Other files are left alone.
@@ -20,6 +21,7 @@ use crate::format;
 
 const LOCK_NAME: &str = "tablerock-lock";
 const DATA_NAME: &str = "store";
+const CONTENTS_NAME: &str = "contents";
 const UNFINISHED_NAME: &str = "store.unfinished";
 
 /// A data directory that is ours as long as this value lives.
@@ -60,6 +62,11 @@ impl Directory {
     /// Where the data is.
     pub(crate) fn data(&self) -> PathBuf {
         self.location.join(DATA_NAME)
+    }
+
+    /// Where large contents are, once there are any.
+    pub(crate) fn contents(&self) -> PathBuf {
+        self.location.join(CONTENTS_NAME)
     }
 
     /// Whether there is data, made to the end. Data that was not is removed: nobody has been told of it.

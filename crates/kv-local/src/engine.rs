@@ -10,9 +10,10 @@ use bytes::Bytes;
 use fjall::PersistMode;
 use parking_lot::Mutex;
 use tablerock_kv::key::physical;
-use tablerock_kv::{Commit, Engine, Error, Health, Page, Range, Result, ScanLimits};
+use tablerock_kv::{Commit, Contents, Engine, Error, Health, Page, Range, Result, ScanLimits};
 
 use crate::committer::{Committer, Seam, Shared};
+use crate::contents::ContentFiles;
 use crate::database::{self, Handles, KEY_BYTES_MAX};
 use crate::directory::Directory;
 use crate::failure::translate;
@@ -38,6 +39,7 @@ const STALL: Duration = Duration::from_secs(30);
 pub struct LocalEngine {
     pub(crate) shared: Arc<Shared>,
     intents: Arc<Intents>,
+    contents: Arc<ContentFiles>,
     sweep_delay: Duration,
     /// What closing lets go of.
     pub(crate) open: Mutex<Option<Open>>,
@@ -84,8 +86,9 @@ impl LocalEngine {
         };
         let threads =
             vec![start("tablerock-commit", move || committer.run())?, start("tablerock-sweep", move || sweeper.run())?];
+        let contents = Arc::new(ContentFiles::new(directory.contents()));
         let open = Mutex::new(Some(Open { threads, handles, directory }));
-        Ok(Self { shared, intents, sweep_delay: options.sweep_delay, open })
+        Ok(Self { shared, intents, contents, sweep_delay: options.sweep_delay, open })
     }
 
     /// What has been done since the engine was opened, and what waits.
@@ -235,6 +238,10 @@ impl Engine for LocalEngine {
     fn is_exclusive(&self) -> bool {
         // The directory is locked, and a commit is accepted in one step.
         true
+    }
+
+    fn contents(&self) -> Option<Arc<dyn Contents>> {
+        Some(Arc::clone(&self.contents) as Arc<dyn Contents>)
     }
 
     fn health(&self) -> Health {

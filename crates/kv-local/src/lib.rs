@@ -36,10 +36,12 @@
 //! | `overlay` | what is on its way to disk |
 //! | `queue`, `committer` | group commit |
 //! | `walk` | scans |
+//! | `contents` | large contents, each a file |
 //! | `intents`, `sweeper` | dropped ranges and their space |
 //! | `options`, `statistics`, `failure` | settings, counters, and errors in our words |
 
 mod committer;
+mod contents;
 mod database;
 mod directory;
 mod engine;

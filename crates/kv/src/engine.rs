@@ -5,12 +5,13 @@
 //! small enough for an embedded tree, a map in memory and a remote database alike; it assumes neither locks nor
 //! code that runs beside the data. [`Store`](crate::Store) turns it into transactions.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::{Range, Result};
+use crate::{Contents, Range, Result};
 
 /// What every engine promises. The suite in [`crate::suite`] is this contract as tests.
 #[async_trait]
@@ -38,6 +39,11 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
     /// writes there itself. It then also holds that a commit whose future is dropped has either been accepted by
     /// that time, and shows in [`read_newest`](Engine::read_newest), or never happens.
     fn is_exclusive(&self) -> bool;
+
+    /// Where large contents are better off than in records, if there is such a place.
+    fn contents(&self) -> Option<Arc<dyn Contents>> {
+        None
+    }
 
     /// Whether the engine can serve, for the health endpoint.
     fn health(&self) -> Health;

@@ -34,6 +34,7 @@
 //! | module | owns |
 //! | --- | --- |
 //! | [`engine`](Engine) | the contract |
+//! | [`contents`](Contents) | what an engine may offer for bytes that are too many for a record |
 //! | [`store`](Store) | transactions on top of it: declared reads, a decision, one commit, retries |
 //! | [`range`](Range) | positions in the order, and ranges between them |
 //! | [`key`] | order-preserving pieces of keys, and the one string an engine stores |
@@ -43,6 +44,7 @@
 //! | [`suite`] | the contract as tests |
 
 mod clock;
+mod contents;
 mod dice;
 mod engine;
 mod error;
@@ -57,6 +59,7 @@ mod transaction;
 
 pub use bytes::Bytes;
 pub use clock::{Clock, ManualClock, SystemClock, TICKS_AT_UNIX_EPOCH, TICKS_PER_SECOND};
+pub use contents::{ContentName, ContentReader, ContentWriter, Contents};
 pub use dice::Dice;
 pub use engine::{Commit, Engine, Health, Page, Record, ScanLimits};
 pub use error::{Error, ErrorKind, Result};

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::{Dice, Engine, Error, ErrorKind, Health, MemoryEngine, Page, Range, Result, ScanLimits, Transaction};
+use crate::{
+    Contents, Dice, Engine, Error, ErrorKind, Health, MemoryEngine, Page, Range, Result, ScanLimits, Transaction,
+};
 
 /// How often a transaction runs before its caller is told that the partition is too busy.
 const ATTEMPTS_MAX: u32 = 64;
@@ -81,6 +83,11 @@ impl Store {
     /// ```
     pub async fn scan(&self, range: &Range, limits: ScanLimits) -> Result<Page> {
         self.engine.scan(range, limits).await
+    }
+
+    /// Where large contents are better off than in records, if there is such a place.
+    pub fn contents(&self) -> Option<Arc<dyn Contents>> {
+        self.engine.contents()
     }
 
     /// Reads `keys` of one partition, lets `decide` judge them and write, and commits: all of it or nothing,

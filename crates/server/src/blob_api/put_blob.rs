@@ -101,4 +101,8 @@ impl ContentSource for RequestContent<'_> {
         self.bytes_left = left.ok_or_else(|| ServiceError::body_too_large(self.bytes_max))?;
         Ok(Some(piece))
     }
+
+    fn bytes_left(&self) -> Option<u64> {
+        self.upload.announced_bytes()
+    }
 }

@@ -1,6 +1,6 @@
 //! Which blob a request is about, and on what terms.
 
-use tablerock_kv::Bytes;
+use tablerock_kv::{Bytes, ContentName};
 use tablerock_protocol::blob::{Conditions, LeaseId, TagCondition, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
@@ -47,6 +47,25 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn new(container_id: u64, name: &str) -> Self {
         Self { container_id, partition: keys::blob_partition(container_id, name), name: name.to_owned() }
+    }
+}
+
+/// A content by the place where it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ContentAddress {
+    pub(super) container_id: u64,
+    pub(super) content: u64,
+}
+
+impl ContentAddress {
+    /// Where its records are, if it is records.
+    pub(super) fn partition(self) -> Bytes {
+        keys::content_partition(self.container_id, self.content)
+    }
+
+    /// What the engine knows it by, if it is none.
+    pub(super) fn name(self) -> ContentName {
+        ContentName { group: self.container_id, number: self.content }
     }
 }
 

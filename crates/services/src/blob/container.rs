@@ -145,6 +145,9 @@ impl BlobService {
     async fn drop_blobs(&self, account: &str, container_id: u64) -> Result<()> {
         self.store.drop_range(keys::container_blobs(container_id)).await?;
         self.store.drop_range(keys::container_contents(container_id)).await?;
+        if let Some(contents) = self.store.contents() {
+            contents.remove_group(container_id).await?;
+        }
         let forget = |tx: &mut Transaction| {
             tx.delete(keys::drop_note_key(container_id));
             Ok(())

@@ -1,15 +1,16 @@
-//! Content on its way in: cut into chunks, a few of which go to the store at a time while the next ones arrive.
+//! Content on its way in: cut into chunks, a few of which are on their way to the store while the next ones arrive. There they
+//! become records, or one file where the engine has a place for large contents.
 
 use std::sync::Arc;
 
 use bytes::BytesMut;
-use tablerock_kv::{Bytes, Error as StoreError, Store};
+use tablerock_kv::{Bytes, ContentWriter, Error as StoreError, Store};
 use tablerock_protocol::blob::{Checksums, Digests};
 use tablerock_protocol::{ErrorCode, ServiceError};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::address::Place;
+use super::address::{ContentAddress, Place};
 use super::keys;
 use super::tidying::OpenNote;
 use crate::{Error, Result};
@@ -21,6 +22,10 @@ pub(super) const CHUNK_BYTES: usize = 256 << 10;
 /// Lists read these records too, so it must not be much.
 pub(super) const INLINE_BYTES_MAX: usize = 16 << 10;
 
+/// Content up to this is records also where the engine has a place for large ones: two of them share the syncs of others,
+/// and a file has its own.
+pub(super) const RECORDS_BYTES_MAX: u64 = 2 * CHUNK_BYTES as u64;
+
 /// Chunks of one content that are under way to the store.
 const CHUNKS_IN_FLIGHT: usize = 8;
 
@@ -31,12 +36,19 @@ const CHUNKS_IN_FLIGHT_TOTAL: usize = 64;
 pub trait ContentSource: Send {
     /// The next bytes; `None` at the end.
     fn next(&mut self) -> impl Future<Output = Result<Option<Bytes>, ServiceError>> + Send;
+
+    /// How many bytes are still to come, if that is known.
+    fn bytes_left(&self) -> Option<u64>;
 }
 
 /// Content that is at hand as a whole.
 impl ContentSource for Option<Bytes> {
     async fn next(&mut self) -> Result<Option<Bytes>, ServiceError> {
         Ok(self.take())
+    }
+
+    fn bytes_left(&self) -> Option<u64> {
+        Some(self.as_ref().map_or(0, |bytes| bytes.len() as u64))
     }
 }
 
@@ -73,30 +85,59 @@ impl Default for Inflow {
     }
 }
 
+impl Inflow {
+    async fn permit(&self) -> OwnedSemaphorePermit {
+        Arc::clone(&self.0).acquire_owned().await.expect("the semaphore is never closed")
+    }
+
+    /// The chunk, under way for as long as anybody has what this gives.
+    async fn hold(&self, chunk: Bytes) -> Bytes {
+        Bytes::from_owner(UnderWay { chunk, _permit: self.permit().await })
+    }
+}
+
+struct UnderWay {
+    chunk: Bytes,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for UnderWay {
+    fn as_ref(&self) -> &[u8] {
+        &self.chunk
+    }
+}
+
 /// One content under way.
 pub(super) struct Upload {
-    store: Store,
     inflow: Inflow,
-    partition: Bytes,
+    destination: Destination,
     buffer: BytesMut,
-    chunks: u64,
     length: u64,
-    commits: JoinSet<Result<(), StoreError>>,
     hashing: Hashing,
 }
 
+/// Where a content goes. Which it is follows from what was known of its length at the beginning, so a reader looks in the
+/// likely place first and then in the other.
+enum Destination {
+    Records(ChunkRecords),
+    File(Box<dyn ContentWriter>),
+}
+
 impl Upload {
-    pub(super) fn new(store: Store, inflow: Inflow, partition: Bytes, checksums: Checksums) -> Self {
-        Self {
-            store,
-            inflow,
-            partition,
-            buffer: BytesMut::new(),
-            chunks: 0,
-            length: 0,
-            commits: JoinSet::new(),
-            hashing: Hashing::Idle(checksums),
-        }
+    /// `expected_bytes` is how long the content is going to be, if that is known.
+    pub(super) fn new(
+        store: &Store,
+        inflow: Inflow,
+        at: ContentAddress,
+        expected_bytes: Option<u64>,
+        checksums: Checksums,
+    ) -> Self {
+        let is_large = expected_bytes.is_none_or(|bytes| bytes > RECORDS_BYTES_MAX);
+        let destination = match store.contents().filter(|_| is_large) {
+            Some(contents) => Destination::File(contents.create(at.name())),
+            None => Destination::Records(ChunkRecords::new(store.clone(), at)),
+        };
+        Self { inflow, destination, buffer: BytesMut::new(), length: 0, hashing: Hashing::Idle(checksums) }
     }
 
     pub(super) async fn write(&mut self, mut piece: Bytes) -> Result<()> {
@@ -116,23 +157,56 @@ impl Upload {
     async fn send_chunk(&mut self) -> Result<()> {
         let chunk = std::mem::take(&mut self.buffer).freeze();
         self.length += chunk.len() as u64;
+        match &mut self.destination {
+            Destination::Records(records) => records.put(chunk.clone(), &self.inflow).await?,
+            Destination::File(file) => file.write(self.inflow.hold(chunk.clone()).await).await?,
+        }
+        self.hashing.add(chunk).await
+    }
+
+    /// Waits until all of it is durable.
+    pub(super) async fn finish(mut self) -> Result<(u64, Digests)> {
+        if !self.buffer.is_empty() {
+            self.send_chunk().await?;
+        }
+        match self.destination {
+            Destination::Records(records) => records.finish().await?,
+            Destination::File(file) => file.finish().await?,
+        }
+        Ok((self.length, self.hashing.finish().await?))
+    }
+}
+
+/// Chunks that become records, some at a time.
+struct ChunkRecords {
+    store: Store,
+    partition: Bytes,
+    chunks: u64,
+    commits: JoinSet<Result<(), StoreError>>,
+}
+
+impl ChunkRecords {
+    fn new(store: Store, at: ContentAddress) -> Self {
+        Self { store, partition: at.partition(), chunks: 0, commits: JoinSet::new() }
+    }
+
+    async fn put(&mut self, chunk: Bytes, inflow: &Inflow) -> Result<()> {
         if self.commits.len() >= CHUNKS_IN_FLIGHT {
             self.finish_commit().await?;
         }
-        let permit = Arc::clone(&self.inflow.0).acquire_owned().await.expect("the semaphore is never closed");
+        let permit = inflow.permit().await;
         let (store, partition, key) = (self.store.clone(), self.partition.clone(), keys::chunk_key(self.chunks));
         self.chunks += 1;
-        let value = chunk.clone();
         self.commits.spawn(async move {
             let put = |tx: &mut tablerock_kv::Transaction| {
-                tx.put(key.clone(), value.clone());
+                tx.put(key.clone(), chunk.clone());
                 Ok(())
             };
             let committed = store.transact(&partition, vec![], put).await;
             drop(permit);
             committed
         });
-        self.hashing.add(chunk).await
+        Ok(())
     }
 
     async fn finish_commit(&mut self) -> Result<()> {
@@ -143,15 +217,11 @@ impl Upload {
         }
     }
 
-    /// Waits until all of it is durable.
-    pub(super) async fn finish(mut self) -> Result<(u64, Digests)> {
-        if !self.buffer.is_empty() {
-            self.send_chunk().await?;
-        }
+    async fn finish(mut self) -> Result<()> {
         while !self.commits.is_empty() {
             self.finish_commit().await?;
         }
-        Ok((self.length, self.hashing.finish().await?))
+        Ok(())
     }
 }
 

@@ -6,13 +6,14 @@ use tablerock_kv::Bytes;
 use tablerock_protocol::blob::{ByteRange, Checksums, Conditions, LeaseId, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
-use super::address::{BlobAddress, Place, ReadTerms, WriteTerms};
+use super::address::{BlobAddress, ContentAddress, Place, ReadTerms, WriteTerms};
 use super::change::Change;
 use super::content::{INLINE_BYTES_MAX, ReceivedBody};
 use super::pieces::{self, Piece, PieceRecord, PieceSource};
 use super::put::NewBlob;
 use super::reader::BlobReader;
 use super::record::{Blob, BlobKind, Body, CopyState};
+use super::stored_content::StoredContent;
 use super::tidying::{Direction, Holding, OpenNote};
 use super::{BlobService, keys};
 use crate::{Error, Result};
@@ -148,7 +149,9 @@ impl BlobService {
         let layout = self.content_ids.next().await?;
         let note = self.note(to, layout, holdings, Direction::Arriving).await?;
         for (content, (copy, length)) in &copies {
-            self.copy_chunks(from.container_id, *content, *length, to.container_id, *copy).await?;
+            let source = ContentAddress { container_id: from.container_id, content: *content };
+            let target = ContentAddress { container_id: to.container_id, content: *copy };
+            self.copy_block(source, *length, target).await?;
         }
         for piece in &mut pieces {
             if let PieceSource::Content(content) = &mut piece.source {
@@ -158,19 +161,16 @@ impl BlobService {
         Ok(copied_pieces(layout, pieces, Some(note)))
     }
 
-    async fn copy_chunks(&self, from: u64, content: u64, length: u64, to: u64, copy: u64) -> Result<()> {
-        let mut upload = self.upload(to, copy, Checksums::new(false));
-        let partition = keys::content_partition(from, content);
-        let mut left = length;
-        for index in 0.. {
-            if left == 0 {
-                break;
-            }
-            let chunk = self.store.get(&partition, &keys::chunk_key(index)).await?;
+    async fn copy_block(&self, from: ContentAddress, length: u64, to: ContentAddress) -> Result<()> {
+        let mut upload = self.upload(to, Some(length), Checksums::new(false));
+        let mut content = StoredContent::open(&self.store, from, length).await?;
+        let mut copied = 0;
+        while copied < length {
+            let bytes = content.read(copied, length - copied).await?;
             // The source was replaced meanwhile; whoever asks again gets the new one.
-            let chunk = chunk.ok_or(ErrorCode::ServerBusy)?;
-            left = left.saturating_sub(chunk.len() as u64);
-            upload.write(chunk).await?;
+            let bytes = bytes.ok_or(ErrorCode::ServerBusy)?;
+            copied += bytes.len() as u64;
+            upload.write(bytes).await?;
         }
         upload.finish().await?;
         Ok(())

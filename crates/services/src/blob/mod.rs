@@ -33,6 +33,7 @@ mod read;
 mod reader;
 mod record;
 mod snapshot;
+mod stored_content;
 mod tidying;
 
 use std::sync::Arc;

@@ -5,12 +5,12 @@ use tablerock_kv::Bytes;
 use tablerock_protocol::blob::{Checksums, ContentHeaders, Digests, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
-use super::address::{BlobAddress, Place, WriteTerms};
+use super::address::{BlobAddress, ContentAddress, Place, WriteTerms};
 use super::change::{Change, Seen};
 use super::content::{ContentSource, INLINE_BYTES_MAX, Received, ReceivedBody, Upload};
 use super::record::{Blob, BlobKind, Body, Tier};
 use super::tidying::{Direction, Holding, OpenNote};
-use super::{BlobService, keys, lease};
+use super::{BlobService, lease};
 use crate::Result;
 
 /// What the writer of a blob says about it.
@@ -62,7 +62,9 @@ impl BlobService {
         }
         let content = self.content_ids.next().await?;
         let note = self.note_arriving(place, content).await?;
-        let mut upload = self.upload(place.container_id, content, Checksums::new(with_md5));
+        let expected_bytes = source.bytes_left().map(|left| left + begun.len() as u64);
+        let at = ContentAddress { container_id: place.container_id, content };
+        let mut upload = self.upload(at, expected_bytes, Checksums::new(with_md5));
         upload.write(begun.freeze()).await?;
         while let Some(piece) = source.next().await? {
             upload.write(piece).await?;
@@ -72,9 +74,8 @@ impl BlobService {
         Ok(Received { container_id: place.container_id, length, digests, body })
     }
 
-    pub(super) fn upload(&self, container_id: u64, content: u64, checksums: Checksums) -> Upload {
-        let partition = keys::content_partition(container_id, content);
-        Upload::new(self.store.clone(), self.inflow.clone(), partition, checksums)
+    pub(super) fn upload(&self, at: ContentAddress, expected_bytes: Option<u64>, checksums: Checksums) -> Upload {
+        Upload::new(&self.store, self.inflow.clone(), at, expected_bytes, checksums)
     }
 
     /// Notes a content that is about to be written, under its own id.

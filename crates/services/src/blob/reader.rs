@@ -6,10 +6,11 @@ use tablerock_kv::{Bytes, Error as StoreError, Store};
 use tablerock_protocol::ServiceError;
 use tablerock_protocol::blob::ByteRange;
 
-use super::content::{CHUNK_BYTES, ContentSource};
-use super::keys;
+use super::address::ContentAddress;
+use super::content::ContentSource;
 use super::pieces::{self, Piece, PieceSource};
 use super::record::{Blob, Body};
+use super::stored_content::StoredContent;
 use crate::Result;
 
 /// Chunks that are read before anything is answered. What is deleted chunk by chunk has no more than these, so that
@@ -26,6 +27,8 @@ pub struct BlobReader {
     parts: VecDeque<Part>,
     list: Option<List>,
     ahead: VecDeque<Bytes>,
+    /// The content that is read at the moment.
+    content: Option<StoredContent>,
     /// Bytes that are not read yet.
     left: u64,
 }
@@ -33,7 +36,13 @@ pub struct BlobReader {
 #[derive(Debug)]
 enum Part {
     Inline(Bytes),
-    Content { id: u64, offset: u64, length: u64 },
+    /// Some of a content, and how long all of it is.
+    Content {
+        id: u64,
+        offset: u64,
+        length: u64,
+        whole: u64,
+    },
 }
 
 #[derive(Debug)]
@@ -61,6 +70,7 @@ impl BlobReader {
             parts: VecDeque::new(),
             list: None,
             ahead: VecDeque::new(),
+            content: None,
             left: range.length,
         };
         if range.length == 0 {
@@ -73,7 +83,8 @@ impl BlobReader {
                 reader.parts.push_back(Part::Inline(part));
             }
             Body::Whole { content } => {
-                reader.parts.push_back(Part::Content { id: *content, offset: range.offset, length: range.length });
+                let (offset, length) = (range.offset, range.length);
+                reader.parts.push_back(Part::Content { id: *content, offset, length, whole: blob.length });
             }
             Body::Pieces { layout, records } => {
                 let found = pieces::find_record(store, partition, *layout, *records, range.offset).await?;
@@ -128,7 +139,14 @@ impl BlobReader {
                 Some(Part::Inline(bytes)) if bytes.is_empty() => {}
                 Some(Part::Inline(bytes)) => return Ok(self.hand_out(bytes)),
                 Some(Part::Content { length: 0, .. }) => {}
-                Some(Part::Content { id, offset, length }) => return self.read_chunk(id, offset, length).await,
+                Some(Part::Content { id, offset, length, whole }) => {
+                    let Some(bytes) = self.read_content(id, offset, length, whole).await? else {
+                        return Ok(Read::Gone);
+                    };
+                    let read = bytes.len() as u64;
+                    self.parts.push_front(Part::Content { id, offset: offset + read, length: length - read, whole });
+                    return Ok(self.hand_out(bytes));
+                }
                 None => {
                     if !self.read_list().await? {
                         return Ok(Read::Gone);
@@ -138,19 +156,13 @@ impl BlobReader {
         }
     }
 
-    async fn read_chunk(&mut self, id: u64, offset: u64, length: u64) -> Result<Read> {
-        let index = offset / CHUNK_BYTES as u64;
-        let partition = keys::content_partition(self.container_id, id);
-        let Some(chunk) = self.store.get(&partition, &keys::chunk_key(index)).await? else { return Ok(Read::Gone) };
-        let start = (offset % CHUNK_BYTES as u64) as usize;
-        let end = chunk.len().min(start + usize::try_from(length).unwrap_or(usize::MAX).min(CHUNK_BYTES));
-        if end <= start {
-            return Err(damaged());
-        }
-        let bytes = chunk.slice(start..end);
-        let read = bytes.len() as u64;
-        self.parts.push_front(Part::Content { id, offset: offset + read, length: length - read });
-        Ok(self.hand_out(bytes))
+    async fn read_content(&mut self, id: u64, offset: u64, length: u64, whole: u64) -> Result<Option<Bytes>> {
+        let at = ContentAddress { container_id: self.container_id, content: id };
+        let content = match &mut self.content {
+            Some(content) if content.at == at => content,
+            other => other.insert(StoredContent::open(&self.store, at, whole).await?),
+        };
+        Ok(content.read(offset, length).await?)
     }
 
     /// The last part may reach beyond the range.
@@ -176,7 +188,9 @@ impl BlobReader {
             self.parts.push_back(match source {
                 PieceSource::Inline(bytes) if skipped as usize > bytes.len() => return Err(damaged()),
                 PieceSource::Inline(bytes) => Part::Inline(bytes.slice(skipped as usize..)),
-                PieceSource::Content(id) => Part::Content { id, offset: skipped, length: length - skipped },
+                PieceSource::Content(id) => {
+                    Part::Content { id, offset: skipped, length: length - skipped, whole: length }
+                }
             });
         }
         Ok(true)
@@ -187,6 +201,10 @@ impl BlobReader {
 impl ContentSource for BlobReader {
     async fn next(&mut self) -> Result<Option<Bytes>, ServiceError> {
         BlobReader::next(self).await.map_err(crate::Error::into_service_error)
+    }
+
+    fn bytes_left(&self) -> Option<u64> {
+        Some(self.left + self.ahead.iter().map(|bytes| bytes.len() as u64).sum::<u64>())
     }
 }
 

@@ -17,6 +17,7 @@ use std::time::Duration;
 use tablerock_kv::{Bytes, Clock, Error, Position, Range, Result, ScanLimits, Store, TICKS_PER_SECOND};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::address::ContentAddress;
 use super::blocks::UncommittedBlock;
 use super::content::CHUNK_BYTES;
 use super::fields::{FieldReader, FieldWriter};
@@ -306,19 +307,25 @@ impl Tidying {
             while let Some((id, _)) = contents.next_if(|(id, _)| *id == last + 1) {
                 last = id;
             }
+            if self.remove_files(container_id, first, last).await? {
+                continue;
+            }
             let chunks = length.div_ceil(CHUNK_BYTES as u64);
             if first == last && chunks <= DELETED_CHUNKS_MAX {
                 self.delete_chunks(container_id, first, chunks).await?;
             } else {
-                let end = keys::content_partition(container_id, last);
-                let range = Range::between(
-                    Position::start_of(keys::content_partition(container_id, first)),
-                    Position::end_of(&end),
-                );
+                let partition = |content| ContentAddress { container_id, content }.partition();
+                let range = Range::between(Position::start_of(partition(first)), Position::end_of(&partition(last)));
                 self.store.drop_range(range).await?;
             }
         }
         Ok(())
+    }
+
+    /// Removes contents that are files; `false` if not all of them are.
+    async fn remove_files(&self, container_id: u64, first: u64, last: u64) -> Result<bool> {
+        let Some(contents) = self.store.contents() else { return Ok(false) };
+        Ok(contents.remove(container_id, first..=last).await? == last - first + 1)
     }
 
     async fn delete_chunks(&self, container_id: u64, content_id: u64, chunks: u64) -> Result<()> {
@@ -326,7 +333,8 @@ impl Tidying {
             (0..chunks).for_each(|index| tx.delete(keys::chunk_key(index)));
             Ok(())
         };
-        self.store.transact(&keys::content_partition(container_id, content_id), vec![], delete).await
+        let at = ContentAddress { container_id, content: content_id };
+        self.store.transact(&at.partition(), vec![], delete).await
     }
 
     async fn delete_layout(&self, partition: &Bytes, layout: u64) -> Result<()> {

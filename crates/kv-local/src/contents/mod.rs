@@ -1,0 +1,94 @@
+//! Large contents, each a file of its own beside the records. See decision 17.
+//!
+//! A file has no name in any record before it is durable, and its name goes from the records before it is removed, so no
+//! crash makes a record refer to half a content. What a crash leaves behind is the layers' to remove: they note what they
+//! are about to write.
+
+mod folders;
+mod frame;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use async_trait::async_trait;
+use tablerock_kv::{ContentName, ContentReader, ContentWriter, Contents, Error, Result};
+
+use self::folders::{Folders, is_there};
+use self::reader::FileReader;
+use self::writer::FileWriter;
+use crate::failure::translate_io;
+use crate::format::sync_directory;
+
+/// The files of all contents.
+#[derive(Debug)]
+pub(crate) struct ContentFiles {
+    folders: Arc<Folders>,
+}
+
+impl ContentFiles {
+    /// `root` comes to be with the first content.
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self { folders: Arc::new(Folders::new(root)) }
+    }
+
+    fn path(&self, name: ContentName) -> PathBuf {
+        file_in(&self.folders.of(name.group), name.number)
+    }
+
+    /// Removes on a thread that may wait for the disk.
+    async fn removing<T: Send + 'static>(
+        &self,
+        remove: impl FnOnce(&Folders) -> io::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let folders = Arc::clone(&self.folders);
+        let attempt = || format!("cannot remove contents from {}", self.folders.root().display());
+        match tokio::task::spawn_blocking(move || remove(&folders)).await {
+            Ok(outcome) => outcome.map_err(|error| translate_io(&attempt(), error)),
+            Err(error) => Err(Error::internal(attempt()).with_source(error)),
+        }
+    }
+}
+
+fn file_in(folder: &Path, number: u64) -> PathBuf {
+    folder.join(format!("{number:016x}"))
+}
+
+#[async_trait]
+impl Contents for ContentFiles {
+    fn create(&self, name: ContentName) -> Box<dyn ContentWriter> {
+        Box::new(FileWriter::begin(Arc::clone(&self.folders), self.path(name), name))
+    }
+
+    async fn open(&self, name: ContentName) -> Result<Option<Arc<dyn ContentReader>>> {
+        let path = self.path(name);
+        let opened = tokio::task::spawn_blocking(move || FileReader::open(path, name)).await;
+        let opened = opened.map_err(|error| Error::internal("cannot open a content").with_source(error))?;
+        Ok(opened?.map(|reader| Arc::new(reader) as Arc<dyn ContentReader>))
+    }
+
+    async fn remove(&self, group: u64, numbers: RangeInclusive<u64>) -> Result<u64> {
+        self.removing(move |folders| {
+            let folder = folders.of(group);
+            let mut removed = 0;
+            for number in numbers {
+                removed += u64::from(is_there(fs::remove_file(file_in(&folder, number)))?);
+            }
+            if removed > 0 {
+                sync_directory(&folder)?;
+                folders.remove_empty(group)?;
+            }
+            Ok(removed)
+        })
+        .await
+    }
+
+    async fn remove_group(&self, group: u64) -> Result<()> {
+        self.removing(move |folders| folders.remove_all(group)).await
+    }
+}
