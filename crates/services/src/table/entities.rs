@@ -29,6 +29,7 @@ impl TableService {
         let table_id = self.table_id(account, table).await?;
         let partition = keys::entity_partition(table_id, partition_key);
         self.throttle.check_partition(&partition, 1)?;
+        self.load.read(account, table, partition_key, 1);
         let value = self.store.get(&partition, &keys::entity_key(row_key)).await?;
         Ok(StoredEntity::open(value.ok_or(ErrorCode::ResourceNotFound)?)?)
     }
@@ -40,6 +41,7 @@ impl TableService {
         let table_id = self.table_id(account, group.table()).await.map_err(|error| error.at_index(0))?;
         let partition = keys::entity_partition(table_id, group.partition_key());
         self.throttle.check_partition(&partition, group.operations().len())?;
+        self.load.write(account, group.table(), group.partition_key(), group.operations().len() as u64);
         self.timestamps.reserve().await?;
 
         let row_keys: Vec<Bytes> = group.operations().iter().map(|op| keys::entity_key(&op.row_key)).collect();

@@ -20,6 +20,7 @@ use known_tables::KnownTables;
 use sketch::Sketches;
 
 use crate::ids::Ids;
+use crate::load::Load;
 use crate::throttle::{Throttle, ThrottleTargets};
 use crate::timestamps::Timestamps;
 use crate::{Result, keys};
@@ -43,6 +44,7 @@ pub struct TableService {
     timestamps: Timestamps,
     table_ids: Ids,
     throttle: Throttle,
+    load: Load,
     known: Option<KnownTables>,
     sketches: Option<Sketches>,
 }
@@ -52,9 +54,15 @@ impl TableService {
         let timestamps = Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await?;
         let table_ids = Ids::new(store.clone(), keys::NEXT_TABLE_ID, TABLE_IDS_BLOCK);
         let throttle = Throttle::new(clock.clone(), targets);
+        let load = Load::new(clock.clone());
         let known = KnownTables::of(&store);
         let sketches = Sketches::of(&store, &clock);
-        Ok(Self { store, clock, timestamps, table_ids, throttle, known, sketches })
+        Ok(Self { store, clock, timestamps, table_ids, throttle, load, known, sketches })
+    }
+
+    /// Which tables and partitions are read and written most.
+    pub fn load(&self) -> &Load {
+        &self.load
     }
 
     /// Leaves the store as a clean stop should. Requests must have ended.
