@@ -11,7 +11,7 @@ use crate::accounts;
 use crate::arguments::{LogFormat, OauthLevel, ServeArguments};
 
 /// The folder inside the location that is ours.
-const DATA_FOLDER: &str = "tablerock-data";
+pub(crate) const DATA_FOLDER: &str = "tablerock-data";
 /// The ports that `UseDevelopmentStorage=true` means.
 pub(crate) const DEFAULT_BLOB_PORT: u16 = 10000;
 pub(crate) const DEFAULT_QUEUE_PORT: u16 = 10001;

@@ -26,6 +26,11 @@ pub fn timestamp_lane_key(ceiling_key: &[u8], lane: u8) -> Bytes {
     [ceiling_key, b"/", &[lane]].concat().into()
 }
 
+/// The key of the note about a copy of an account that is under way to this store.
+pub fn copy_note_key(account: &str) -> Bytes {
+    [b"copy/", account.as_bytes()].concat().into()
+}
+
 /// The key of an account's properties of a service.
 pub const fn service_properties_key(service: Service) -> &'static [u8] {
     match service {

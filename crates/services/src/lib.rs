@@ -10,6 +10,7 @@
 //! | a query | `table/query.rs`, on `table/plan.rs` and `table/sketch/` |
 //! | a message | `queue/messages.rs`, on `queue/heads/` and `queue/stored_message.rs` |
 //! | a blob | `blob/put.rs`, on `blob/change.rs`, `blob/content.rs` and `blob/tidying.rs` |
+//! | an account on its way elsewhere | `transfer/mod.rs` |
 //! | what is hot | `load/mod.rs` |
 //! | what is known about requests | `analytics/mod.rs` |
 //! | a table's life | `table/directory.rs`, `table/acl.rs`, `table/table_query.rs` |
@@ -26,6 +27,7 @@ pub mod queue;
 pub mod table;
 mod throttle;
 mod timestamps;
+pub mod transfer;
 
 pub use account::AccountService;
 pub use analytics::Analytics;

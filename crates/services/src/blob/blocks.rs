@@ -43,14 +43,14 @@ pub(super) struct UncommittedBlock {
 }
 
 impl UncommittedBlock {
-    fn encode(&self) -> Bytes {
+    pub(super) fn encode(&self) -> Bytes {
         let mut out = FieldWriter::new(FORMAT);
         out.number(self.content);
         out.number(self.length);
         out.finish()
     }
 
-    fn decode(key: &[u8], record: &Bytes) -> Stored<Self> {
+    pub(super) fn decode(key: &[u8], record: &Bytes) -> Stored<Self> {
         let mut fields = FieldReader::new(record, FORMAT, "the record of a block")?;
         let (content, length) = (fields.number()?, fields.number()?);
         fields.finish()?;
@@ -100,6 +100,11 @@ impl Header {
         fields.finish()?;
         Ok(header)
     }
+}
+
+/// When the last block of a blob was put, from what its blocks have in common.
+pub(super) fn newest_block(record: &Bytes) -> Stored<u64> {
+    Ok(Header::decode(record)?.newest)
 }
 
 /// Why a block was not put at the first try.

@@ -119,6 +119,13 @@ pub fn pieces_key(layout: u64, index: u64) -> Bytes {
     KeyBuilder::new().tag(PIECES).number(layout).number(index).finish()
 }
 
+/// The layout that such a record belongs to, and its place in it.
+pub fn place_of_pieces(key: &[u8]) -> Result<(u64, u64)> {
+    let mut pieces = KeyReader::new(key);
+    pieces.tag()?;
+    Ok((pieces.number()?, pieces.number()?))
+}
+
 /// The records of one list of pieces, from one of them on.
 pub fn pieces_from(partition: &Bytes, layout: u64, index: u64) -> Range {
     let end = KeyBuilder::new().tag(PIECES).number(layout + 1).finish();

@@ -35,6 +35,7 @@ mod record;
 mod snapshot;
 mod stored_content;
 mod tidying;
+mod transfer;
 
 use std::sync::Arc;
 
@@ -59,6 +60,9 @@ pub use list::{BlobPage, BlobQuery, ListedBlob};
 pub use put::NewBlob;
 pub use reader::BlobReader;
 pub use record::{Blob, BlobKind, CopyState, Tier};
+pub(crate) use transfer::{
+    Held, block_of, contents_of_record, copy_content, described, held_by, opened, read_content, renumbered, watch_note_of,
+};
 
 /// Ids that are taken from the store at once. A busy server takes thousands in a second.
 const CONTENT_IDS_TAKEN_AT_ONCE: u64 = 4096;

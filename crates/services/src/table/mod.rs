@@ -14,7 +14,7 @@ mod table_query;
 
 use std::sync::Arc;
 
-use tablerock_kv::{Clock, Store};
+use tablerock_kv::{Bytes, Clock, Store};
 
 use known_tables::KnownTables;
 use sketch::Sketches;
@@ -31,6 +31,12 @@ pub use group::{Change, EntityGroup, EntityOperation};
 pub use query::{EntityPage, EntityQuery, FoundEntity};
 pub use stored_entity::{Properties, StoredEntity};
 pub use table_query::{TablePage, TableQuery};
+
+/// A table's name and its stored access policies, from its row in the directory.
+pub(crate) fn described(row: &Bytes) -> tablerock_kv::Result<(String, String)> {
+    let record = record::TableRecord::decode(row)?;
+    Ok((record.name, String::from_utf8_lossy(&record.policies).into_owned()))
+}
 
 /// Table ids that are taken from the store at a time.
 const TABLE_IDS_BLOCK: u64 = 32;

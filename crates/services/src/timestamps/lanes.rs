@@ -52,9 +52,9 @@ pub(super) struct Lanes {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Record {
-    ceiling: u64,
-    owner: u64,
+pub(super) struct Record {
+    pub(super) ceiling: u64,
+    pub(super) owner: u64,
 }
 
 impl Lanes {
@@ -145,11 +145,16 @@ impl Lanes {
     }
 }
 
-fn encode(record: Record) -> Bytes {
+/// The keys of all lanes.
+pub(super) fn keys_of(ceiling_key: &[u8]) -> Vec<Bytes> {
+    (0..LANES).map(|number| keys::timestamp_lane_key(ceiling_key, number)).collect()
+}
+
+pub(super) fn encode(record: Record) -> Bytes {
     [record.ceiling.to_be_bytes(), record.owner.to_be_bytes()].concat().into()
 }
 
-fn decode(bytes: Option<&Bytes>) -> Result<Record> {
+pub(super) fn decode(bytes: Option<&Bytes>) -> Result<Record> {
     let Some(bytes) = bytes else { return Ok(Record { ceiling: 0, owner: 0 }) };
     let Some((ceiling, owner)) = bytes.split_first_chunk::<8>() else { return Err(corrupt()) };
     let owner = owner.try_into().map_err(|_| corrupt())?;

@@ -8,6 +8,7 @@
 //! Where servers share a store, each has a *lane* of its own, with a ceiling of its own: see `lanes.rs`.
 
 mod lanes;
+mod moving;
 
 use std::sync::Arc;
 
@@ -17,6 +18,8 @@ use tablerock_protocol::DateTime;
 use crate::keys;
 
 use lanes::{Lane, Lanes};
+
+pub(crate) use moving::{ceiling_of, raise_ceiling};
 
 /// How far the ceiling is raised above the present.
 const RESERVE_TICKS: u64 = 10 * TICKS_PER_SECOND;
