@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
 use fastrand::Rng;
-use tablerock_crash::{layer, many};
 use tablerock_crash::part::Part;
 use tablerock_crash::run::Run;
 use tablerock_crash::server::{Program, check_ports};
+use tablerock_crash::{layer, many};
 
 /// Files here are in memory, on Linux.
 const MEMORY: &str = "/dev/shm";

@@ -71,7 +71,9 @@ impl Shared {
     ) -> Result<(), String> {
         for (partition, calls) in calls.iter_mut().enumerate() {
             let called = self.now();
-            let Some(state) = query(client, partition, false).await? else { return Err("the server is gone".to_owned()) };
+            let Some(state) = query(client, partition, false).await? else {
+                return Err("the server is gone".to_owned());
+            };
             let operation = linear::Operation::ReadAll(versions(&state)?);
             calls.push(Call { called, returned: Some(self.now()), operation });
         }
@@ -252,11 +254,7 @@ fn versions(rows: &[Option<Version>]) -> Result<PartitionState, String> {
 }
 
 /// All rows of a partition, from one query; `None` if no answer came.
-async fn query(
-    client: &mut Client,
-    partition: usize,
-    may_fail: bool,
-) -> Result<Option<Vec<Option<Version>>>, String> {
+async fn query(client: &mut Client, partition: usize, may_fail: bool) -> Result<Option<Vec<Option<Version>>>, String> {
     let filter = format!("PartitionKey eq 'p{partition}'");
     let answer = match client.get(&format!("/{TABLE}()"), &[("$filter", &filter)]).await {
         Reply::Answered(answer) if answer.status == 200 => answer,

@@ -72,7 +72,8 @@ impl Fleet {
             }
         }
         for server in &mut self.servers {
-            let started = server.take().expect("all were started").ready().await.map_err(|refusal| refusal.to_string())?;
+            let started =
+                server.take().expect("all were started").ready().await.map_err(|refusal| refusal.to_string())?;
             *server = Some(healthy(started).await?);
         }
         Ok(())

@@ -80,12 +80,7 @@ pub(super) async fn run(run: &Run, rounds: usize) -> Result<String, String> {
 }
 
 /// One round of load, from healthy servers to healthy servers.
-async fn live_once(
-    fleet: &mut Fleet,
-    violence: Violence,
-    company: Company,
-    rng: &mut Rng,
-) -> Result<Company, String> {
+async fn live_once(fleet: &mut Fleet, violence: Violence, company: Company, rng: &mut Rng) -> Result<Company, String> {
     let began = Instant::now();
     let shift = company.begin_with(&|number| fleet.client(number));
     shift.last(LOAD_TIME_MAX.mul_f64(rng.f64())).await;

@@ -82,7 +82,9 @@ async fn copy_accounts(from: &Store, to: &Store, wanted: &[String]) -> Result<()
         };
         let done = copy_account(from, to, account, &tell).await;
         let done = done.map_err(|error| {
-            format!("{account} is not copied yet: {error}; run the same command again, and it goes on from where it was")
+            format!(
+                "{account} is not copied yet: {error}; run the same command again, and it goes on from where it was"
+            )
         })?;
         say(&format!("{}; done in {:.1} s", describe(account, done), started.elapsed().as_secs_f64()));
     }

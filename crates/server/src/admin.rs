@@ -43,7 +43,9 @@ fn answer(road: &Road, store: &Store, method: &Method, path: &str) -> Response<C
         (&Method::GET, "/metrics") => (StatusCode::OK, METRICS_TYPE, road.metrics.render(&load())),
         (&Method::GET, "/load") => (StatusCode::OK, "text/html; charset=utf-8", load_page::html(&load())),
         (&Method::GET, "/load.json") => (StatusCode::OK, "application/json", load_page::json(&load())),
-        (_, "/health" | "/metrics" | "/load" | "/load.json") => (StatusCode::METHOD_NOT_ALLOWED, TEXT, "only GET\n".to_owned()),
+        (_, "/health" | "/metrics" | "/load" | "/load.json") => {
+            (StatusCode::METHOD_NOT_ALLOWED, TEXT, "only GET\n".to_owned())
+        }
         _ => (StatusCode::NOT_FOUND, TEXT, "here are /health, /metrics, /load and /load.json\n".to_owned()),
     };
     let mut response = Response::new(Content::whole(Bytes::from(body)));

@@ -45,7 +45,8 @@ fn section<'a, const N: usize>(
         page.push_str("<tr>");
         names.iter().for_each(|name| page.extend(["<td class=k>", &escape(name), "</td>"]));
         let Rate { reads, writes, unseen } = rate;
-        let _ = write!(page, "<td class=n>{reads:.1}</td><td class=n>{writes:.1}</td><td class=n>{unseen:.1}</td></tr>");
+        let _ =
+            write!(page, "<td class=n>{reads:.1}</td><td class=n>{writes:.1}</td><td class=n>{unseen:.1}</td></tr>");
     }
     page.push_str("</tbody></table>");
 }
@@ -70,9 +71,7 @@ fn escape(text: &str) -> String {
 
 /// The document at `/load.json`.
 pub(crate) fn json(report: &LoadReport) -> String {
-    let rates = |rate: &Rate| {
-        json!({ "readsPerSecond": rate.reads, "writesPerSecond": rate.writes, "unseenPerSecond": rate.unseen })
-    };
+    let rates = |rate: &Rate| json!({ "readsPerSecond": rate.reads, "writesPerSecond": rate.writes, "unseenPerSecond": rate.unseen });
     let merged = |mut names: Value, rate: &Rate| {
         if let (Value::Object(names), Value::Object(rates)) = (&mut names, rates(rate)) {
             names.extend(rates);

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use support::{ACCOUNT, TABLE, apply_one, create, delete, insert, manual_clock, upsert};
 use tablerock_kv::fault::{Call, Fault};
 use tablerock_kv::{Error as StoreError, ErrorKind, FaultEngine, MemoryEngine, Store};
-use tablerock_protocol::xml::BlockSource;
 use tablerock_protocol::TableName;
+use tablerock_protocol::xml::BlockSource;
 use tablerock_services::transfer::{accounts_of, copy_account, export_account};
 use tablerock_services::{TableService, ThrottleTargets};
 

@@ -34,6 +34,11 @@ impl DatabaseServer {
         Self::start_with(|_| String::new())
     }
 
+    /// One that syncs every commit, for whoever measures.
+    pub fn start_durable() -> Self {
+        Self::start_with(|_| "-c fsync=on -c shared_buffers=512MB".to_owned())
+    }
+
     /// One that speaks TLS, with this certificate and key (PEM), and nothing else.
     pub fn start_encrypted(certificate: &str, key: &str) -> Self {
         Self::start_with(|server| {

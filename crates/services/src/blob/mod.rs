@@ -61,7 +61,8 @@ pub use put::NewBlob;
 pub use reader::BlobReader;
 pub use record::{Blob, BlobKind, CopyState, Tier};
 pub(crate) use transfer::{
-    Held, block_of, contents_of_record, copy_content, described, held_by, opened, read_content, renumbered, watch_note_of,
+    Held, block_of, contents_of_record, copy_content, described, held_by, opened, read_content, renumbered,
+    watch_note_of,
 };
 
 /// Ids that are taken from the store at once. A busy server takes thousands in a second.

@@ -88,7 +88,8 @@ impl<N: Clone> Hottest<N> {
             return self.counters.len() - 1;
         }
         let ranks = self.counters.iter().map(Counter::rank).enumerate();
-        let (place, unseen) = ranks.min_by(|one, other| one.1.total_cmp(&other.1)).expect("there is room for one at least");
+        let (place, unseen) =
+            ranks.min_by(|one, other| one.1.total_cmp(&other.1)).expect("there is room for one at least");
         counter.weight.unseen = unseen;
         self.places.remove(&self.counters[place].id);
         self.places.insert(id, place);

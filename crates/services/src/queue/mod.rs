@@ -41,8 +41,8 @@ use sweep::Sweeps;
 use time::QueueTime;
 
 pub(crate) use count::PARTS as COUNT_PARTS;
-pub(crate) use keys::renumbered_key;
 pub use directory::{Created, QueueState};
+pub(crate) use keys::renumbered_key;
 pub use listing::{ListedQueue, QueuePage, QueueQuery};
 pub use messages::{Message, MessageUpdate, NewMessage, TimeToLive};
 

@@ -207,7 +207,9 @@ impl Run<'_> {
     fn count_load(&self, records: &[Record]) -> Result<()> {
         let ((account, table), count) = (self.place, records.len() as u64);
         match (records.first(), records.last()) {
-            (Some(first), Some(last)) if first.partition == last.partition => self.count_read(&first.partition, count)?,
+            (Some(first), Some(last)) if first.partition == last.partition => {
+                self.count_read(&first.partition, count)?
+            }
             _ => self.service.load.read_across(account, table, count.max(1)),
         }
         Ok(())

@@ -33,7 +33,8 @@ impl Checkpoint {
 
     pub(super) async fn read(to: &Store, account: &str) -> Result<Option<Self>> {
         let note = to.get(&keys::system_partition(), &keys::copy_note_key(account)).await?;
-        note.map(|bytes| Self::decode(&bytes).ok_or_else(|| Error::corrupt("the note about a copy cannot be read"))).transpose()
+        note.map(|bytes| Self::decode(&bytes).ok_or_else(|| Error::corrupt("the note about a copy cannot be read")))
+            .transpose()
     }
 
     pub(super) async fn save(&self, to: &Store, account: &str) -> Result<()> {

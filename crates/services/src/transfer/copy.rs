@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use tablerock_kv::{Bytes, Error, Record, Result, ScanLimits, Store, Transaction};
 use tokio::task::JoinSet;
 
+use super::ceilings;
 use super::checkpoint::Checkpoint;
 use super::holdings::{Holding, Kind, holdings, settings};
 use super::renumbering::Renumbering;
-use super::ceilings;
 use crate::{blob, keys};
 
 /// What is read at once, and then written.
