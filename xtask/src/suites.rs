@@ -67,6 +67,12 @@ impl Suite {
         }
     }
 
+    /// Whether it mostly waits for the start of the programs that it calls, one after the other: then it runs against both
+    /// engines at the same time.
+    pub(crate) const fn is_unhurried(self) -> bool {
+        matches!(self, Suite::Az)
+    }
+
     /// What has to be installed before it can run.
     pub(crate) const fn environment(self) -> Option<Environment> {
         match self {

@@ -102,12 +102,7 @@ fn run_suites(
     if suites.is_empty() {
         return;
     }
-    let used = conform::against(workspace, Target::Tablerock, suites, ports, preparation, summary);
-    if summary.is_success() {
-        conform::against(workspace, Target::TablerockOnPostgres, suites, ports, preparation, summary);
-    } else {
-        conform::leave_out(Target::TablerockOnPostgres, suites, summary);
-    }
+    let used = conform::against_both(workspace, suites, ports, preparation, summary);
     // The document's numbers are those of a full run on the ports where no case is skipped for its sake.
     if suites == Suite::ALL && used == Some(Ports::DEVELOPMENT) && summary.is_success() {
         summary.push(docs_step(workspace));

@@ -72,10 +72,16 @@ impl Server {
     }
 
     fn health(&self) -> String {
+        self.admin("/health")
+    }
+
+    /// What the admin address says.
+    fn admin(&self, path: &str) -> String {
         let line = self.banner.iter().find(|line| line.contains("/health")).expect("health");
         let address = line.split("//").nth(1).and_then(|rest| rest.split('/').next()).expect("an address");
         let mut stream = TcpStream::connect(address).expect("the server listens");
-        stream.write_all(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").expect("the server reads");
+        let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).expect("the server reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("the server answers in text");
         answer
@@ -165,6 +171,26 @@ fn a_condition_on_one_server_sees_what_was_written_through_another() {
         assert!(!etags.contains(&etag), "{etag} was there before");
         etags.push(etag);
     }
+}
+
+#[test]
+fn each_server_shows_the_load_that_it_has() {
+    let servers = Server::three("load");
+    assert_eq!(servers[0].create_table("People").status(), "201");
+    for row in 0..30 {
+        assert_eq!(
+            servers[1].insert("People", [if row % 3 == 0 { "cool" } else { "hot" }, &format!("{row}")]).status(),
+            "201"
+        );
+    }
+    let report = servers[1].admin("/load.json");
+    let (hot, cool) = (report.find("\"partitionKey\":\"hot\""), report.find("\"partitionKey\":\"cool\""));
+    assert!(hot.is_some() && hot < cool, "{report}");
+    assert!(!servers[2].admin("/load.json").contains("People"), "nobody has asked this one");
+    assert!(servers[1].admin("/load").contains("<td class=k>hot</td>"));
+    let metrics = servers[1].admin("/metrics");
+    let line = r#"tablerock_partition_load{account="acct",table="People",partition="hot",kind="write"}"#;
+    assert!(metrics.contains(line), "{metrics}");
 }
 
 #[test]
