@@ -42,6 +42,7 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
         "container",
         "container_drop_note",
         "count",
+        "copy_note",
         "dated_holdings_note",
         "drop_note",
         "duty_of_queue_sweep",
@@ -187,6 +188,7 @@ impl Example {
                 record(&keys::system_partition(), &key)
             }
             ("duty_of_queue_sweep", []) => record(&keys::system_partition(), keys::QUEUE_SWEEP_DUTY),
+            ("copy_note", [Text(account)]) => record(&keys::system_partition(), &keys::copy_note_key(account)),
             ("next_table_id", []) => record(&keys::system_partition(), keys::NEXT_TABLE_ID),
             ("table_service_properties", [Text(account)]) => {
                 record(&keys::account_partition(account), keys::service_properties_key(Service::Table))
