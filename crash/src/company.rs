@@ -65,6 +65,15 @@ impl Company {
         }
     }
 
+    /// Lets everyone work on running servers, each through the client that goes with its number.
+    pub fn begin_with(self, client: &dyn Fn(usize) -> Client) -> CompanyShift {
+        CompanyShift {
+            tables: self.tables.begin_with(client),
+            messages: self.messages.begin_with(client),
+            blobs: Shift::begin_with(self.blobs.workers, client, None),
+        }
+    }
+
     /// Has somebody of each service do something.
     pub async fn step(&mut self, client: &mut Client, rng: &mut Rng, log: Option<&LogLength>) {
         let worker = rng.usize(0..self.tables.workers.len());

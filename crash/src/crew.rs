@@ -57,6 +57,11 @@ impl Crew {
         CrewShift { founder: self.founder, workers: Shift::begin(self.workers, server, clock, log) }
     }
 
+    /// Lets everyone work on running servers, each through the client that goes with its number.
+    pub fn begin_with(self, client: &dyn Fn(usize) -> Client) -> CrewShift {
+        CrewShift { founder: self.founder, workers: Shift::begin_with(self.workers, client, None) }
+    }
+
     /// Everything that is wrong: answers that should not have been given, and data that is not what it should be.
     pub async fn check(&mut self, client: &mut Client, rng: &mut Rng, log: Option<&LogLength>) -> Vec<String> {
         let mut violations = self.take_violations();

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     fn history() -> History {
-        History::new(Ledger::new(&[]))
+        History::new(Ledger::new(&[], false))
     }
 
     fn create(name: &str) -> Attempt {

@@ -48,13 +48,16 @@ pub struct Ledger {
     /// Every version that was ever seen of an entity, by the time in its ETag.
     seen: BTreeMap<Address, BTreeMap<Timestamp, u64>>,
     latest: Timestamp,
+    /// Servers that share a store count the time each for itself: then a version is later than the one that it replaces,
+    /// and no more is known.
+    has_many_servers: bool,
     open: Option<Effect>,
 }
 
 impl Ledger {
     /// Knows of these tables, which somebody else creates and nobody drops, and of no entity.
-    pub fn new(others_tables: &[String]) -> Self {
-        Self { others_tables: others_tables.iter().cloned().collect(), ..Self::default() }
+    pub fn new(others_tables: &[String], has_many_servers: bool) -> Self {
+        Self { others_tables: others_tables.iter().cloned().collect(), has_many_servers, ..Self::default() }
     }
 
     /// The present version of an entity.
@@ -212,7 +215,8 @@ impl Ledger {
         }
     }
 
-    /// Takes in one written entity. Its Timestamp must be later than all that was known before the request.
+    /// Takes in one written entity. Its Timestamp must be later than all that was known before the request, or than the
+    /// version before it where there are many servers.
     fn write(
         &mut self,
         earlier: &Timestamp,
@@ -231,6 +235,8 @@ impl Ledger {
         if known.is_some_and(|known| known != fingerprint) {
             return Err(format!("{address}: {} was already the ETag of another version", etag.as_str()));
         }
+        let replaced = self.entities.get(&address).map(|version| version.etag.timestamp()).unwrap_or_default();
+        let earlier = if self.has_many_servers { &replaced } else { earlier };
         if timestamp <= *earlier {
             return Err(format!("{address}: written at {timestamp}, after something was written at {earlier}"));
         }

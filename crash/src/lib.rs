@@ -7,6 +7,7 @@
 //!   blobs, `messages` for queues, and `company` all three at once.
 //! - The disk: `layer` puts a library under the server that records and refuses what it does to its files, and `disk`
 //!   makes from the record what a power cut would have left.
+//! - Many servers: `many` has three of them on one database, and kills them and it.
 //! - Order: `linear` looks for an order that explains what many clients saw.
 
 pub mod archive;
@@ -26,6 +27,7 @@ pub mod kill;
 pub mod layer;
 pub mod ledger;
 pub mod linear;
+pub mod many;
 pub mod messages;
 pub mod observed;
 pub mod operation;

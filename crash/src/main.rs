@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
 use fastrand::Rng;
-use tablerock_crash::layer;
 use tablerock_crash::part::Part;
 use tablerock_crash::run::Run;
 use tablerock_crash::server::{Program, check_ports};
+use tablerock_crash::{layer, many};
 
 /// Files here are in memory, on Linux.
 const MEMORY: &str = "/dev/shm";
@@ -50,6 +50,9 @@ struct Options {
     queue_port: u16,
     #[arg(long, default_value_t = 10173)]
     blob_port: u16,
+    /// The first of twelve ports in a row, for servers that share a database
+    #[arg(long, default_value_t = 10174)]
+    more_ports: u16,
     /// A part that cannot run here is a failure
     #[arg(long)]
     nothing_left_out: bool,
@@ -82,12 +85,17 @@ fn begin(options: &Options) -> Result<bool, String> {
             continue;
         }
         let started = Instant::now();
-        let outcome = match layer_works.as_ref().err().filter(|_| part.needs_layer()) {
+        let lacking = match part {
+            _ if part.needs_layer() => layer_works.clone().err(),
+            _ if part.needs_database() => many::check().err(),
+            _ => None,
+        };
+        let outcome = match lacking {
             Some(why) if !options.nothing_left_out => {
                 println!("skipped: crash {part}: {why}");
                 continue;
             }
-            Some(why) => Err(why.clone()),
+            Some(why) => Err(why),
             None => runtime.block_on(part.run(&run, kills)),
         };
         let seconds = started.elapsed().as_secs();
@@ -113,6 +121,7 @@ fn prepare(options: &Options) -> Result<Run, String> {
         queue_port: options.queue_port,
         table_port: options.table_port,
         admin_port: options.admin_port,
+        store: None,
     };
     check_ports(&program)?;
     fs::create_dir_all(&options.folder).map_err(|error| format!("{}: {error}", options.folder.display()))?;
@@ -121,6 +130,7 @@ fn prepare(options: &Options) -> Result<Run, String> {
     Ok(Run {
         seed: options.seed.unwrap_or_else(|| Rng::new().u64(..)),
         program,
+        more_ports: options.more_ports,
         shim: options.shim.clone(),
         folder: options.folder.clone(),
         memory: if has_memory { memory } else { options.folder.clone() },

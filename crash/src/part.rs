@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use crate::run::Run;
-use crate::{archive, clock, contention, faults, hostile, kill, power, prove};
+use crate::{archive, clock, contention, faults, hostile, kill, many, power, prove};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Part {
@@ -23,12 +23,19 @@ pub enum Part {
     Concurrency,
     /// Clients that mean no good
     Hostile,
+    /// Three servers on one database, all of which are killed
+    ManyServers,
 }
 
 impl Part {
     /// Whether it needs the layer under the data directory.
     pub fn needs_layer(self) -> bool {
         matches!(self, Part::Prove | Part::Power | Part::Faults | Part::Clock)
+    }
+
+    /// Whether it needs a PostgreSQL on this machine.
+    pub fn needs_database(self) -> bool {
+        self == Part::ManyServers
     }
 
     /// Runs it. Tells what was done, or what is wrong.
@@ -42,6 +49,7 @@ impl Part {
             Part::Clock => clock::run(run).await,
             Part::Concurrency => contention::run(run).await,
             Part::Hostile => hostile::run(run).await,
+            Part::ManyServers => many::run(run).await,
         }
     }
 }

@@ -17,6 +17,8 @@ const VIOLATIONS_TOLD_MAX: usize = 20;
 pub struct Run {
     pub seed: u64,
     pub program: Program,
+    /// The first of the ports in a row that several servers at once are given, four to each.
+    pub more_ports: u16,
     /// The layer under the data directory, for the parts that need it.
     pub shim: Option<PathBuf>,
     /// Where data directories are made.

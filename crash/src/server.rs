@@ -25,9 +25,23 @@ pub struct Program {
     pub queue_port: u16,
     pub table_port: u16,
     pub admin_port: u16,
+    /// The database that its data is in, with which the location holds no more than a log.
+    pub store: Option<String>,
 }
 
 impl Program {
+    /// The same, with the data in a database and with ports in a row, of which this is the first.
+    pub fn on_database(&self, url: &str, first_port: u16) -> Self {
+        Self {
+            binary: self.binary.clone(),
+            blob_port: first_port,
+            queue_port: first_port + 1,
+            table_port: first_port + 2,
+            admin_port: first_port + 3,
+            store: Some(url.to_owned()),
+        }
+    }
+
     pub fn target(&self) -> Arc<Target> {
         let services = [("Blob", self.blob_port), ("Queue", self.queue_port), ("Table", self.table_port)];
         let endpoint = |(service, port)| format!(";{service}Endpoint=http://127.0.0.1:{port}/devstoreaccount1");
@@ -71,7 +85,11 @@ impl Server {
         let stderr = OpenOptions::new().create(true).append(true).open(&log);
         let stderr = stderr.map_err(|error| format!("{}: {error}", log.display()))?;
         let mut command = Command::new(&program.binary);
-        command.arg("--location").arg(location).args(["--log", "warn"]);
+        match &program.store {
+            Some(url) => command.args(["--store", url]),
+            None => command.arg("--location").arg(location),
+        };
+        command.args(["--log", "warn"]);
         command.args(["--blob-port", &program.blob_port.to_string()]);
         command.args(["--queue-port", &program.queue_port.to_string()]);
         command.args(["--table-port", &program.table_port.to_string()]);

@@ -27,9 +27,14 @@ pub struct Shift<W> {
 impl<W: Work> Shift<W> {
     /// Lets everyone work on a running server until called back, or until an answer does not come.
     pub fn begin(workers: Vec<W>, server: &Server, clock: &ClockOffset, log: Option<&LogLength>) -> Self {
+        Self::begin_with(workers, &|_| server.client(clock), log)
+    }
+
+    /// The same, with a client for each worker by its number.
+    pub fn begin_with(workers: Vec<W>, client: &dyn Fn(usize) -> Client, log: Option<&LogLength>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let begin = |mut worker: W| {
-            let (mut client, stop, log) = (server.client(clock), Arc::clone(&stop), log.cloned());
+        let begin = |(number, mut worker): (usize, W)| {
+            let (mut client, stop, log) = (client(number), Arc::clone(&stop), log.cloned());
             tokio::spawn(async move {
                 while !stop.load(Ordering::Relaxed)
                     && !worker.has_violations()
@@ -38,7 +43,7 @@ impl<W: Work> Shift<W> {
                 worker
             })
         };
-        Self { tasks: workers.into_iter().map(begin).collect(), stop }
+        Self { tasks: workers.into_iter().enumerate().map(begin).collect(), stop }
     }
 
     /// Whether somebody has stopped, because an answer did not come or told of a failure.

@@ -24,11 +24,13 @@ pub struct Habits {
     /// The size of most values; some are a good deal larger.
     pub value_bytes: usize,
     pub large_value_bytes: usize,
+    /// Whether there are several servers, each with Timestamps of its own.
+    pub has_many_servers: bool,
 }
 
 impl Default for Habits {
     fn default() -> Self {
-        Self { value_bytes: 200, large_value_bytes: 20_000 }
+        Self { value_bytes: 200, large_value_bytes: 20_000, has_many_servers: false }
     }
 }
 
@@ -63,14 +65,15 @@ impl Work for Worker {
 impl Worker {
     /// A worker that knows of these tables and of no entity.
     pub fn new(name: impl Into<String>, seed: u64, habits: &Habits, tables: &[String]) -> Self {
+        let ledger = Ledger::new(tables, habits.has_many_servers);
         Self {
             name: name.into(),
             rng: Rng::with_seed(seed),
             habits: habits.clone(),
             writes: 0,
             stale: Vec::new(),
-            ledger: Ledger::new(tables),
-            history: History::new(Ledger::new(tables)),
+            history: History::new(ledger.clone()),
+            ledger,
             violations: Vec::new(),
             failure: None,
         }

@@ -38,7 +38,7 @@ fn delete(row: &str) -> Operation {
 
 /// A ledger of a worker that has a table and, in it, the rows `a` and `b`, written in the first and second second.
 fn ledger() -> Ledger {
-    let mut ledger = Ledger::new(&[]);
+    let mut ledger = Ledger::new(&[], false);
     ledger.answered(&Attempt::CreateTable(TABLE.to_owned()), &Verdict::Done(vec![None])).expect("a new table");
     for (second, row) in [(1, "a"), (2, "b")] {
         done(&mut ledger, vec![insert(row, row)], &[Some(second)]).expect("a new row");

@@ -8,6 +8,7 @@ use clap::builder::PossibleValuesParser;
 
 use crate::Result;
 use crate::checks;
+use crate::database::{self, DatabaseServer};
 use crate::environments::Environment;
 use crate::preparation::Preparation;
 use crate::workspace::Workspace;
@@ -48,6 +49,9 @@ pub(crate) struct BenchOptions {
     /// Only this row of the table; may be given several times
     #[arg(long, value_name = "ROW", value_parser = PossibleValuesParser::new(ROWS))]
     only: Vec<String>,
+    /// Measure on this in the place of the data directory: beside its driver alone
+    #[arg(long, value_name = "STORE", value_parser = PossibleValuesParser::new(["postgres"]), conflicts_with_all = ["quick", "only"])]
+    store: Option<String>,
     /// The first of nine ports in a row
     #[arg(long, default_value_t = 10180)]
     port: u16,
@@ -61,6 +65,9 @@ impl BenchOptions {
 }
 
 pub(crate) fn run(workspace: &Workspace, options: &BenchOptions) -> Result<bool> {
+    if options.store.is_some() {
+        return run_beside_postgres(workspace, options.port);
+    }
     let mut preparation = Preparation::begin(workspace, &[Environment::Azurite]);
     for build in [checks::build_server, checks::build_bench] {
         if build(workspace).failed > 0 {
@@ -84,6 +91,22 @@ pub(crate) fn run(workspace: &Workspace, options: &BenchOptions) -> Result<bool>
         Err(why) => println!("skipped: comparisons with Azurite: {why}"),
     }
     let status = command.status().map_err(|error| format!("tablerock-bench: {error}"))?;
+    Ok(status.success())
+}
+
+/// Starts a database that syncs every commit, and measures Tablerock on it beside the driver alone.
+fn run_beside_postgres(workspace: &Workspace, port: u16) -> Result<bool> {
+    for build in [checks::build_server, checks::build_bench] {
+        if build(workspace).failed > 0 {
+            return Ok(false);
+        }
+    }
+    database::ensure(workspace)?;
+    let database = DatabaseServer::start_durable();
+    let mut command = Command::new(workspace.binary("release", "beside-postgres"));
+    command.arg("--tablerock").arg(workspace.binary("release", "tablerock"));
+    command.args(["--url", &database.url("bench"), "--port", &port.to_string()]);
+    let status = command.status().map_err(|error| format!("beside-postgres: {error}"))?;
     Ok(status.success())
 }
 

@@ -13,6 +13,7 @@ use crate::Result;
 use crate::cancel::Cancel;
 use crate::checks;
 use crate::child::{self, End};
+use crate::database;
 use crate::port;
 use crate::summary::Row;
 use crate::workspace::{Workspace, is_ci};
@@ -20,9 +21,11 @@ use crate::workspace::{Workspace, is_ci};
 /// The short form takes two or three minutes; where the machine has other things to do, a few times as long.
 const SHORT_LIMIT: Duration = Duration::from_secs(20 * 60);
 const LONG_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
-const PORTS: Range<u16> = 10_170..10_198;
+const PORTS: Range<u16> = 10_134..10_198;
 /// What the harness is given ports for, in a row.
-const PORT_OPTIONS: [&str; 4] = ["--table-port", "--admin-port", "--queue-port", "--blob-port"];
+const PORT_OPTIONS: [&str; 5] = ["--table-port", "--admin-port", "--queue-port", "--blob-port", "--more-ports"];
+/// The last of them is the first of twelve.
+const PORT_COUNT: usize = PORT_OPTIONS.len() + 11;
 
 /// What is handed on to the harness.
 #[derive(Debug, Default, Args)]
@@ -36,7 +39,8 @@ pub(crate) struct CrashOptions {
     /// How many times the server is killed
     #[arg(long, value_name = "N")]
     kills: Option<usize>,
-    /// Only this part: prove, kill, archive, power, faults, clock, concurrency or hostile; may be given several times
+    /// Only this part: prove, kill, archive, power, faults, clock, concurrency, hostile or
+    /// many-servers; may be given several times
     #[arg(long, value_name = "PART")]
     only: Vec<String>,
     /// Tells of every step
@@ -78,6 +82,9 @@ fn build(workspace: &Workspace) -> Vec<Row> {
 /// Runs the harness and counts its parts.
 fn run_harness(workspace: &Workspace, options: &CrashOptions) -> Result<Row> {
     let started = Instant::now();
+    if is_ci() {
+        database::ensure(workspace)?;
+    }
     let mut command = with_all_descriptors(&workspace.binary("debug", "tablerock-crash").to_string_lossy());
     command.arg("--server").arg(workspace.binary("release", "tablerock"));
     command.arg("--folder").arg(workspace.target.join("crash"));
@@ -120,9 +127,9 @@ fn run_harness(workspace: &Workspace, options: &CrashOptions) -> Result<Row> {
 /// The first of some ports in a row, below those that the system gives to clients: the server is started on them again and again, and
 /// thousands of connections come and go meanwhile.
 fn free_ports() -> Result<u16> {
-    let is_free = |first: &u16| (*first..).take(PORT_OPTIONS.len()).all(port::is_free);
-    let free = PORTS.step_by(PORT_OPTIONS.len()).find(is_free);
-    free.ok_or_else(|| format!("no {} free ports in a row in {PORTS:?}", PORT_OPTIONS.len()))
+    let is_free = |first: &u16| (*first..).take(PORT_COUNT).all(port::is_free);
+    let free = PORTS.step_by(PORT_COUNT).find(is_free);
+    free.ok_or_else(|| format!("no {PORT_COUNT} free ports in a row in {PORTS:?}"))
 }
 
 /// Ten thousand connections take as many descriptors in the harness and in the server, more than most systems give

@@ -13,14 +13,19 @@ const INSTALL_LIMIT: Duration = Duration::from_secs(8 * 60);
 
 /// Brings what is missing, all in one go; an error says why that cannot be.
 pub(crate) fn install(workspace: &Workspace, missing: &[Tool]) -> Result<()> {
+    let packages: Vec<&str> = missing.iter().flat_map(|tool| tool.debian_packages()).copied().collect();
+    install_named(workspace, &packages)
+}
+
+/// The same, by the names of packages.
+pub(crate) fn install_named(workspace: &Workspace, packages: &[&str]) -> Result<()> {
     if !Path::new("/etc/debian_version").exists() || !is_root() {
         return Err("not root on Debian, so nothing can be installed".to_owned());
     }
-    let packages: Vec<&str> = missing.iter().flat_map(|tool| tool.debian_packages()).copied().collect();
     println!("setup: apt-get install {}", packages.join(" "));
     apt(workspace, "apt-update", &["update", "--quiet"])?;
     let mut arguments = vec!["install", "--yes", "--quiet", "--no-install-recommends"];
-    arguments.extend(packages);
+    arguments.extend_from_slice(packages);
     apt(workspace, "apt-install", &arguments)
 }
 

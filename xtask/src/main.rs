@@ -9,6 +9,7 @@ mod checks;
 mod child;
 mod conform;
 mod crash;
+mod database;
 mod descendants;
 mod docs;
 mod environments;
@@ -35,6 +36,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::bench::BenchOptions;
+use crate::conform::Others;
 use crate::crash::CrashOptions;
 use crate::fuzz::FuzzOptions;
 use crate::port::Ports;
@@ -67,6 +69,9 @@ enum Task {
         /// Run them against Azurite as well
         #[arg(long)]
         azurite: bool,
+        /// Run them against Tablerock on a PostgreSQL as well
+        #[arg(long)]
+        postgres: bool,
         /// Only this suite; may be given several times
         #[arg(long, value_enum)]
         suite: Vec<Suite>,
@@ -104,7 +109,10 @@ fn run(task: &Task) -> Result<bool> {
     let workspace = Workspace::find()?;
     match task {
         Task::Test { only, port } => test::run(&workspace, only, *port),
-        Task::Conform { azurite, suite, port } => conform::run(&workspace, suite, *azurite, *port),
+        Task::Conform { azurite, postgres, suite, port } => {
+            let others = Others { azurite: *azurite, postgres: *postgres };
+            conform::run(&workspace, suite, others, *port)
+        }
         Task::Crash(options) => crash::run(&workspace, options),
         Task::Fuzz(options) => fuzz::run(&workspace, options),
         Task::Bench(options) => bench::run(&workspace, options),

@@ -25,7 +25,7 @@ impl Ports {
     }
 
     /// Three that the system says are free.
-    fn any_free() -> Result<Self> {
+    pub(crate) fn any_free() -> Result<Self> {
         // All are held until the last is known, so that none is given twice.
         let held = [listen_anywhere()?, listen_anywhere()?, listen_anywhere()?];
         let [blob, queue, table] = held.each_ref().map(port_of);

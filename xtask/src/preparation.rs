@@ -38,6 +38,12 @@ impl Preparation {
         preparation
     }
 
+    /// Waits for some of them, for whoever needs no others.
+    pub(crate) fn wait_for_all(&mut self, environments: &[Environment]) -> Self {
+        let made = environments.iter().map(|&environment| (environment, self.wait_for(environment))).collect();
+        Self { cancel: Cancel::default(), making: BTreeMap::new(), made }
+    }
+
     /// Waits until it is ready; an error says why it never will be.
     pub(crate) fn wait_for(&mut self, environment: Environment) -> Result<()> {
         if let Some(thread) = self.making.remove(&environment) {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use crate::Result;
 use crate::cancel::Cancel;
 use crate::child::{self, End, TAIL_LINES};
+use crate::database::{self, DatabaseServer};
 use crate::descendants;
 use crate::port::{self, Ports};
 use crate::suites::Target;
@@ -30,6 +31,8 @@ pub(crate) struct ServerUnderTest {
     child: Child,
     log: PathBuf,
     pub(crate) ports: Ports,
+    /// Goes away after the server.
+    _database: Option<DatabaseServer>,
 }
 
 impl ServerUnderTest {
@@ -40,13 +43,24 @@ impl ServerUnderTest {
             fs::remove_dir_all(&data).map_err(|error| format!("{}: {error}", workspace.shown(&data)))?;
         }
         fs::create_dir_all(&data).map_err(|error| format!("{}: {error}", workspace.shown(&data)))?;
+        let mut database = None;
         let mut command = match target {
-            Target::Tablerock => tablerock(workspace, ports)?,
+            Target::Tablerock => {
+                let mut command = tablerock(workspace, ports)?;
+                command.arg("--location").arg(&data);
+                command
+            }
+            Target::TablerockOnPostgres => {
+                let started = database::ensure(workspace).map(|()| DatabaseServer::start());
+                let mut command = tablerock(workspace, ports)?;
+                command.arg("--store").arg(database.insert(started?).url("conformance"));
+                command
+            }
             Target::Azurite => azurite(workspace, ports),
         };
         let log = workspace.log(&format!("{}-server", target.name()));
         let child = child::start(&mut command, &log)?;
-        let mut server = Self { target, child, log, ports };
+        let mut server = Self { target, child, log, ports, _database: database };
         server.wait_until_it_answers().map_err(|why| {
             format!("{why}; see {}\n{}", workspace.shown(&server.log), child::tail(&server.log, TAIL_LINES))
         })?;
@@ -74,7 +88,7 @@ impl ServerUnderTest {
             let tail = child::tail(&self.log, TAIL_LINES);
             return Err(format!("{name} ended before it was asked to: {}\n{tail}", End::from(status)));
         }
-        if self.target != Target::Tablerock || !cfg!(unix) {
+        if !self.target.is_ours() || !cfg!(unix) {
             return Ok(());
         }
         if !descendants::signal("TERM", self.child.id()) {
@@ -107,7 +121,6 @@ pub(crate) fn connection_string(ports: Ports) -> String {
 
 fn tablerock(workspace: &Workspace, ports: Ports) -> Result<Command> {
     let mut command = Command::new(workspace.binary("release", "tablerock"));
-    command.arg("--location").arg(workspace.data(Target::Tablerock));
     for (flag, port) in [
         ("--blob-port", ports.blob),
         ("--queue-port", ports.queue),

@@ -70,14 +70,14 @@ impl<'w> SuiteRun<'w> {
             end = worse(end, second_end);
             results::write(&self.results(), &results)?;
         }
-        let known = Known::read(&self.workspace.known(self.target, self.suite))?;
+        let known = Known::read(&self.workspace.known(self.target.kind(), self.suite))?;
         Ok(judge::judge(&results, &known, end, self.suite.cases_min()))
     }
 
     fn run_once(&self, mut command: Command, ports: Ports, log: &Path, file: &Path) -> Result<(End, Vec<CaseResult>)> {
         command
             .env("CONFORMANCE_CONNECTION_STRING", connection_string(ports))
-            .env("CONFORMANCE_TARGET", self.target.name())
+            .env("CONFORMANCE_TARGET", self.target.kind().name())
             .env("CONFORMANCE_RESULTS", file)
             .env("CLIENT_TEST_CONNECTION_STRING", connection_string(ports))
             // A proxy of the machine must not come between the suite and the server.
@@ -128,6 +128,7 @@ impl<'w> SuiteRun<'w> {
 pub(crate) fn name(target: Target, suite: Suite) -> String {
     match target {
         Target::Tablerock => suite.name().to_owned(),
+        Target::TablerockOnPostgres => format!("postgres {}", suite.name()),
         Target::Azurite => format!("azurite {}", suite.name()),
     }
 }

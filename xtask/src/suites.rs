@@ -14,13 +14,25 @@ use crate::workspace::{Workspace, cargo};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
     Tablerock,
+    /// Tablerock with its data in a PostgreSQL.
+    TablerockOnPostgres,
     Azurite,
 }
 
 impl Target {
+    pub(crate) const fn is_ours(self) -> bool {
+        matches!(self, Target::Tablerock | Target::TablerockOnPostgres)
+    }
+
+    /// What the suites are told that they talk to, and whose known differences hold: where data is kept must not matter.
+    pub(crate) const fn kind(self) -> Self {
+        if self.is_ours() { Target::Tablerock } else { self }
+    }
+
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Target::Tablerock => "tablerock",
+            Target::TablerockOnPostgres => "tablerock-postgres",
             Target::Azurite => "azurite",
         }
     }
@@ -72,6 +84,12 @@ impl Suite {
             Suite::Az => "az",
             Suite::Rclone => "rclone",
         }
+    }
+
+    /// Whether it mostly waits for the start of the programs that it calls, one after the other: then it runs against both
+    /// engines at the same time.
+    pub(crate) const fn is_unhurried(self) -> bool {
+        matches!(self, Suite::Az)
     }
 
     /// What has to be installed before it can run.

@@ -41,6 +41,10 @@ impl Summary {
         self.rows.push(row);
     }
 
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.rows.append(&mut other.rows);
+    }
+
     pub(crate) fn is_success(&self) -> bool {
         self.rows.iter().all(|row| row.failed == 0)
     }

@@ -10,6 +10,7 @@ use crate::Result;
 use crate::checks;
 use crate::conform;
 use crate::crash;
+use crate::database;
 use crate::docs;
 use crate::environments::Environment;
 use crate::port::Ports;
@@ -77,6 +78,8 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], table_port: u16) -> Resu
         summary.push(checks::lint(workspace));
     }
     if wants(Part::Unit) && summary.is_success() {
+        // Some of the tests start a database.
+        database::ensure(workspace)?;
         summary.push(checks::unit(workspace));
     }
     match preparation.as_mut().filter(|_| summary.is_success()) {
@@ -103,7 +106,7 @@ fn run_suites(
     if suites.is_empty() {
         return;
     }
-    let used = conform::against(workspace, Target::Tablerock, suites, ports, preparation, summary);
+    let used = conform::against_both(workspace, suites, ports, preparation, summary);
     // The document's numbers are those of a full run on the ports where no case is skipped for its sake.
     if suites == Suite::ALL && used == Some(Ports::DEVELOPMENT) && summary.is_success() {
         summary.push(docs_step(workspace));

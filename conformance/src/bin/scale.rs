@@ -1,5 +1,5 @@
 //! A big table: point reads, row ranges and partition queries read only what they return, and paging to the end
-//! neither repeats nor skips an entity while others write.
+//! neither repeats nor skips an entity while others write, in page times and memory that do not grow on the way.
 //!
 //! How much a query read is taken from the server's own counter, `tablerock_entities_read_total` on its admin
 //! address, so this is for Tablerock alone.
@@ -7,6 +7,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use clap::Parser;
 use tablerock_conformance::batch::{Part, changeset_body};
@@ -30,11 +31,21 @@ struct Options {
     /// How many of them share a partition.
     #[arg(long, default_value_t = 100_000)]
     partition_size: usize,
+    /// The server's process, whose memory is then looked at while it pages.
+    #[arg(long)]
+    pid: Option<u32>,
 }
 
 const TABLE: &str = "ScaleCheck";
 const GROUP: usize = 100;
+const PARTITION_SIZE_MIN: usize = 1_000;
 const LOADERS: usize = 8;
+/// Where partitions are smaller than a group, entities are inserted one by one, and wait for a sync each.
+const SINGLE_LOADERS: usize = 64;
+/// Pages of one tenth of the way may take so many times as long as those of another.
+const SLOWER_MAX: f64 = 3.0;
+/// What paging may add to the server's memory.
+const ADDED_BYTES_MAX: u64 = 100 << 20;
 
 fn main() -> ExitCode {
     let options = Options::parse();
@@ -55,7 +66,10 @@ async fn run(options: Options) -> Outcome {
     session.delete(format!("/Tables('{TABLE}')")).send().await?;
     session.post("/Tables").json(serde_json::json!({ "TableName": TABLE })).send().await?.expect(201)?;
     load(&session, &options).await?;
-    check_reads(&session, &options).await?;
+    // In smaller partitions there are no ranges to tell apart.
+    if options.partition_size >= PARTITION_SIZE_MIN {
+        check_reads(&session, &options).await?;
+    }
     check_paging(&session, &options).await?;
     session.delete(format!("/Tables('{TABLE}')")).send().await?.expect(204)?;
     println!("a table of {} entities: every query read only what it returned; paging was exact", options.entities);
@@ -63,12 +77,13 @@ async fn run(options: Options) -> Outcome {
 }
 
 fn keys(options: &Options, number: usize) -> (String, String) {
-    (format!("p{:05}", number / options.partition_size), format!("r{:07}", number % options.partition_size))
+    (format!("p{:07}", number / options.partition_size), format!("r{:07}", number % options.partition_size))
 }
 
 async fn load(session: &Arc<Session>, options: &Options) -> Outcome {
     let next = Arc::new(AtomicU64::new(0));
-    let loaders = (0..LOADERS).map(|_| {
+    let is_grouped = options.partition_size.is_multiple_of(GROUP);
+    let loaders = (0..if is_grouped { LOADERS } else { SINGLE_LOADERS }).map(|_| {
         let (session, options, next) = (session.clone(), options.clone(), next.clone());
         tokio::spawn(async move {
             let mut connection = Connection::open(&session.target().primary).await?;
@@ -80,7 +95,13 @@ async fn load(session: &Arc<Session>, options: &Options) -> Outcome {
                 if first.is_multiple_of(options.entities.div_ceil(10)) {
                     eprintln!("loading: {first} of {}", options.entities);
                 }
-                load_group(&session, &options, &mut connection, first).await?;
+                if is_grouped {
+                    load_group(&session, &options, &mut connection, first).await?;
+                    continue;
+                }
+                for number in first..options.entities.min(first + GROUP) {
+                    load_one(&session, &options, &mut connection, number).await?;
+                }
             }
         })
     });
@@ -104,6 +125,13 @@ async fn load_group(session: &Session, options: &Options, connection: &mut Conne
     ensure(answer.status == 202 && !text.contains("odata.error"), || format!("a group failed: {text}"))
 }
 
+async fn load_one(session: &Session, options: &Options, connection: &mut Connection, number: usize) -> Outcome {
+    let (partition, row) = keys(options, number);
+    let path = format!("/{TABLE}(PartitionKey='{partition}',RowKey='{row}')");
+    let answer = connection.exchange(&session.put(path).json(format!("{{\"n\":{}}}", number % 1000)).bytes()).await?;
+    equal("status of a put", answer.status, 204)
+}
+
 /// What the server has read for queries so far.
 async fn entities_read(options: &Options) -> Outcome<u64> {
     let (host, port) = options.admin.rsplit_once(':').ok_or_else(|| Failure::new("--admin is host:port"))?;
@@ -121,7 +149,8 @@ fn query<'s>(session: &'s Session, filter: &str) -> Request<'s> {
 }
 
 async fn check_reads(session: &Session, options: &Options) -> Outcome {
-    let (partition, row) = keys(options, options.entities / 2);
+    let number = options.entities / 2 + options.partition_size / 4;
+    let (partition, row) = keys(options, number.min(options.entities - 1));
     let partition_rows = options.partition_size.min(1000);
     let from = format!("r{:07}", options.partition_size / 2);
     let to = format!("r{:07}", options.partition_size / 2 + 10);
@@ -164,6 +193,9 @@ async fn check_paging(session: &Arc<Session>, options: &Options) -> Outcome {
     let writer = tokio::spawn(disturb(session.clone(), options.clone(), done.clone()));
     let mut connection = Connection::open(&session.target().primary).await?;
     let mut expected = 0;
+    let mut page_times = Vec::new();
+    let memory_before = options.pid.and_then(resident_bytes).unwrap_or_default();
+    let mut memory_most = memory_before;
     let mut tokens: Option<(String, String)> = None;
     loop {
         let mut request = session.get(format!("/{TABLE}()")).accept("application/json;odata=nometadata");
@@ -171,7 +203,10 @@ async fn check_paging(session: &Arc<Session>, options: &Options) -> Outcome {
         if let Some((partition, row)) = &tokens {
             request = request.query("NextPartitionKey", partition).query("NextRowKey", row);
         }
+        let started = Instant::now();
         let answer = connection.exchange(&request.bytes()).await?;
+        page_times.push(started.elapsed());
+        memory_most = memory_most.max(options.pid.and_then(resident_bytes).unwrap_or_default());
         equal("status of a page", answer.status, 200)?;
         let page: serde_json::Value =
             serde_json::from_slice(&answer.body).map_err(|error| Failure::new(error.to_string()))?;
@@ -193,7 +228,32 @@ async fn check_paging(session: &Arc<Session>, options: &Options) -> Outcome {
     done.store(true, Ordering::Relaxed);
     let disturbances = writer.await.map_err(|error| Failure::new(error.to_string()))??;
     println!("paging: {expected} entities in order, {disturbances} writes meanwhile");
-    equal("entities seen", expected, options.entities)
+    equal("entities seen", expected, options.entities)?;
+    check_flat(&page_times)?;
+    let mib = |bytes: u64| bytes >> 20;
+    println!("memory: {} MiB before, at most {} MiB meanwhile", mib(memory_before), mib(memory_most));
+    ensure(memory_most - memory_before <= ADDED_BYTES_MAX, || "memory grew with the way".to_owned())
+}
+
+/// Pages take as long at the end as at the beginning.
+fn check_flat(page_times: &[Duration]) -> Outcome {
+    let tenths: Vec<f64> = page_times.chunks(page_times.len().div_ceil(10).max(1)).map(median_ms).collect();
+    let shown: Vec<String> = tenths.iter().map(|ms| format!("{ms:.1}")).collect();
+    println!("{} pages; median ms of each tenth of the way: {}", page_times.len(), shown.join(" "));
+    let (least, most) = tenths.iter().fold((f64::MAX, 0.0_f64), |(least, most), &ms| (least.min(ms), most.max(ms)));
+    ensure(most <= least * SLOWER_MAX, || format!("pages take from {least:.1} to {most:.1} ms"))
+}
+
+fn median_ms(times: &[Duration]) -> f64 {
+    let mut sorted = times.to_vec();
+    sorted.sort();
+    sorted[sorted.len() / 2].as_secs_f64() * 1000.0
+}
+
+fn resident_bytes(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
 async fn disturb(session: Arc<Session>, options: Options, done: Arc<AtomicBool>) -> Outcome<u64> {

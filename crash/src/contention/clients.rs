@@ -23,17 +23,20 @@ type Recorded = Vec<(usize, Call<linear::Operation>)>;
 
 /// What all clients have in common.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(crate) struct Shared {
     started: Instant,
     versions: AtomicU32,
     /// Which version each ETag of a row belongs to.
     etags: Mutex<HashMap<(usize, Row, String), VersionId>>,
     violations: Mutex<Vec<String>>,
+    /// Whether a server may say that it failed, because the database is taken away from it: that is no answer then.
+    may_fail: bool,
 }
 
 impl Shared {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new(may_fail: bool) -> Self {
         Self {
+            may_fail,
             started: Instant::now(),
             versions: AtomicU32::new(1),
             etags: Mutex::default(),
@@ -56,19 +59,21 @@ impl Shared {
         }
     }
 
-    pub(super) fn violations(&self) -> Vec<String> {
+    pub(crate) fn violations(&self) -> Vec<String> {
         std::mem::take(&mut self.violations.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Adds what everybody can see in the end.
-    pub(super) async fn read_all(
+    pub(crate) async fn read_all(
         &self,
         client: &mut Client,
         calls: &mut [Vec<Call<linear::Operation>>],
     ) -> Result<(), String> {
         for (partition, calls) in calls.iter_mut().enumerate() {
             let called = self.now();
-            let Some(state) = query(client, partition).await? else { return Err("the server is gone".to_owned()) };
+            let Some(state) = query(client, partition, false).await? else {
+                return Err("the server is gone".to_owned());
+            };
             let operation = linear::Operation::ReadAll(versions(&state)?);
             calls.push(Call { called, returned: Some(self.now()), operation });
         }
@@ -76,9 +81,13 @@ impl Shared {
     }
 }
 
-pub(super) struct Contender {
+pub(crate) struct Contender {
     rng: Rng,
-    client: Client,
+    /// One for each server; whom it asks is left to chance.
+    clients: Vec<Client>,
+    /// Whether the last write got no answer. Then this client looks before it writes again, so that there is not an open
+    /// write for each time that it asks in vain.
+    is_unsure: bool,
     shared: Arc<Shared>,
     /// What this client last saw of each row.
     seen: HashMap<(usize, Row), (Etag, VersionId)>,
@@ -86,23 +95,26 @@ pub(super) struct Contender {
 }
 
 impl Contender {
-    pub(super) fn new(number: usize, seed: u64, client: Client, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(number: usize, seed: u64, clients: Vec<Client>, shared: Arc<Shared>) -> Self {
         let rng = Rng::with_seed(seed ^ number as u64);
-        Self { rng, client, shared, seen: HashMap::new(), recorded: Vec::new() }
+        Self { rng, clients, is_unsure: false, shared, seen: HashMap::new(), recorded: Vec::new() }
     }
 
     /// Does so many operations that came through, and tells what was called and answered.
-    pub(super) async fn run(mut self, operations: usize) -> Result<Recorded, String> {
+    pub(crate) async fn run(mut self, operations: usize) -> Result<Recorded, String> {
         let give_up = Instant::now() + PATIENCE;
-        for _ in 0..operations {
+        let mut answered = 0;
+        while answered < operations {
             let partition = self.rng.usize(0..PARTITIONS);
-            let is_sent = match self.rng.u8(0..10) {
-                0..=2 => self.read(partition).await?,
+            let is_answered = match self.rng.u8(0..10) {
                 3 | 4 => self.read_all(partition).await?,
-                _ => self.write(partition).await?,
+                5.. if !self.is_unsure => self.write(partition).await?,
+                _ => self.read(partition).await?,
             };
-            if !is_sent {
-                tokio::time::sleep(PAUSE).await;
+            self.is_unsure = !is_answered;
+            match is_answered {
+                true => answered += 1,
+                false => tokio::time::sleep(PAUSE).await,
             }
             if Instant::now() > give_up {
                 return Err("the server does not come back".to_owned());
@@ -111,11 +123,16 @@ impl Contender {
         Ok(self.recorded)
     }
 
+    fn client(&mut self) -> &mut Client {
+        let chosen = self.rng.usize(0..self.clients.len());
+        &mut self.clients[chosen]
+    }
+
     async fn read(&mut self, partition: usize) -> Result<bool, String> {
         let row = self.rng.usize(0..ROWS);
         let address = address(partition, row);
         let called = self.shared.now();
-        let Reply::Answered(answer) = self.client.get(&address.path(), &[]).await else { return Ok(false) };
+        let Reply::Answered(answer) = self.client().get(&address.path(), &[]).await else { return Ok(false) };
         let returned = Some(self.shared.now());
         let found = point_version(&address, &answer)?;
         let version = self.take_in(partition, row, found.as_ref())?;
@@ -125,7 +142,8 @@ impl Contender {
 
     async fn read_all(&mut self, partition: usize) -> Result<bool, String> {
         let called = self.shared.now();
-        let Some(rows) = query(&mut self.client, partition).await? else { return Ok(false) };
+        let may_fail = self.shared.may_fail;
+        let Some(rows) = query(self.client(), partition, may_fail).await? else { return Ok(false) };
         let returned = Some(self.shared.now());
         for (row, found) in rows.iter().enumerate() {
             self.take_in(partition, row, found.as_ref())?;
@@ -142,7 +160,7 @@ impl Contender {
             rows.into_iter().map(|row| (row, self.choose_change(partition, row))).collect();
         let operations = changes.iter().map(|&(row, change)| self.operation(partition, row, change)).collect();
         let called = self.shared.now();
-        let reply = self.client.attempt(&Attempt::Entities(operations)).await?;
+        let reply = self.client().attempt(&Attempt::Entities(operations)).await?;
         let now = self.shared.now();
         let (outcome, returned) = match reply {
             Reply::Answered(Verdict::Done(etags)) => {
@@ -154,6 +172,7 @@ impl Contender {
             Reply::Answered(Verdict::Refused(status)) => (Outcome::Refused(status), Some(now)),
             Reply::Lost => (Outcome::Unknown, None),
             Reply::NotSent => return Ok(false),
+            Reply::Failed(..) if self.shared.may_fail => (Outcome::Unknown, None),
             Reply::Failed(status, text) => return Err(format!("{status} {text}")),
         };
         let operation = linear::Operation::Write(changes, outcome);
@@ -235,11 +254,12 @@ fn versions(rows: &[Option<Version>]) -> Result<PartitionState, String> {
 }
 
 /// All rows of a partition, from one query; `None` if no answer came.
-async fn query(client: &mut Client, partition: usize) -> Result<Option<Vec<Option<Version>>>, String> {
+async fn query(client: &mut Client, partition: usize, may_fail: bool) -> Result<Option<Vec<Option<Version>>>, String> {
     let filter = format!("PartitionKey eq 'p{partition}'");
     let answer = match client.get(&format!("/{TABLE}()"), &[("$filter", &filter)]).await {
         Reply::Answered(answer) if answer.status == 200 => answer,
         Reply::Answered(answer) => return Err(format!("a query was answered with {}", answer.status)),
+        Reply::Failed(..) if may_fail => return Ok(None),
         Reply::Failed(status, text) => return Err(format!("a query failed: {status} {text}")),
         Reply::Lost | Reply::NotSent => return Ok(None),
     };

@@ -4,7 +4,7 @@
 //! In the middle of it the server is killed and started again. What got no answer then may have happened or not. The same is
 //! done to one queue, for which `messages` has rules of its own.
 
-mod clients;
+pub(crate) mod clients;
 mod consumers;
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::small_buffers;
 pub(crate) const TABLE: &str = "Contended";
 pub(crate) const PARTITIONS: usize = 2;
 pub(crate) const ROWS: usize = 3;
-const CLIENTS: usize = 12;
+pub(crate) const CLIENTS: usize = 12;
 
 /// How many histories are recorded, and how many operations each client does in one.
 fn effort(run: &Run) -> (usize, usize) {
@@ -54,10 +54,10 @@ async fn one_history(run: &Run, round: usize, operations: usize) -> Result<usize
     let server = Server::start(&run.program, &place.location, None).await?;
     server.client(&clock).attempt(&Attempt::CreateTable(TABLE.to_owned())).await?;
 
-    let shared = Arc::new(Shared::new());
+    let shared = Arc::new(Shared::new(false));
     let mut tasks = Vec::new();
     for number in 0..CLIENTS {
-        let contender = Contender::new(number, rng.u64(..), server.client(&clock), Arc::clone(&shared));
+        let contender = Contender::new(number, rng.u64(..), vec![server.client(&clock)], Arc::clone(&shared));
         tasks.push(tokio::spawn(contender.run(operations)));
     }
     tokio::time::sleep(Duration::from_millis(rng.u64(20..300))).await;
@@ -78,7 +78,7 @@ async fn one_history(run: &Run, round: usize, operations: usize) -> Result<usize
     Ok(total)
 }
 
-fn judge(calls: Vec<Vec<Call<Operation>>>) -> Vec<String> {
+pub(crate) fn judge(calls: Vec<Vec<Call<Operation>>>) -> Vec<String> {
     let initial: PartitionState = vec![None; ROWS];
     let explained = calls.into_iter().map(|calls| check(&initial, calls));
     let stuck = explained.enumerate().filter_map(|(partition, outcome)| Some((partition, outcome.err()?)));

@@ -65,7 +65,8 @@ async fn fill(run: &Run, rng: &mut Rng) -> Result<Whole, String> {
     let place = Place::make_in_memory(run, "whole")?;
     small_buffers::prepare(&place.location).await?;
     let (clock, moments) = (ClockOffset::default(), moments());
-    let mut crew = Crew::new(WORKERS, rng, &Habits { value_bytes: 1_000, large_value_bytes: 20_000 });
+    let habits = Habits { value_bytes: 1_000, large_value_bytes: 20_000, ..Habits::default() };
+    let mut crew = Crew::new(WORKERS, rng, &habits);
     let server = Server::start(&run.program, &place.location, None).await?;
     crew.found(&mut server.client(&clock), Some(&moments)).await?;
     let shift = crew.begin(&server, &clock, Some(&moments));

@@ -22,7 +22,7 @@ use crate::workload::Habits;
 
 const WORKERS: usize = 4;
 const REQUESTS: usize = 40;
-const HABITS: Habits = Habits { value_bytes: 4_000, large_value_bytes: 30_000 };
+const HABITS: Habits = Habits { value_bytes: 4_000, large_value_bytes: 30_000, has_many_servers: false };
 /// Nobody waits longer than this for an answer, whatever the disk does. Far above what a busy machine needs.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
 /// What a call says that fails.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 
 use super::client::{Wish, create};
-use super::log::{Deed, Given, MessageLog, mark};
+use super::log::{Deed, Event, Given, MessageLog, Outcome, mark};
 use super::oracle::{judge, judge_drained};
 use super::worker::MessageWorker;
 use crate::client::{Client, ClockOffset};
@@ -44,6 +44,20 @@ impl MessageCrew {
     /// Lets everyone work on a running server.
     pub fn begin(self, server: &Server, clock: &ClockOffset, log: Option<&LogLength>) -> MessageShift {
         MessageShift { workers: Shift::begin(self.workers, server, clock, log), log: self.log }
+    }
+
+    /// Lets everyone work on running servers, each through the client that goes with its number.
+    pub fn begin_with(self, client: &dyn Fn(usize) -> Client) -> MessageShift {
+        MessageShift { workers: Shift::begin_with(self.workers, client, None), log: self.log }
+    }
+
+    /// What got no answer since then may have come about until now: others were still at it when the one who was asked had
+    /// gone.
+    pub fn lost_until_now(&mut self, since: Instant) {
+        self.gather();
+        let now = Instant::now();
+        let lost = |event: &&mut Event| event.outcome == Outcome::Lost && event.ended >= since;
+        self.log.events.iter_mut().filter(lost).for_each(|event| event.ended = now);
     }
 
     /// Sends a request of somebody's choice.

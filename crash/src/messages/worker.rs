@@ -129,6 +129,7 @@ impl MessageWorker {
     pub(super) async fn perform(&mut self, client: &mut Client, wish: Wish, log: Option<&LogLength>) -> bool {
         let position = || log.map_or(0, |log| log());
         let (sent_at, sent, id) = (position(), Instant::now(), wish.id.clone());
+        let wished = wish.deed.clone();
         let fulfilment = ask(client, wish).await;
         let ended = Instant::now();
         let (deed, outcome, new_id) = match fulfilment {
@@ -136,7 +137,7 @@ impl MessageWorker {
             Ok(Fulfilment::NotSent) => return false,
             Ok(Fulfilment::Failed(text)) => {
                 self.failure = Some(text);
-                return false;
+                (wished, Outcome::Lost, None)
             }
             Err(violation) => {
                 self.violations.push(violation);

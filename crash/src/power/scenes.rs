@@ -76,7 +76,7 @@ pub(super) const LOADS: [Play; 2] = [LOAD, KILLED_LOAD];
 
 /// Few enough that what they leave can be read in whole after each cut.
 fn staffing() -> Staffing {
-    let habits = Habits { value_bytes: 2_000, large_value_bytes: 30_000 };
+    let habits = Habits { value_bytes: 2_000, large_value_bytes: 30_000, ..Habits::default() };
     let blob_habits = BlobHabits { bytes_max: 24_000, large_bytes_max: 700 << 10, large_every: 24 };
     Staffing { tables: 6, messages: 3, blobs: 2, habits, blob_habits }
 }

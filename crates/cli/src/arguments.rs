@@ -22,6 +22,48 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Serve until stopped (the default)
     Serve(ServeArguments),
+    /// Copy accounts from one store to another
+    ///
+    /// Entities, messages and blobs keep all they have: Timestamps, ETags, ids, metadata, leases, snapshots and uncommitted
+    /// blocks. Nothing of an account is to be seen in the new store before all of it is there. A copy that was cut off goes
+    /// on where it was when the same command is run again. A folder can be opened by one process only, so stop its server
+    /// first; with --serve-reads this command takes its place for reads, and answers writes with ServerBusy.
+    Copy(CopyArguments),
+    /// Write accounts as lines of JSON, the same for the same data whatever store it is in
+    Export(ExportArguments),
+}
+
+/// What a copy can be told.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CopyArguments {
+    /// The old store: the folder of a server's --location, or postgres://…
+    #[arg(long, value_name = "PLACE", help_heading = "Copy")]
+    pub(crate) from: String,
+    /// The new store, which may be empty or have other accounts: the same
+    #[arg(long, value_name = "PLACE", help_heading = "Copy")]
+    pub(crate) to: String,
+    /// Only this account; may be given several times [default: all]
+    #[arg(long, value_name = "NAME", help_heading = "Copy")]
+    pub(crate) account: Vec<String>,
+    /// Answer reads from the old store meanwhile, and until stopped, as a server with the settings below would
+    #[arg(long, help_heading = "Copy")]
+    pub(crate) serve_reads: bool,
+    #[command(flatten)]
+    pub(crate) serve: ServeArguments,
+}
+
+/// What an export can be told.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportArguments {
+    /// The store: the folder of a server's --location, or postgres://…
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) from: String,
+    /// Only this account; may be given several times [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Vec<String>,
+    /// Where to write [default: stdout]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// What a server can be told. A flag wins over its TABLEROCK_* variable, that over the file of --config.
@@ -37,6 +79,21 @@ pub(crate) struct ServeArguments {
     /// Keep everything in memory and forget it at the end
     #[arg(long, alias = "inMemoryPersistence", env = "TABLEROCK_IN_MEMORY", help_heading = "Storage")]
     pub(crate) in_memory: bool,
+    /// Keep data in a database that speaks PostgreSQL's protocol, shared with any number of other servers
+    ///
+    /// For example postgres://user:password@host:5432/database?sslmode=require
+    #[arg(
+        long,
+        env = "TABLEROCK_STORE",
+        value_name = "URL",
+        hide_env_values = true,
+        conflicts_with_all = ["in_memory", "location"],
+        help_heading = "Storage"
+    )]
+    pub(crate) store: Option<String>,
+    /// Connections to the database of --store [default: 32]
+    #[arg(long, env = "TABLEROCK_STORE_CONNECTIONS", value_name = "N", help_heading = "Storage")]
+    pub(crate) store_connections: Option<usize>,
     /// Memory for cached data, in MiB [default: 128]
     #[arg(long, env = "TABLEROCK_CACHE_SIZE", value_name = "MIB", help_heading = "Storage")]
     pub(crate) cache_size: Option<u64>,

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use crate::accounts::{DEVELOPMENT_KEY, DEVELOPMENT_NAME};
-use crate::settings::{DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, DEFAULT_TABLE_PORT, Settings};
+use crate::settings::{DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, DEFAULT_TABLE_PORT, DataPlace, Settings};
 
 /// Where the services listen.
 pub(crate) struct Services {
@@ -24,8 +24,9 @@ pub(crate) fn lines(settings: &Settings, services: &Services, admin: Option<Sock
         lines.push(format!("Health and metrics: http://{0}/health, http://{0}/metrics", reachable(admin)));
     }
     lines.push(match &settings.data {
-        Some(data) => format!("Data: {}", data.display()),
-        None => "Data: in memory, gone when the server stops".to_owned(),
+        DataPlace::Folder(data) => format!("Data: {}", data.display()),
+        DataPlace::Database { target, .. } => format!("Data: {target}, shared with every server that uses it"),
+        DataPlace::Memory => "Data: in memory, gone when the server stops".to_owned(),
     });
     lines.push("Connection string:".to_owned());
     for account in &settings.accounts {

@@ -1,12 +1,15 @@
 //! `tablerock`: Azure Table Storage that you can own, in one binary.
 //!
 //! Without arguments it serves. `arguments.rs` says what can be told to it, `settings.rs` where a setting comes
-//! from, `serve.rs` what then happens.
+//! from, `serve.rs` what then happens. `copy.rs` and `export.rs` are the other commands.
 
 mod accounts;
 mod arguments;
 mod banner;
+mod copy;
+mod export;
 mod logging;
+mod places;
 mod serve;
 mod settings;
 
@@ -24,16 +27,23 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let serve_arguments = match arguments.command {
-        Some(Command::Serve(serve)) => serve,
-        None => arguments.serve,
+    let outcome = match &arguments.command {
+        Some(Command::Serve(serve)) => Settings::gather(serve).and_then(serve::run),
+        Some(Command::Copy(arguments)) => copy::run(arguments),
+        Some(Command::Export(arguments)) => export::run(arguments),
+        None => Settings::gather(&arguments.serve).and_then(serve::run),
     };
-    let served = Settings::gather(&serve_arguments).and_then(serve::run);
-    match served {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             eprintln!("tablerock: {problem}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Threads for everything that waits.
+fn runtime() -> Result<tokio::runtime::Runtime, String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(|error| format!("cannot start worker threads: {error}"))
 }

@@ -8,24 +8,22 @@ use std::time::Duration;
 
 use tablerock_kv::{Clock, Dice, Engine, MemoryEngine, Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
+use tablerock_kv_postgres::{PostgresEngine, PostgresOptions};
 use tablerock_protocol::Service;
-use tablerock_server::{Accounts, Listening, Metrics, Operation, Road, Room, serve_admin, serve_service, tls};
+use tablerock_server::tls::{self, TlsAcceptor};
+use tablerock_server::{Accounts, Listening, Metrics, Operation, Road, Room, serve_admin, serve_service};
 use tablerock_services::{AccountService, Analytics, BlobService, Error as ServiceFailure, QueueService, TableService};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::banner::{self, Services};
 use crate::logging;
-use crate::settings::{Address, Settings};
+use crate::settings::{Address, DataPlace, Settings};
 
 /// Serves until a signal asks for the end. The error is a sentence for the operator.
 pub(crate) fn run(settings: Settings) -> Result<(), String> {
     logging::start(&settings)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| format!("cannot start worker threads: {error}"))?;
-    runtime.block_on(serve(settings))
+    crate::runtime()?.block_on(serve(settings))
 }
 
 /// The ports of the services, open.
@@ -35,24 +33,79 @@ struct Listeners {
     table: TcpListener,
 }
 
+/// All that a server is reached by.
+pub(crate) struct Doors {
+    listeners: Listeners,
+    admin: Option<TcpListener>,
+    tls: Option<TlsAcceptor>,
+}
+
+impl Doors {
+    pub(crate) async fn open(settings: &Settings) -> Result<Self, String> {
+        let listeners = Listeners {
+            blob: bind(&settings.blob.address, "--blob-port").await?,
+            queue: bind(&settings.queue.address, "--queue-port").await?,
+            table: bind(&settings.table.address, "--table-port").await?,
+        };
+        let admin = match &settings.admin_address {
+            Some(address) => Some(bind(address, "--admin-port").await?),
+            None => None,
+        };
+        let tls = match &settings.tls {
+            Some((cert, key)) => Some(tls::acceptor(cert, key)?),
+            None => None,
+        };
+        Ok(Self { listeners, admin, tls })
+    }
+}
+
 async fn serve(mut settings: Settings) -> Result<(), String> {
     // Ports first: they fail fast, and nothing has been opened yet that would need closing.
-    let listeners = Listeners {
-        blob: bind(&settings.blob.address, "--blob-port").await?,
-        queue: bind(&settings.queue.address, "--queue-port").await?,
-        table: bind(&settings.table.address, "--table-port").await?,
+    let doors = Doors::open(&settings).await?;
+    let (engine, clock) = open_engine(&settings.data, settings.cache_bytes).await?;
+    serve_on(&mut settings, doors, Store::new(engine), clock, Role::Server).await
+}
+
+/// What is done beside answering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// All of it.
+    Server,
+    /// Nothing: the store takes no writes.
+    Reader,
+}
+
+/// Serves a store that takes no writes until a signal asks for the end.
+pub(crate) async fn serve_reads(
+    settings: &mut Settings,
+    doors: Doors,
+    store: Store,
+    clock: Arc<dyn Clock>,
+) -> Result<(), String> {
+    serve_on(settings, doors, store, clock, Role::Reader).await
+}
+
+/// Settles what a process before this one left unfinished, so that the services can be opened on a store that takes no
+/// writes any more.
+pub(crate) async fn settle(settings: &Settings, store: &Store, clock: &Arc<dyn Clock>) -> Result<(), String> {
+    let settled = async {
+        open_tables(settings, store, clock).await?.close().await?;
+        open_queues(settings, store, clock).await?.close().await?;
+        open_blobs(settings, store, clock).await?.close().await
     };
-    let admin_listener = match &settings.admin_address {
-        Some(address) => Some(bind(address, "--admin-port").await?),
-        None => None,
-    };
-    let acceptor = match &settings.tls {
-        Some((cert, key)) => Some(tls::acceptor(cert, key)?),
-        None => None,
-    };
-    let store = Store::new(open_engine(&settings)?);
-    let banner = announcement(&settings, &listeners, admin_listener.as_ref())?;
-    let road = open_road(&mut settings, &store).await.map_err(|error| format!("cannot read the data: {error}"))?;
+    settled.await.map_err(|error| format!("cannot read the data: {error}"))
+}
+
+async fn serve_on(
+    settings: &mut Settings,
+    doors: Doors,
+    store: Store,
+    clock: Arc<dyn Clock>,
+    role: Role,
+) -> Result<(), String> {
+    let Doors { listeners, admin: admin_listener, tls: acceptor } = doors;
+    let banner = announcement(settings, &listeners, admin_listener.as_ref())?;
+    let road = open_road(settings, &store, clock).await.map_err(|error| format!("cannot read the data: {error}"))?;
     let road = Arc::new(road);
     // Whoever gets an answer may ask for the end at once, so the signals are listened for before the first one. A start
     // that takes long can still be cut off.
@@ -68,19 +121,7 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
         let listening = Listening { tls, connections_max, idle_time: Duration::from_secs(port.idle_seconds) };
         tokio::spawn(serve_service(service, road.clone(), listener, listening, stopped.clone()))
     });
-    let sweeping = tokio::spawn({
-        let road = road.clone();
-        async move { tokio::join!(road.queues.keep_sweeping(), road.blobs.keep_sweeping()) }
-    });
-    let analysing = tokio::spawn({
-        let (road, mut stopped) = (road.clone(), stopped.clone());
-        async move {
-            let stop = async {
-                let _ = stopped.wait_for(|stop| *stop).await;
-            };
-            road.analytics.keep_writing(&road.tables, &road.blobs, stop).await;
-        }
-    });
+    let behind = (role == Role::Server).then(|| work_in_background(&road, stopped.clone()));
     let administering = match admin_listener {
         Some(listener) => Some(administer(road.clone(), store.clone(), listener, stopped)?),
         None => None,
@@ -97,8 +138,32 @@ async fn serve(mut settings: Settings) -> Result<(), String> {
     if let Some(administering) = administering {
         let _ = tokio::task::spawn_blocking(move || administering.join()).await;
     }
+    let Some((sweeping, analysing)) = behind else { return Ok(()) };
     sweeping.abort();
     let _ = analysing.await;
+    close(&road, &store).await
+}
+
+type Task = tokio::task::JoinHandle<()>;
+
+/// Sweeping, and what Storage Analytics writes until the end.
+fn work_in_background(road: &Arc<Road>, mut stopped: watch::Receiver<bool>) -> (Task, Task) {
+    let sweeper = road.clone();
+    let sweeping = tokio::spawn(async move {
+        tokio::join!(sweeper.queues.keep_sweeping(), sweeper.blobs.keep_sweeping());
+    });
+    let analyst = road.clone();
+    let analysing = tokio::spawn(async move {
+        let stop = async {
+            let _ = stopped.wait_for(|stop| *stop).await;
+        };
+        analyst.analytics.keep_writing(&analyst.tables, &analyst.blobs, stop).await;
+    });
+    (sweeping, analysing)
+}
+
+/// Leaves everything as a clean stop should. Requests have ended.
+async fn close(road: &Road, store: &Store) -> Result<(), String> {
     road.analytics.close(&road.tables, &road.blobs).await;
     let closed = async {
         road.blobs.close().await.map_err(|error| error.to_string())?;
@@ -130,8 +195,7 @@ fn administer(
     start().map_err(|error: io::Error| format!("cannot serve the admin address: {error}"))
 }
 
-async fn open_road(settings: &mut Settings, store: &Store) -> Result<Road, ServiceFailure> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+async fn open_road(settings: &mut Settings, store: &Store, clock: Arc<dyn Clock>) -> Result<Road, ServiceFailure> {
     let tables = open_tables(settings, store, &clock).await?;
     let queues = open_queues(settings, store, &clock).await?;
     let blobs = open_blobs(settings, store, &clock).await?;
@@ -186,11 +250,26 @@ async fn open_blobs(settings: &Settings, store: &Store, clock: &Arc<dyn Clock>) 
     Ok(blobs)
 }
 
-fn open_engine(settings: &Settings) -> Result<Arc<dyn Engine>, String> {
-    let Some(data) = &settings.data else { return Ok(Arc::new(MemoryEngine::new())) };
-    let options = LocalOptions { cache_bytes: settings.cache_bytes, ..LocalOptions::default() };
-    let engine = LocalEngine::open_with(data, &options).map_err(|error| error.to_string())?;
-    Ok(Arc::new(engine))
+/// The engine, and the clock that goes with it: servers that share a database share its time as well.
+pub(crate) async fn open_engine(
+    place: &DataPlace,
+    cache_bytes: u64,
+) -> Result<(Arc<dyn Engine>, Arc<dyn Clock>), String> {
+    match place {
+        DataPlace::Memory => Ok((Arc::new(MemoryEngine::new()), Arc::new(SystemClock))),
+        DataPlace::Folder(data) => {
+            let options = LocalOptions { cache_bytes, ..LocalOptions::default() };
+            let engine = LocalEngine::open_with(data, &options).map_err(|error| error.to_string())?;
+            Ok((Arc::new(engine), Arc::new(SystemClock)))
+        }
+        DataPlace::Database { target, connections_max } => {
+            let options = PostgresOptions { connections_max: *connections_max, ..PostgresOptions::default() };
+            let engine = PostgresEngine::open(target.clone(), options).await;
+            let engine = engine.map_err(|error| format!("cannot use {target}: {error}"))?;
+            let clock = engine.clock();
+            Ok((engine, clock))
+        }
+    }
 }
 
 async fn bind(address: &Address, flag: &str) -> Result<TcpListener, String> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use tablerock_kv_postgres::Target;
 use tablerock_server::Account;
 use tablerock_services::ThrottleTargets;
 
@@ -10,7 +11,7 @@ use crate::accounts;
 use crate::arguments::{LogFormat, OauthLevel, ServeArguments};
 
 /// The folder inside the location that is ours.
-const DATA_FOLDER: &str = "tablerock-data";
+pub(crate) const DATA_FOLDER: &str = "tablerock-data";
 /// The ports that `UseDevelopmentStorage=true` means.
 pub(crate) const DEFAULT_BLOB_PORT: u16 = 10000;
 pub(crate) const DEFAULT_QUEUE_PORT: u16 = 10001;
@@ -20,8 +21,7 @@ const MIB: u64 = 1024 * 1024;
 /// Everything that a server needs to know, complete.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// `None` is memory only.
-    pub(crate) data: Option<PathBuf>,
+    pub(crate) data: DataPlace,
     pub(crate) cache_bytes: u64,
     pub(crate) blob: ServicePort,
     pub(crate) queue: ServicePort,
@@ -40,6 +40,14 @@ pub(crate) struct Settings {
     pub(crate) debug_file: Option<PathBuf>,
     pub(crate) silent: bool,
     pub(crate) explanations: Vec<&'static str>,
+}
+
+/// Where data is kept.
+#[derive(Debug, Clone)]
+pub(crate) enum DataPlace {
+    Memory,
+    Folder(PathBuf),
+    Database { target: Target, connections_max: usize },
 }
 
 /// Where and how a service is served.
@@ -62,6 +70,8 @@ pub(crate) struct Address {
 struct File {
     location: Option<PathBuf>,
     in_memory: Option<bool>,
+    store: Option<String>,
+    store_connections: Option<usize>,
     cache_size: Option<u64>,
     blob_host: Option<String>,
     blob_port: Option<u16>,
@@ -101,8 +111,7 @@ impl Settings {
     pub(crate) fn gather(given: &ServeArguments) -> Result<Self, String> {
         let file = given.config.as_deref().map(File::read).transpose()?.unwrap_or_default();
         let given = given.clone();
-        let in_memory = given.in_memory || file.in_memory.unwrap_or(false);
-        let location = given.location.or(file.location).unwrap_or_else(|| PathBuf::from("."));
+        let data = data_place(&given, &file)?;
         // Azurite's variable is the last resort, so that a machine that has it set can still be told otherwise.
         let azurite_accounts = || std::env::var("AZURITE_ACCOUNTS").ok();
         let listed = given.accounts.or(file.accounts).or_else(azurite_accounts).filter(|list| !list.is_empty());
@@ -127,7 +136,7 @@ impl Settings {
         let admin_port = given.admin_port.or(file.admin_port).unwrap_or(10003);
         let admin_host = host(given.admin_host, file.admin_host);
         Ok(Self {
-            data: (!in_memory).then(|| location.join(DATA_FOLDER)),
+            data,
             cache_bytes: given.cache_size.or(file.cache_size).unwrap_or(128).saturating_mul(MIB),
             blob: service(
                 host(given.blob_host, file.blob_host),
@@ -168,6 +177,26 @@ impl Settings {
     }
 }
 
+/// The one place for data. A flag wins over what the file says of another place; memory wins over a folder.
+fn data_place(given: &ServeArguments, file: &File) -> Result<DataPlace, String> {
+    let in_memory = given.in_memory || file.in_memory.unwrap_or(false);
+    if file.store.is_some() && (file.in_memory.unwrap_or(false) || file.location.is_some()) {
+        return Err("store goes neither with in-memory nor with location: keep one in the settings file".to_owned());
+    }
+    let is_elsewhere = given.in_memory || given.location.is_some();
+    let url = given.store.as_ref().or(file.store.as_ref().filter(|_| !is_elsewhere));
+    if let Some(url) = url {
+        let target = Target::parse(url).map_err(|error| format!("--store: {error}"))?;
+        let connections_max = given.store_connections.or(file.store_connections).unwrap_or(32).max(1);
+        return Ok(DataPlace::Database { target, connections_max });
+    }
+    if in_memory {
+        return Ok(DataPlace::Memory);
+    }
+    let location = given.location.as_deref().or(file.location.as_deref()).unwrap_or(Path::new("."));
+    Ok(DataPlace::Folder(location.join(DATA_FOLDER)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,7 +218,25 @@ mod tests {
         let settings = Settings::gather(&given).unwrap();
         let ports = [settings.blob, settings.queue, settings.table].map(|service| service.address.port);
         assert_eq!(ports, [DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, 7]);
-        assert_eq!((settings.data, settings.cache_bytes), (None, 128 * MIB));
+        assert!(matches!(settings.data, DataPlace::Memory));
+        assert_eq!(settings.cache_bytes, 128 * MIB);
+    }
+
+    #[test]
+    fn data_is_kept_in_one_place() {
+        let store = Some("postgres://user@host/data".to_owned());
+        let given = ServeArguments { store: store.clone(), store_connections: Some(7), ..Default::default() };
+        let place = data_place(&given, &File { location: Some("elsewhere".into()), ..File::default() });
+        assert!(matches!(place, Ok(DataPlace::Database { connections_max: 7, .. })), "{place:?}");
+
+        let given = ServeArguments { location: Some("here".into()), ..Default::default() };
+        let place = data_place(&given, &File { store: store.clone(), ..File::default() });
+        assert!(matches!(place, Ok(DataPlace::Folder(_))), "{place:?}");
+
+        let both = File { store, in_memory: Some(true), ..File::default() };
+        assert!(data_place(&ServeArguments::default(), &both).unwrap_err().contains("keep one"));
+        let given = ServeArguments { store: Some("mysql://host".to_owned()), ..Default::default() };
+        assert!(data_place(&given, &File::default()).unwrap_err().contains("postgres://"));
     }
 
     #[test]

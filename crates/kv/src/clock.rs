@@ -20,6 +20,11 @@ pub trait Clock: Send + Sync + fmt::Debug + 'static {
 
     /// Time that never goes back, for deadlines.
     fn instant(&self) -> Instant;
+
+    /// How far [`ticks`](Clock::ticks) may be from what others read who go by the same clock at the same moment.
+    fn error_ticks(&self) -> u64 {
+        0
+    }
 }
 
 impl<C: Clock + ?Sized> Clock for Arc<C> {
@@ -29,6 +34,10 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
 
     fn instant(&self) -> Instant {
         (**self).instant()
+    }
+
+    fn error_ticks(&self) -> u64 {
+        (**self).error_ticks()
     }
 }
 

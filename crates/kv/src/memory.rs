@@ -21,13 +21,20 @@ const DROP_CHUNK_RECORDS: usize = 1_000;
 pub struct MemoryEngine {
     /// `None` once closed. Partitions hold at least one record each.
     partitions: RwLock<Option<Partitions>>,
+    is_exclusive: bool,
 }
 
 type Partitions = BTreeMap<Bytes, BTreeMap<Bytes, Bytes>>;
 
 impl MemoryEngine {
     pub fn new() -> Self {
-        Self { partitions: RwLock::new(Some(Partitions::new())) }
+        Self { partitions: RwLock::new(Some(Partitions::new())), is_exclusive: true }
+    }
+
+    /// One that says of itself what a database would which other servers use as well: for tests of layers that must
+    /// then remember nothing.
+    pub fn shared() -> Self {
+        Self { is_exclusive: false, ..Self::new() }
     }
 
     fn read<T>(&self, look: impl FnOnce(&Partitions) -> T) -> Result<T> {
@@ -81,7 +88,7 @@ impl Engine for MemoryEngine {
     }
 
     fn is_exclusive(&self) -> bool {
-        true
+        self.is_exclusive
     }
 
     fn health(&self) -> Health {

@@ -3,6 +3,7 @@
 //! A transaction declares what it reads, decides in plain synchronous code, and commits once. Nothing is locked
 //! in between: if what it read has changed by the time of the commit, all of it runs again.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,11 +21,17 @@ const ATTEMPTS_WITHOUT_PAUSE: u32 = 4;
 
 const PAUSE_MS_MAX: u64 = 32;
 
+/// Queues for transactions that met a conflict; partitions share them by a hash.
+const TURNS: usize = 256;
+
 /// An engine, ready for the layers. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Store {
     engine: Arc<dyn Engine>,
     dice: Arc<Dice>,
+    /// Where a conflict costs round trips, those who met one on a partition try again one after the other: `None` on an
+    /// engine that decides in memory, where trying at once is quicker.
+    turns: Option<Arc<[tokio::sync::Mutex<()>]>>,
 }
 
 impl Store {
@@ -34,7 +41,8 @@ impl Store {
 
     /// As [`new`](Store::new), with the randomness that spreads retries given from outside.
     pub fn with_dice(engine: Arc<dyn Engine>, dice: Arc<Dice>) -> Self {
-        Self { engine, dice }
+        let turns = (!engine.is_exclusive()).then(|| (0..TURNS).map(|_| tokio::sync::Mutex::new(())).collect());
+        Self { engine, dice, turns }
     }
 
     /// A store on a fresh [`MemoryEngine`].
@@ -121,6 +129,7 @@ impl Store {
         let partition = Bytes::copy_from_slice(partition);
         keys.sort_unstable();
         keys.dedup();
+        let mut turn = None;
         for attempt in 1..=ATTEMPTS_MAX {
             let values = if keys.is_empty() { vec![] } else { self.engine.read_newest(&partition, &keys).await? };
             let mut transaction = Transaction::new(&keys, values);
@@ -131,12 +140,25 @@ impl Store {
             }
             match self.engine.commit(commit).await {
                 Ok(()) => return decision,
-                Err(error) if error.kind() == ErrorKind::Conflict => self.pause(attempt).await,
+                Err(error) if error.kind() == ErrorKind::Conflict => {
+                    if turn.is_none() {
+                        turn = self.wait_for_turn(&partition).await;
+                    }
+                    self.pause(attempt).await;
+                }
                 Err(error) => return Err(error.into()),
             }
         }
         let message = format!("the partition is too busy: {ATTEMPTS_MAX} attempts met a conflict; retry later");
         Err(Error::unavailable(message).into())
+    }
+
+    /// Waits until no other transaction of this process tries again on the partition.
+    async fn wait_for_turn(&self, partition: &[u8]) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+        let turns = self.turns.as_ref()?;
+        let mut hasher = DefaultHasher::new();
+        partition.hash(&mut hasher);
+        Some(turns[hasher.finish() as usize % turns.len()].lock().await)
     }
 
     /// Lets the others finish: not at all at first, then for a random while that grows.

@@ -1,4 +1,5 @@
-//! The admin address: `/health` for whoever restarts the server, `/metrics` for Prometheus.
+//! The admin address: `/health` for whoever restarts the server, `/metrics` for Prometheus, `/load` for whoever asks what is
+//! hot.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use tokio::sync::watch;
 
 use crate::content::Content;
 use crate::listener::{Listening, serve};
+use crate::load_page::{self, SHOWN_MAX};
 use crate::road::Road;
 
 /// Scrapers and probes are few.
@@ -31,15 +33,20 @@ pub async fn serve_admin(road: Arc<Road>, store: Store, listener: TcpListener, s
 
 fn answer(road: &Road, store: &Store, method: &Method, path: &str) -> Response<Content> {
     const TEXT: &str = "text/plain; charset=utf-8";
+    let load = || road.tables.load().report(SHOWN_MAX);
     let (status, content_type, body) = match (method, path) {
         (&Method::GET | &Method::HEAD, "/health") => match store.health() {
             Health::Healthy => (StatusCode::OK, TEXT, "healthy\n".to_owned()),
             Health::ReadOnly(why) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("read only: {why}\n")),
             Health::Down(why) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("down: {why}\n")),
         },
-        (&Method::GET, "/metrics") => (StatusCode::OK, METRICS_TYPE, road.metrics.render()),
-        (_, "/health" | "/metrics") => (StatusCode::METHOD_NOT_ALLOWED, TEXT, "only GET\n".to_owned()),
-        _ => (StatusCode::NOT_FOUND, TEXT, "here are /health and /metrics\n".to_owned()),
+        (&Method::GET, "/metrics") => (StatusCode::OK, METRICS_TYPE, road.metrics.render(&load())),
+        (&Method::GET, "/load") => (StatusCode::OK, "text/html; charset=utf-8", load_page::html(&load())),
+        (&Method::GET, "/load.json") => (StatusCode::OK, "application/json", load_page::json(&load())),
+        (_, "/health" | "/metrics" | "/load" | "/load.json") => {
+            (StatusCode::METHOD_NOT_ALLOWED, TEXT, "only GET\n".to_owned())
+        }
+        _ => (StatusCode::NOT_FOUND, TEXT, "here are /health, /metrics, /load and /load.json\n".to_owned()),
     };
     let mut response = Response::new(Content::whole(Bytes::from(body)));
     *response.status_mut() = status;

@@ -100,6 +100,7 @@ answer_headers! {
     PublicAccess "x-ms-blob-public-access" HeaderName::from_static("x-ms-blob-public-access"),
     RequestId "x-ms-request-id" HeaderName::from_static("x-ms-request-id"),
     RequestServerEncrypted "x-ms-request-server-encrypted" HeaderName::from_static("x-ms-request-server-encrypted"),
+    RetryAfter "Retry-After" header::RETRY_AFTER,
     ServerEncrypted "x-ms-server-encrypted" HeaderName::from_static("x-ms-server-encrypted"),
     SkuName "x-ms-sku-name" HeaderName::from_static("x-ms-sku-name"),
     Snapshot "x-ms-snapshot" HeaderName::from_static("x-ms-snapshot"),

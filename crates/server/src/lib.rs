@@ -30,6 +30,7 @@ mod endpoint;
 mod finished;
 mod headers;
 mod listener;
+mod load_page;
 mod metadata;
 mod observe;
 mod operation;

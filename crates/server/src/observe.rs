@@ -1,7 +1,8 @@
 //! What the server shows of itself: one log line and a few counters per request.
 
 use std::fmt::Write as _;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, AtomicU64};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::StatusCode;
@@ -13,6 +14,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use tablerock_protocol::{ErrorCode, Uuid};
+use tablerock_services::{LoadReport, Rate};
 
 use crate::operation::Operation;
 
@@ -53,6 +55,24 @@ struct OperationLabel {
     operation: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TableLabels {
+    account: String,
+    table: String,
+    kind: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PartitionLabels {
+    account: String,
+    table: String,
+    partition: String,
+    kind: &'static str,
+}
+
+/// Partitions in the metrics. Each that was ever among them is a time series for whoever keeps those.
+const PARTITIONS_SHOWN_MAX: usize = 10;
+
 /// Upper bounds in seconds: a point read takes some ten microseconds, a synced write a millisecond, a query at
 /// most five seconds.
 const DURATION_BUCKETS: [f64; 14] =
@@ -69,6 +89,10 @@ pub struct Metrics {
     group_operations: Counter,
     log_entries_dropped: Counter,
     connections: Gauge<i64, AtomicI64>,
+    table_load: Family<TableLabels, Gauge<f64, AtomicU64>>,
+    partition_load: Family<PartitionLabels, Gauge<f64, AtomicU64>>,
+    /// Those of the load are set when they are asked for.
+    rendering: Mutex<()>,
 }
 
 impl Default for Metrics {
@@ -88,6 +112,9 @@ impl Metrics {
             group_operations: Counter::default(),
             log_entries_dropped: Counter::default(),
             connections: Gauge::default(),
+            table_load: Family::default(),
+            partition_load: Family::default(),
+            rendering: Mutex::default(),
         };
         metrics.register();
         metrics
@@ -107,6 +134,10 @@ impl Metrics {
         let dropped = self.log_entries_dropped.clone();
         registry.register("analytics_log_entries_dropped", "Entries of $logs that found no room", dropped);
         registry.register("connections", "Open connections", self.connections.clone());
+        let load = self.table_load.clone();
+        registry.register("table_load", "Entities per second of the busiest tables", load);
+        let load = self.partition_load.clone();
+        registry.register("partition_load", "Entities per second of the hottest partitions", load);
     }
 
     pub(crate) fn record(&self, seen: &Seen<'_>, status: StatusCode, duration: Duration, request_id: Uuid) {
@@ -144,13 +175,40 @@ impl Metrics {
     }
 
     /// The text that Prometheus scrapes.
-    pub fn render(&self) -> String {
+    pub(crate) fn render(&self, load: &LoadReport) -> String {
+        let _rendering = self.rendering.lock().unwrap_or_else(PoisonError::into_inner);
+        self.set_load(load);
         let mut text = String::new();
         if encode(&mut text, &self.registry).is_err() {
             let _ = writeln!(text, "# the metrics could not be written");
         }
         text
     }
+}
+
+impl Metrics {
+    /// What is not among the hottest any more is not shown any more.
+    fn set_load(&self, load: &LoadReport) {
+        self.table_load.clear();
+        for (name, rate) in &load.tables {
+            for (kind, value) in kinds(rate) {
+                let labels = TableLabels { account: name.account.clone(), table: name.table.clone(), kind };
+                self.table_load.get_or_create(&labels).set(value);
+            }
+        }
+        self.partition_load.clear();
+        for (name, rate) in load.partitions.iter().take(PARTITIONS_SHOWN_MAX) {
+            for (kind, value) in kinds(rate) {
+                let (account, table) = (name.account.clone(), name.table.clone());
+                let labels = PartitionLabels { account, table, partition: name.partition_key.clone(), kind };
+                self.partition_load.get_or_create(&labels).set(value);
+            }
+        }
+    }
+}
+
+fn kinds(rate: &Rate) -> [(&'static str, f64); 2] {
+    [("read", rate.reads), ("write", rate.writes)]
 }
 
 /// A connection that is counted as open.

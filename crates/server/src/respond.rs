@@ -22,6 +22,10 @@ const SERVER_FRONT_END: HeaderValue = HeaderValue::from_static("Microsoft-HTTPAP
 const CHALLENGE: &str = "Bearer authorization_uri=https://login.microsoftonline.com/common/oauth2/authorize \
                          resource_id=https://storage.azure.com";
 
+/// When a client may come again whose request could not be served for now. It is the least that the header can say: the
+/// SDKs wait longer from time to time by themselves.
+const RETRY_AFTER_SECONDS: &str = "1";
+
 /// Which part of the service speaks; its answers differ in headers and in the form of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Voice {
@@ -79,6 +83,9 @@ impl Envelope {
         }
         if error.status == 401 {
             answer = answer.with(AnswerHeader::WwwAuthenticate, CHALLENGE);
+        }
+        if matches!(error.code, ErrorCode::ServerBusy | ErrorCode::OperationTimedOut) {
+            answer = answer.with(AnswerHeader::RetryAfter, RETRY_AFTER_SECONDS);
         }
         if error.status == 304 {
             answer.body = AnswerBody::default();

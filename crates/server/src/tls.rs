@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::TlsAcceptor;
+pub use tokio_rustls::TlsAcceptor;
 
 /// Reads certificate and key. The error is a sentence for the operator.
 pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {

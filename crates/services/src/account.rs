@@ -1,13 +1,16 @@
 //! An account's settings for each of its services: logging, metrics, CORS, and what blobs have beside these.
 
-use tablerock_kv::{Bytes, Store};
+use std::sync::Arc;
+
+use tablerock_kv::{Bytes, Clock, Store};
 use tablerock_protocol::xml::{ServiceProperties, ServicePropertiesUpdate};
 use tablerock_protocol::{Service, ServiceVersion};
 
+use crate::duty::Duty;
 use crate::{Result, keys};
 
 /// Settings of accounts, kept in the store.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct AccountService {
     store: Store,
 }
@@ -15,6 +18,16 @@ pub struct AccountService {
 impl AccountService {
     pub fn new(store: Store) -> Self {
         Self { store }
+    }
+
+    /// Whether other servers may change the same settings.
+    pub(crate) fn is_shared(&self) -> bool {
+        !self.store.is_exclusive()
+    }
+
+    /// Work that one of the servers does which share these settings.
+    pub(crate) fn duty(&self, clock: Arc<dyn Clock>, key: &'static [u8]) -> Duty {
+        Duty::new(self.store.clone(), clock, key)
     }
 
     pub async fn service_properties(&self, account: &str, service: Service) -> Result<ServiceProperties> {

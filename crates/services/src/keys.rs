@@ -16,6 +16,21 @@ const ENTITIES: u8 = b'e';
 pub const TIMESTAMP_CEILING: &[u8] = b"timestamp-ceiling";
 pub const NEXT_TABLE_ID: &[u8] = b"next-table-id";
 
+/// Work in the background that one of the servers does which share a store.
+pub const QUEUE_SWEEP_DUTY: &[u8] = b"duty/queue-sweep";
+pub const BLOB_SWEEP_DUTY: &[u8] = b"duty/blob-sweep";
+pub const RETENTION_DUTY: &[u8] = b"duty/analytics-retention";
+
+/// The key of a lane's ceiling, where servers share a store and each has a lane of timestamps.
+pub fn timestamp_lane_key(ceiling_key: &[u8], lane: u8) -> Bytes {
+    [ceiling_key, b"/", &[lane]].concat().into()
+}
+
+/// The key of the note about a copy of an account that is under way to this store.
+pub fn copy_note_key(account: &str) -> Bytes {
+    [b"copy/", account.as_bytes()].concat().into()
+}
+
 /// The key of an account's properties of a service.
 pub const fn service_properties_key(service: Service) -> &'static [u8] {
     match service {

@@ -10,24 +10,30 @@
 //! | a query | `table/query.rs`, on `table/plan.rs` and `table/sketch/` |
 //! | a message | `queue/messages.rs`, on `queue/heads/` and `queue/stored_message.rs` |
 //! | a blob | `blob/put.rs`, on `blob/change.rs`, `blob/content.rs` and `blob/tidying.rs` |
+//! | an account on its way elsewhere | `transfer/mod.rs` |
+//! | what is hot | `load/mod.rs` |
 //! | what is known about requests | `analytics/mod.rs` |
 //! | a table's life | `table/directory.rs`, `table/acl.rs`, `table/table_query.rs` |
 
 mod account;
 pub mod analytics;
 pub mod blob;
+mod duty;
 mod error;
 mod ids;
 pub mod keys;
+mod load;
 pub mod queue;
 pub mod table;
 mod throttle;
 mod timestamps;
+pub mod transfer;
 
 pub use account::AccountService;
 pub use analytics::Analytics;
 pub use blob::BlobService;
 pub use error::{Error, Result};
+pub use load::{Load, LoadReport, LoadedPartition, LoadedTable, Rate};
 pub use queue::QueueService;
 pub use table::TableService;
 pub use throttle::ThrottleTargets;

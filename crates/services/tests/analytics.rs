@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use support::*;
-use tablerock_kv::{Dice, ManualClock, Store};
+use tablerock_kv::{Dice, ManualClock, MemoryEngine, Store};
 use tablerock_protocol::analytics::{Authentication, RequestKind, RequestStatus};
 use tablerock_protocol::xml::{AnalyticsVersion, ServicePropertiesUpdate};
 use tablerock_protocol::{DateTime, Service, ServiceVersion, Value};
@@ -298,5 +298,55 @@ async fn version_2_is_for_queues_and_blobs() {
         let watched = world.analytics.watched(ACCOUNT, service).unwrap();
         assert_eq!(watched.logging(RequestKind::Write), Some(version));
         assert_eq!(watched.logging(RequestKind::Delete), None);
+    }
+}
+
+/// Two servers on one store.
+async fn two_servers() -> [World; 2] {
+    let start = DateTime::parse("2026-07-31T17:58:30").unwrap();
+    let clock = Arc::new(ManualClock::at(start.ticks()));
+    let store = Store::new(Arc::new(MemoryEngine::shared()));
+    [World::on(store.clone(), clock.clone()).await, World::on(store, clock).await]
+}
+
+#[tokio::test]
+async fn counts_of_servers_that_share_a_store_add_up() {
+    let [one, other] = two_servers().await;
+    one.set(&metrics("HourMetrics", true)).await;
+    // The other one learns of it by itself.
+    other.pass(Duration::from_secs(10)).await;
+    one.count(0, RequestStatus::Success, 10);
+    other.count(0, RequestStatus::Success, 30);
+    other.count(1, RequestStatus::Success, 30);
+    one.clock.advance(HOUR);
+    let (one_writes, other_writes) =
+        (one.analytics.write(&one.tables, &one.blobs), other.analytics.write(&other.tables, &other.blobs));
+    tokio::join!(one_writes, other_writes);
+    let rows = one.rows(HOURS).await;
+    let hour = "20260731T1700";
+    let expected = ["system;All", "user;All", "user;InsertEntity", "user;QueryEntities"];
+    assert_eq!(keys(&rows), expected.map(|row| format!("{hour} {row}")));
+    let requests: Vec<_> = rows[1..].iter().map(|row| number(row, "TotalRequests")).collect();
+    assert_eq!(requests, [3.0, 1.0, 2.0]);
+}
+
+#[tokio::test]
+async fn no_line_is_lost_when_servers_that_share_a_store_log_at_once() {
+    let [one, other] = two_servers().await;
+    one.set(LOGGING).await;
+    other.pass(Duration::from_secs(10)).await;
+    for round in 0..5 {
+        one.log(&format!("one {round}\n"), RequestKind::Read);
+        other.log(&format!("other {round}\n"), RequestKind::Read);
+        one.clock.advance(Duration::from_secs(600));
+        let (one_writes, other_writes) =
+            (one.analytics.write(&one.tables, &one.blobs), other.analytics.write(&other.tables, &other.blobs));
+        tokio::join!(one_writes, other_writes);
+    }
+    let all: String = one.logs().await.into_iter().map(|(_, _, content)| content).collect();
+    for round in 0..5 {
+        for line in [format!("one {round}"), format!("other {round}")] {
+            assert_eq!(all.matches(&line).count(), 1, "{line} in {all}");
+        }
     }
 }

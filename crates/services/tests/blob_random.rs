@@ -7,7 +7,6 @@ mod support;
 use std::sync::Arc;
 
 use blob_model::Comparison;
-use support::engines::SharedEngine;
 use tablerock_kv::{MemoryEngine, Store};
 
 const SEEDS: u64 = 12;
@@ -32,5 +31,5 @@ async fn blobs_do_what_the_model_does_and_leave_nothing_behind() {
 
 #[tokio::test]
 async fn blobs_in_a_store_that_others_write_to_do_what_the_model_does() {
-    compare(|| Store::new(Arc::new(SharedEngine(MemoryEngine::new())))).await;
+    compare(|| Store::new(Arc::new(MemoryEngine::shared()))).await;
 }

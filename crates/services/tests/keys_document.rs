@@ -42,7 +42,10 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
         "container",
         "container_drop_note",
         "count",
+        "copy_note",
+        "dated_holdings_note",
         "drop_note",
+        "duty_of_queue_sweep",
         "entity",
         "expiry",
         "holdings_note",
@@ -68,6 +71,7 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
         "queue_service_properties",
         "text",
         "timestamp_ceiling",
+        "timestamp_lane",
         "watch_note",
     ];
     assert_eq!(shown, BTreeSet::from(wanted), "each kind of key has its example");
@@ -179,6 +183,12 @@ impl Example {
             ("text", [Text(text)]) => fields([("bytes", &KeyBuilder::new().text(text).finish())]),
             ("bytes", [Text(hex)]) => fields([("bytes", &KeyBuilder::new().bytes(&bytes_of(hex)).finish())]),
             ("timestamp_ceiling", []) => record(&keys::system_partition(), keys::TIMESTAMP_CEILING),
+            ("timestamp_lane", [Number(lane)]) => {
+                let key = keys::timestamp_lane_key(keys::TIMESTAMP_CEILING, u8::try_from(*lane).unwrap());
+                record(&keys::system_partition(), &key)
+            }
+            ("duty_of_queue_sweep", []) => record(&keys::system_partition(), keys::QUEUE_SWEEP_DUTY),
+            ("copy_note", [Text(account)]) => record(&keys::system_partition(), &keys::copy_note_key(account)),
             ("next_table_id", []) => record(&keys::system_partition(), keys::NEXT_TABLE_ID),
             ("table_service_properties", [Text(account)]) => {
                 record(&keys::account_partition(account), keys::service_properties_key(Service::Table))
@@ -254,6 +264,9 @@ impl Example {
             ("range_of_container_contents", [Number(container)]) => range(&blob_keys::container_contents(*container)),
             ("holdings_note", [Number(id)]) => {
                 record(&blob_keys::notes_partition(), &blob_keys::holdings_note_key(*id))
+            }
+            ("dated_holdings_note", [Number(since), Number(id)]) => {
+                record(&blob_keys::notes_partition(), &blob_keys::dated_holdings_note_key(*since, *id))
             }
             ("watch_note", [Number(since), Number(container), Text(name)]) => {
                 let key = blob_keys::watch_note_key(*since, *container, name);

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use queue_model::{ACCOUNT, jobs, message, service_on, service_with_queue};
-use support::engines::{HeldEngine, SharedEngine};
+use support::engines::HeldEngine;
 use support::manual_clock;
 use tablerock_kv::{MemoryEngine, Store, SystemClock};
 use tablerock_services::QueueService;
@@ -74,7 +74,7 @@ async fn consumers_share_a_queue_without_meeting() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn consumers_share_a_queue_that_nothing_may_be_remembered_of() {
-    each_message_is_given_out_once(Store::new(Arc::new(SharedEngine(MemoryEngine::new())))).await;
+    each_message_is_given_out_once(Store::new(Arc::new(MemoryEngine::shared()))).await;
 }
 
 #[tokio::test]

@@ -7,7 +7,6 @@ mod support;
 use std::sync::Arc;
 
 use queue_model::Comparison;
-use support::engines::SharedEngine;
 use tablerock_kv::{MemoryEngine, Store};
 
 const SEEDS: u64 = 40;
@@ -31,5 +30,5 @@ async fn a_queue_does_what_the_model_does() {
 
 #[tokio::test]
 async fn a_queue_in_a_store_that_others_write_to_does_what_the_model_does() {
-    compare(|| Store::new(Arc::new(SharedEngine(MemoryEngine::new())))).await;
+    compare(|| Store::new(Arc::new(MemoryEngine::shared()))).await;
 }

@@ -15,7 +15,7 @@ use tablerock_protocol::{Filter, Value};
 use tablerock_services::TableService;
 use tablerock_services::table::{Change, EntityPage, EntityQuery};
 
-use support::engines::{HeldEngine, SharedEngine};
+use support::engines::HeldEngine;
 
 /// Rows `0000` and so on of one partition, each with its number as `n` and one of three colours.
 async fn fill(service: &TableService, rows: usize) {
@@ -218,7 +218,7 @@ async fn when_the_outcome_of_a_write_cannot_be_known_nothing_is_remembered() {
 
 #[tokio::test]
 async fn a_store_that_others_write_to_as_well_is_always_read() {
-    let service = service_on(&Store::new(Arc::new(SharedEngine(MemoryEngine::new()))), Arc::new(SystemClock)).await;
+    let service = service_on(&Store::new(Arc::new(MemoryEngine::shared())), Arc::new(SystemClock)).await;
     fill(&service, 300).await;
     for _ in 0..3 {
         assert_eq!(query(&service, "n eq -1", None).await.entities_read, 300);

@@ -1,7 +1,8 @@
 //! Logs as block blobs in `$logs`.
 //!
 //! A log grows by a block for every batch of lines, and becomes visible with it. When it is large, when the hour is over
-//! and after a restart the next one begins. If a write fails, nobody knows how much of it was done; the lines are then
+//! and after a restart the next one begins. Each log has one server that writes to it: others on the same store begin
+//! logs of their own. If a write fails, nobody knows how much of it was done; the lines are then
 //! written once more, to another log, and may be there twice.
 
 use tablerock_kv::Bytes;
@@ -22,9 +23,15 @@ const LOG_BYTES_MAX: usize = 64 << 20;
 /// Logs of one hour that are looked at in one page, to find the number of the next.
 const LIST_ITEMS: usize = 1000;
 
+/// How often a new log's number may turn out to be another server's before the lines wait for the next round.
+const ATTEMPTS_MAX: usize = 8;
+
 /// The writer of one service's logs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct LogWriter {
+    /// A number that no other server has. It is part of the names of blocks, so that two servers which begin the same
+    /// log do not replace each other's.
+    server: u64,
     open: Option<OpenLog>,
     /// Lines that are being written.
     batch: Option<LogBatch>,
@@ -49,12 +56,16 @@ impl OpenLog {
 }
 
 impl LogWriter {
+    pub(super) fn new(server: u64) -> Self {
+        Self { server, open: None, batch: None }
+    }
+
     /// Writes what is due.
     pub(super) async fn write(&mut self, of: &Watched, buffer: &LogBuffer, round: &Round<'_>) -> Result<()> {
         loop {
             self.batch = self.batch.take().or_else(|| buffer.take(round.now, round.is_last));
             let Some(batch) = &self.batch else { return Ok(()) };
-            write_batch(&mut self.open, of, round, batch).await?;
+            write_batch(&mut self.open, self.server, of, round, batch).await?;
             buffer.written(batch);
             round.count_own(Service::Blob, batch.lines.len() as u64);
             self.batch = None;
@@ -63,9 +74,15 @@ impl LogWriter {
 }
 
 /// Writes to the log that is open, or to a new one. After a failure none is open.
-async fn write_batch(open: &mut Option<OpenLog>, of: &Watched, round: &Round<'_>, batch: &LogBatch) -> Result<()> {
+async fn write_batch(
+    open: &mut Option<OpenLog>,
+    server: u64,
+    of: &Watched,
+    round: &Round<'_>,
+    batch: &LogBatch,
+) -> Result<()> {
     if let Some(log) = open.take().filter(|open| open.takes(batch)) {
-        match append(round.blobs, of, log, batch).await {
+        match append(round.blobs, server, of, log, batch).await {
             Ok(log) => {
                 *open = Some(log);
                 return Ok(());
@@ -75,7 +92,7 @@ async fn write_batch(open: &mut Option<OpenLog>, of: &Watched, round: &Round<'_>
             Err(error) => return Err(error),
         }
     }
-    let number = match next_number(round.blobs, of, batch.hour).await {
+    let mut number = match next_number(round.blobs, of, batch.hour).await {
         Err(Error::Refused(error)) if error.code == ErrorCode::ContainerNotFound => {
             create_container(round.blobs, of.account()).await?;
             0
@@ -83,16 +100,36 @@ async fn write_batch(open: &mut Option<OpenLog>, of: &Watched, round: &Round<'_>
         number => number?,
     };
     let (hour, version) = (batch.hour, batch.version);
-    let log = OpenLog { hour, version, number, blocks: vec![], bytes: 0, about: None };
-    *open = Some(append(round.blobs, of, log, batch).await?);
-    Ok(())
+    let mut attempts = 1;
+    loop {
+        let log = OpenLog { hour, version, number, blocks: vec![], bytes: 0, about: None };
+        match append(round.blobs, server, of, log, batch).await {
+            Ok(log) => {
+                *open = Some(log);
+                return Ok(());
+            }
+            // Another server has just begun a log of this number.
+            Err(Error::Refused(_)) if attempts < ATTEMPTS_MAX => {
+                attempts += 1;
+                number += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Adds a batch to a log.
-async fn append(blobs: &BlobService, of: &Watched, mut open: OpenLog, batch: &LogBatch) -> Result<OpenLog> {
+async fn append(
+    blobs: &BlobService,
+    server: u64,
+    of: &Watched,
+    mut open: OpenLog,
+    batch: &LogBatch,
+) -> Result<OpenLog> {
     let name = log_blob_name(of.service(), open.hour, open.number);
     let at = BlobAddress { account: of.account(), container: ContainerName::LOGS, name: &name };
-    let block = BlockId::from_bytes(format!("{:06}", open.blocks.len()).as_bytes());
+    let block = BlockId::from_bytes(format!("{:06}-{server:016x}", open.blocks.len()).as_bytes());
+    let terms = WriteTerms { may_only_create: open.blocks.is_empty(), ..WriteTerms::default() };
     let received = blobs.receive_block(at, &mut Some(Bytes::from(batch.lines.clone())), false).await?;
     blobs.put_block(at, None, &block, received).await?;
     let committed = open.blocks.iter().map(|id| (BlockSource::Committed, id.clone()));
@@ -111,7 +148,7 @@ async fn append(blobs: &BlobService, of: &Watched, mut open: OpenLog, batch: &Lo
         tags: Tags::default(),
         tier: None,
     };
-    blobs.put_block_list(at, &WriteTerms::default(), &new, &BlockListRequest { blocks }).await?;
+    blobs.put_block_list(at, &terms, &new, &BlockListRequest { blocks }).await?;
     open.blocks.push(block);
     open.bytes += batch.lines.len();
     open.about = Some(about);

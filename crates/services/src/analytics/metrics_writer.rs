@@ -1,13 +1,13 @@
 //! Counts of requests as rows of the metrics tables.
 //!
 //! A period ends when the clock shows another one; its rows are then written, `…;All` even if nothing was asked. A
-//! server that stops writes what it has of the period, and the next one adds to that.
+//! server that stops writes what it has of the period, and the next one adds to that; so do servers that share a store.
 
 use std::collections::{HashMap, VecDeque};
 
 use tablerock_kv::TICKS_PER_SECOND;
 use tablerock_protocol::xml::MetricsLevel;
-use tablerock_protocol::{DateTime, ErrorCode, Filter, MetricsPeriod, MetricsTable, Service};
+use tablerock_protocol::{DateTime, ErrorCode, EtagCondition, Filter, MetricsPeriod, MetricsTable, Service};
 
 use super::counters::{Counters, Tally};
 use super::counts::Counts;
@@ -17,6 +17,9 @@ use crate::{Error, Result, TableService};
 
 /// Periods that wait because the store does not take them. An hour of minutes, beside the hour.
 const WAITING_MAX: usize = 61;
+
+/// How often rows are added to before another server's additions make this wait for the next round.
+const ATTEMPTS_MAX: usize = 8;
 
 /// The writer of one service's metrics.
 #[derive(Debug)]
@@ -91,12 +94,28 @@ impl MetricsWriter {
     pub(super) async fn write(&mut self, of: &Watched, round: &Round<'_>) -> Result<()> {
         while let Some(ended) = self.waiting.front() {
             let table = MetricsTable { period: ended.period, service: of.service() };
-            write_rows(round.tables, of.account(), table, ended).await?;
+            add_rows(round.tables, of.account(), table, ended).await?;
             round.count_own(Service::Table, 0);
             self.waiting.pop_front();
         }
         Ok(())
     }
+}
+
+/// Adds to the rows that a period has. Another server may do the same, and then both read again.
+async fn add_rows(tables: &TableService, account: &str, table: MetricsTable, ended: &Ended) -> Result<()> {
+    let mut attempts = 1;
+    loop {
+        match write_rows(tables, account, table, ended).await {
+            Err(Error::Refused(error)) if has_moved(error.code) && attempts < ATTEMPTS_MAX => attempts += 1,
+            outcome => return outcome,
+        }
+    }
+}
+
+fn has_moved(code: ErrorCode) -> bool {
+    use ErrorCode::{EntityAlreadyExists, ResourceNotFound, UpdateConditionNotSatisfied};
+    matches!(code, EntityAlreadyExists | ResourceNotFound | UpdateConditionNotSatisfied)
 }
 
 async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, ended: &Ended) -> Result<()> {
@@ -111,14 +130,19 @@ async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, e
     };
     let operations = ended.rows.iter().map(|(row_key, counts)| {
         let mut counts = *counts;
-        if let Some(before) = before.remove(row_key) {
-            counts.add(&before);
-        }
+        let change = match before.remove(row_key) {
+            None => Change::Insert(counts.to_properties()),
+            Some((before, version)) => {
+                counts.add(&before);
+                let condition = Some(EtagCondition::Version(version));
+                Change::Replace { properties: counts.to_properties(), condition }
+            }
+        };
         EntityOperation {
             table: name.as_str().to_owned(),
             partition_key: partition_key.clone(),
             row_key: row_key.clone(),
-            change: Change::Replace { properties: counts.to_properties(), condition: None },
+            change,
         }
     });
     let group = EntityGroup::new(operations.collect())?;
@@ -126,16 +150,20 @@ async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, e
     Ok(())
 }
 
-/// The rows that a period has already: this server or one before it stopped, or the clock was set back.
+/// The rows that a period has already, each with its version: this server or one before it stopped, another one was
+/// quicker, or the clock was set back.
 async fn rows_of(
     tables: &TableService,
     account: &str,
     table: &str,
     partition_key: &str,
-) -> Result<HashMap<String, Counts>> {
+) -> Result<HashMap<String, (Counts, DateTime)>> {
     let filter = Filter::parse(&format!("PartitionKey eq '{partition_key}'"))?;
     let page = tables.query_entities(account, table, &EntityQuery { filter, ..EntityQuery::default() }).await?;
-    let rows = page.entities.into_iter().map(|found| Ok((found.row_key, Counts::from_entity(&found.entity)?)));
+    let rows = page.entities.into_iter().map(|found| {
+        let (counts, version) = (Counts::from_entity(&found.entity)?, found.entity.timestamp());
+        Ok((found.row_key, (counts, version)))
+    });
     rows.collect()
 }
 

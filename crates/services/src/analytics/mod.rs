@@ -23,12 +23,13 @@ mod watched;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tablerock_kv::Clock;
+use tablerock_kv::{Clock, Dice};
 use tablerock_protocol::{DateTime, Service};
 use tokio::sync::Mutex;
 
+use crate::duty::Duty;
 use crate::{AccountService, BlobService, Result, TableService};
 
 pub use counters::Measured;
@@ -40,6 +41,9 @@ use watched::Round;
 
 /// How often the writer looks whether there is something to write.
 const ROUND_TIME: Duration = Duration::from_secs(1);
+
+/// How old the settings may be that a server follows while others can change them.
+const REFRESH_TIME: Duration = Duration::from_secs(5);
 
 /// How long an orderly stop waits for the last writes.
 const STOP_TIME: Duration = Duration::from_secs(10);
@@ -55,6 +59,15 @@ pub struct Analytics {
     log_room: Arc<LogRoom>,
     /// Of two changes of the same properties, the later one must be the one that stays.
     refreshing: Mutex<()>,
+    /// Where other servers may change settings as well, and when they were last looked at.
+    shared: Option<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    settings: AccountService,
+    refreshed: parking_lot::Mutex<Instant>,
+    retention: Duty,
 }
 
 impl Analytics {
@@ -69,12 +82,19 @@ impl Analytics {
     ) -> Result<Self> {
         let log_room = Arc::new(LogRoom::default());
         let now = DateTime::from_ticks(clock.ticks());
+        let server = Dice::from_os().number();
         let watch = |account: &str| {
-            Service::ALL.map(|service| Watched::new(account, service, operations(service), log_room.clone(), now))
+            Service::ALL
+                .map(|service| Watched::new(account, service, operations(service), log_room.clone(), server, now))
         };
         let accounts: HashMap<_, _> =
             accounts.into_iter().map(|account| (account.to_owned(), watch(account))).collect();
-        let analytics = Self { clock, accounts, log_room, refreshing: Mutex::default() };
+        let shared = settings.is_shared().then(|| {
+            let refreshed = parking_lot::Mutex::new(clock.instant());
+            let retention = settings.duty(clock.clone(), crate::keys::RETENTION_DUTY);
+            Shared { settings: settings.clone(), refreshed, retention }
+        });
+        let analytics = Self { clock, accounts, log_room, refreshing: Mutex::default(), shared };
         for watched in analytics.accounts.values().flatten() {
             analytics.refresh(settings, blobs, watched.account(), watched.service()).await?;
         }
@@ -136,10 +156,35 @@ impl Analytics {
         }
     }
 
+    /// Takes up settings that other servers may have changed.
+    async fn follow(&self, blobs: &BlobService) {
+        let Some(Shared { settings, refreshed, .. }) = &self.shared else { return };
+        let now = self.clock.instant();
+        if now < *refreshed.lock() + REFRESH_TIME {
+            return;
+        }
+        for watched in self.accounts.values().flatten() {
+            if let Err(error) = self.refresh(settings, blobs, watched.account(), watched.service()).await {
+                tracing::warn!(%error, "settings of storage analytics could not be read");
+            }
+        }
+        *refreshed.lock() = now;
+    }
+
+    /// Whether this server deletes what is too old. Servers that share a store leave it to one of them.
+    async fn drops_old(&self) -> bool {
+        let Some(shared) = &self.shared else { return true };
+        shared.retention.is_ours().await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "nobody knows which server deletes old logs and metrics");
+            false
+        })
+    }
+
     async fn round(&self, tables: &TableService, blobs: &BlobService, is_last: bool) {
+        self.follow(blobs).await;
         let now = DateTime::from_ticks(self.clock.ticks());
         for services in self.accounts.values() {
-            let round = Round { tables, blobs, now, is_last, services };
+            let round = Round { analytics: self, tables, blobs, now, is_last, services };
             // What is written now belongs to the period that has just begun.
             for watched in services {
                 watched.roll(&round).await;

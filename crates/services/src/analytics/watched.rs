@@ -7,12 +7,12 @@ use tablerock_protocol::analytics::RequestKind;
 use tablerock_protocol::xml::{AnalyticsVersion, Metrics, ServiceProperties};
 use tablerock_protocol::{DateTime, MetricsPeriod, Service};
 
-use super::OfAccount;
 use super::counters::{Counters, Measured};
 use super::log_buffer::{LogBuffer, LogLine, LogRoom, hour_of};
 use super::log_writer::LogWriter;
 use super::metrics_writer::MetricsWriter;
 use super::switches::Switches;
+use super::{Analytics, OfAccount};
 use crate::{BlobService, TableService};
 
 /// Where requests of a service tell about themselves.
@@ -55,6 +55,7 @@ struct Writer {
 
 /// One round of the background work on one account.
 pub(super) struct Round<'a> {
+    pub(super) analytics: &'a Analytics,
     pub(super) tables: &'a TableService,
     pub(super) blobs: &'a BlobService,
     pub(super) now: DateTime,
@@ -76,9 +77,10 @@ impl Watched {
         service: Service,
         operations: Vec<&'static str>,
         log_room: Arc<LogRoom>,
+        server: u64,
         now: DateTime,
     ) -> Self {
-        let writer = Writer { log: LogWriter::default(), metrics: MetricsWriter::new(now), tidied: None };
+        let writer = Writer { log: LogWriter::new(server), metrics: MetricsWriter::new(now), tidied: None };
         Self {
             account: account.to_owned(),
             service,
@@ -147,11 +149,9 @@ impl Watched {
         let counted = metrics.write(self, round).await;
         let logged = log.write(self, &self.log, round).await;
         let hour = hour_of(round.now);
-        let dropped = if round.is_last || tidied.replace(hour) == Some(hour) {
-            Ok(())
-        } else {
-            self.drop_old(&settings, round).await
-        };
+        let is_due = !round.is_last && tidied.replace(hour) != Some(hour);
+        let dropped =
+            if !is_due || !round.analytics.drops_old().await { Ok(()) } else { self.drop_old(&settings, round).await };
         for (what, outcome) in [("metrics", counted), ("logs", logged), ("retention", dropped)] {
             if let Err(error) = outcome {
                 let (account, service) = (&self.account, self.service.name());

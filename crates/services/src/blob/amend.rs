@@ -120,7 +120,7 @@ impl BlobService {
             let now = self.clock.ticks();
             terms.check_change(blob, now)?;
             change(blob)?;
-            blob.changed = self.next_change(Some(blob.changed));
+            blob.changed = self.next_change(Some(blob.changed))?;
             blob.lease = lease::after_write(blob.lease, now);
             Ok(())
         });

@@ -57,14 +57,14 @@ impl BlobService {
             let offset = blob.length;
             blob.length += length;
             blob.blocks += 1;
-            blob.changed = self.next_change(Some(blob.changed));
+            blob.changed = self.next_change(Some(blob.changed))?;
             blob.lease = lease::after_write(blob.lease, self.clock.ticks());
             tx.put(key.clone(), blob.encode());
             Ok(Appended { changed: blob.changed, offset, blocks: blob.blocks })
         };
         let appended = self.store.transact(&place.partition, vec![key.clone()], decide).await;
-        if let (Ok(_), Some(note)) = (&appended, note) {
-            note.kept();
+        if let Some(note) = note {
+            note.ended(&appended);
         }
         appended
     }

@@ -13,7 +13,7 @@ use super::content::{Received, ReceivedBody};
 use super::fields::{FieldReader, FieldWriter};
 use super::lease::{self, Leased};
 use super::record::{Blob, BlobKind};
-use super::tidying::{Direction, Holding};
+use super::tidying::{Direction, Holding, OpenNote};
 use super::{BlobService, keys};
 use crate::{Error, Result};
 
@@ -43,14 +43,14 @@ pub(super) struct UncommittedBlock {
 }
 
 impl UncommittedBlock {
-    fn encode(&self) -> Bytes {
+    pub(super) fn encode(&self) -> Bytes {
         let mut out = FieldWriter::new(FORMAT);
         out.number(self.content);
         out.number(self.length);
         out.finish()
     }
 
-    fn decode(key: &[u8], record: &Bytes) -> Stored<Self> {
+    pub(super) fn decode(key: &[u8], record: &Bytes) -> Stored<Self> {
         let mut fields = FieldReader::new(record, FORMAT, "the record of a block")?;
         let (content, length) = (fields.number()?, fields.number()?);
         fields.finish()?;
@@ -102,6 +102,11 @@ impl Header {
     }
 }
 
+/// When the last block of a blob was put, from what its blocks have in common.
+pub(super) fn newest_block(record: &Bytes) -> Stored<u64> {
+    Ok(Header::decode(record)?.newest)
+}
+
 /// Why a block was not put at the first try.
 enum Refused {
     /// It is the first of its blob, and nobody watches over them yet.
@@ -138,22 +143,36 @@ impl BlobService {
             return Err(StoreError::internal("a block was received as if it were a small blob").into());
         };
         let block = UncommittedBlock { id: id.clone(), content, length: received.length };
-        let (mut is_watched, mut noted, mut _leaving) = (false, None, None);
+        let mut leaving = None;
+        let put = self.put_received_block(&place, lease, &block, &mut leaving).await;
+        if let (Some(leaving), Ok(()) | Err(Error::Refused(_))) = (leaving, &put) {
+            leaving.over();
+        }
+        note.ended(&put);
+        put
+    }
+
+    /// Puts a block whose content is there. `leaving` becomes the note about a block that it replaces.
+    async fn put_received_block(
+        &self,
+        place: &Place,
+        lease: Option<LeaseId>,
+        block: &UncommittedBlock,
+        leaving: &mut Option<OpenNote>,
+    ) -> Result<()> {
+        let (mut is_watched, mut noted) = (false, None);
         let mut attempts = Attempts::default();
         loop {
-            match self.try_put_block(&place, lease, &block, is_watched, noted.as_ref()).await {
-                Ok(()) => {
-                    note.kept();
-                    return Ok(());
-                }
+            match self.try_put_block(place, lease, block, is_watched, noted.as_ref()).await {
+                Ok(()) => return Ok(()),
                 Err(Refused::NoWatch) => {
-                    self.watch(&place).await?;
+                    self.watch(place).await?;
                     is_watched = true;
                 }
                 Err(Refused::NoNote(replaced)) => {
                     let id = self.content_ids.next().await?;
                     // Settled when this ends, one way or the other.
-                    _leaving = Some(self.note(&place, id, vec![replaced.holding()], Direction::Leaving).await?);
+                    *leaving = Some(self.note(place, id, vec![replaced.holding()], Direction::Leaving).await?);
                     noted = Some(replaced);
                 }
                 Err(Refused::Error(error)) => return Err(error),
@@ -178,7 +197,7 @@ impl BlobService {
                 self.check_takes_blocks(&Blob::decode(record)?, lease).map_err(Refused::Error)?;
             }
             let replaced = tx.get(&block_key).map(|record| UncommittedBlock::decode(&block_key, record)).transpose()?;
-            let newest = self.timestamps.next().ticks();
+            let newest = self.timestamps.next()?.ticks();
             let id_length = block.id.as_bytes().len() as u64;
             let header = match tx.get(&header_key).map(Header::decode).transpose()? {
                 None if !is_watched => return Err(Refused::NoWatch),
@@ -221,11 +240,20 @@ impl BlobService {
     /// Looks for blocks that have waited too long, as long as the server runs.
     pub async fn keep_sweeping(&self) {
         loop {
-            if let Err(error) = self.drop_old_blocks().await {
-                tracing::warn!(%error, "old blocks could not be dropped yet");
+            if let Err(error) = self.sweep_if_ours().await {
+                tracing::warn!(%error, "what blobs left behind could not be cleared away yet");
             }
             tokio::time::sleep(SWEEP_TIME).await;
         }
+    }
+
+    /// One round, if no other server on the store does it.
+    async fn sweep_if_ours(&self) -> Result<()> {
+        if self.sweep_duty.is_ours().await? {
+            self.drop_old_blocks().await?;
+            self.tidying.settle_old().await?;
+        }
+        Ok(())
     }
 
     /// Drops blocks that have waited too long for a list.

@@ -142,7 +142,9 @@ impl BlobService {
         let keys = vec![base_key.clone(), header_key.clone()];
         let committed = self.store.transact(&place.partition, keys, decide).await;
         // Whether or not it came to that, the note finds out what is still needed.
-        drop(note);
+        if let (Some(note), Ok(()) | Err(Ended::Moved)) = (note, &committed) {
+            note.over();
+        }
         match committed {
             Ok(()) => Ok(true),
             Err(Ended::Moved) => Ok(false),

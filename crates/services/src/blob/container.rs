@@ -28,7 +28,7 @@ impl BlobService {
             if tx.get(&key).is_some() {
                 return Err(ErrorCode::ContainerAlreadyExists.into());
             }
-            let changed = self.next_change(None);
+            let changed = self.next_change(None)?;
             let policies = Bytes::new();
             let metadata = metadata.clone();
             let container = Container { id, changed, public_access, metadata, lease: None, policies };
@@ -172,7 +172,7 @@ impl BlobService {
             lease::check_read(container.lease.as_ref(), lease, self.clock.ticks(), Leased::Container)?;
             conditions.check_write(Some(container.changed))?;
             change(&mut container);
-            container.changed = self.next_change(Some(container.changed));
+            container.changed = self.next_change(Some(container.changed))?;
             tx.put(key.clone(), container.encode());
             Ok(container.changed)
         };

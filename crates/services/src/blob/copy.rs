@@ -76,11 +76,11 @@ impl BlobService {
             let made = Blob { blocks: blob.blocks, is_sealed: blob.is_sealed, copy, ..made };
             Ok((Change { puts: copied.puts.clone(), ..Change::replacing(seen, Some(made)) }, changed))
         });
-        let changed = changed.await?;
+        let changed = changed.await;
         if let Some(note) = copied.note {
-            note.kept();
+            note.ended(&changed);
         }
-        Ok((changed, id))
+        Ok((changed?, id))
     }
 
     async fn copy_source(&self, source: &CopySource<'_>) -> Result<Blob> {

@@ -119,6 +119,13 @@ pub fn pieces_key(layout: u64, index: u64) -> Bytes {
     KeyBuilder::new().tag(PIECES).number(layout).number(index).finish()
 }
 
+/// The layout that such a record belongs to, and its place in it.
+pub fn place_of_pieces(key: &[u8]) -> Result<(u64, u64)> {
+    let mut pieces = KeyReader::new(key);
+    pieces.tag()?;
+    Ok((pieces.number()?, pieces.number()?))
+}
+
 /// The records of one list of pieces, from one of them on.
 pub fn pieces_from(partition: &Bytes, layout: u64, index: u64) -> Range {
     let end = KeyBuilder::new().tag(PIECES).number(layout + 1).finish();
@@ -167,6 +174,7 @@ pub fn notes_partition() -> Bytes {
 
 const HOLDINGS_NOTE: u8 = 1;
 const WATCH_NOTE: u8 = 2;
+const DATED_HOLDINGS_NOTE: u8 = 3;
 
 /// The note that a blob may hold something that nobody refers to.
 pub fn holdings_note_key(note_id: u64) -> Bytes {
@@ -175,6 +183,18 @@ pub fn holdings_note_key(note_id: u64) -> Bytes {
 
 pub fn holdings_notes() -> Range {
     notes_of(HOLDINGS_NOTE)
+}
+
+/// The same where servers share a store: with the time, so that others can tell when its server must have died.
+pub fn dated_holdings_note_key(ticks: u64, note_id: u64) -> Bytes {
+    KeyBuilder::new().tag(DATED_HOLDINGS_NOTE).number(ticks).number(note_id).finish()
+}
+
+/// Such notes from before a time.
+pub fn dated_holdings_notes(before_ticks: u64) -> Range {
+    let notes = notes_partition();
+    let end = KeyBuilder::new().tag(DATED_HOLDINGS_NOTE).number(before_ticks).finish();
+    Range::between(Position::new(notes.clone(), vec![DATED_HOLDINGS_NOTE]), Position::new(notes, end))
 }
 
 /// The note that a blob has uncommitted blocks, which are to be looked at some time after `ticks`.

@@ -35,6 +35,7 @@ mod record;
 mod snapshot;
 mod stored_content;
 mod tidying;
+mod transfer;
 
 use std::sync::Arc;
 
@@ -42,6 +43,7 @@ use tablerock_kv::{Clock, Dice, Store};
 use tablerock_protocol::{DateTime, Uuid};
 
 use crate::Result;
+use crate::duty::Duty;
 use crate::ids::Ids;
 use crate::timestamps::Timestamps;
 
@@ -58,6 +60,10 @@ pub use list::{BlobPage, BlobQuery, ListedBlob};
 pub use put::NewBlob;
 pub use reader::BlobReader;
 pub use record::{Blob, BlobKind, CopyState, Tier};
+pub(crate) use transfer::{
+    Held, block_of, contents_of_record, copy_content, described, held_by, opened, read_content, renumbered,
+    watch_note_of,
+};
 
 /// Ids that are taken from the store at once. A busy server takes thousands in a second.
 const CONTENT_IDS_TAKEN_AT_ONCE: u64 = 4096;
@@ -75,6 +81,7 @@ pub struct BlobService {
     content_ids: Ids,
     inflow: content::Inflow,
     tidying: Arc<tidying::Tidying>,
+    sweep_duty: Duty,
 }
 
 impl BlobService {
@@ -83,10 +90,11 @@ impl BlobService {
         let timestamps = Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await?;
         let container_ids = Ids::new(store.clone(), keys::NEXT_CONTAINER_ID, CONTAINER_IDS_TAKEN_AT_ONCE);
         let content_ids = Ids::new(store.clone(), keys::NEXT_CONTENT_ID, CONTENT_IDS_TAKEN_AT_ONCE);
-        let tidying = tidying::Tidying::new(store.clone());
+        let tidying = tidying::Tidying::new(store.clone(), clock.clone());
         tidying.settle_all().await?;
         let inflow = content::Inflow::default();
-        Ok(Self { store, clock, dice, timestamps, container_ids, content_ids, inflow, tidying })
+        let sweep_duty = Duty::new(store.clone(), clock.clone(), crate::keys::BLOB_SWEEP_DUTY);
+        Ok(Self { store, clock, dice, timestamps, container_ids, content_ids, inflow, tidying, sweep_duty })
     }
 
     /// Leaves the store as a clean stop should. Requests must have ended.
@@ -101,9 +109,8 @@ impl BlobService {
     }
 
     /// The time of a change, later than that of the version it replaces.
-    fn next_change(&self, replaced: Option<DateTime>) -> DateTime {
-        let next = self.timestamps.next();
-        replaced.map_or(next, |replaced| next.max(DateTime::from_ticks(replaced.ticks() + 1)))
+    fn next_change(&self, replaced: Option<DateTime>) -> tablerock_kv::Result<DateTime> {
+        self.timestamps.next_after(replaced)
     }
 
     fn fresh_uuid(&self) -> Uuid {

@@ -109,11 +109,11 @@ impl BlobService {
                 let changed = blob.changed;
                 Ok((Change::replacing(seen, Some(blob)), changed))
             })
-            .await?;
+            .await;
         if let Some(note) = note {
-            note.kept();
+            note.ended(&changed);
         }
-        Ok(changed)
+        changed
     }
 
     /// The record of a new blob, if it may take the place of what is there.
@@ -128,7 +128,7 @@ impl BlobService {
         let now = self.clock.ticks();
         let current = seen.blob.as_ref();
         terms.check_replace(current, now)?;
-        let changed = self.next_change(current.map(|blob| blob.changed));
+        let changed = self.next_change(current.map(|blob| blob.changed))?;
         let tier = new.tier.clone().map(|name| Tier { name, changed });
         Ok(Blob {
             kind: new.kind,

@@ -26,7 +26,7 @@ impl BlobService {
             // A snapshot changes nothing, so it needs no lease; one that is named must be the right one.
             lease::check_read(blob.lease.as_ref(), terms.lease, self.clock.ticks(), Leased::Blob)?;
             terms.conditions.check_write(Some(blob.changed))?;
-            let taken = self.next_change(None);
+            let taken = self.next_change(None)?;
             let mut snapshot = Blob { lease: None, snapshots: 0, ..blob.clone() };
             if let Some(metadata) = metadata {
                 snapshot.metadata = metadata.clone();

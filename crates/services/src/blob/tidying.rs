@@ -5,11 +5,16 @@
 //! reference goes, and removed when it is known that each is referred to or gone. Whatever interrupts that, a dropped
 //! connection, a refusal or the end of the process, the note is settled later: at once in the background, or at the next
 //! start. Settling looks at what the blob refers to, so it is right in every case, and may be done twice.
+//!
+//! A store that servers share differs in two ways. A write that failed, or whose client went away, may still be on its way
+//! to the database, so its note is settled only when it must have arrived or is lost. And a start settles nothing, since
+//! other servers are at work; notes of a server that died are settled when they are older than any request can be.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
-use tablerock_kv::{Bytes, Error, Position, Range, Result, ScanLimits, Store};
+use tablerock_kv::{Bytes, Clock, Error, Position, Range, Result, ScanLimits, Store, TICKS_PER_SECOND};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::address::ContentAddress;
@@ -24,6 +29,15 @@ const FORMAT: u8 = 1;
 
 /// Notes that may be open for contents under way, and as many for what is to go. More wait.
 const NOTES_MAX: usize = 1024;
+
+/// How long a write whose outcome nobody knows may take to arrive at a shared store; far longer than the store itself
+/// gives it.
+const ARRIVAL_TIME: Duration = Duration::from_secs(120);
+/// Notes that wait for that. What is beyond stays as if its server had died.
+const WAITING_MAX: usize = 16 * 1024;
+
+/// When a note on a shared store is so old that its request must have ended.
+const NOTE_TICKS_MAX: u64 = 7 * 24 * 3600 * TICKS_PER_SECOND;
 
 /// Contents of up to so many chunks are deleted record by record. Above, the engine drops the range, which costs it more
 /// at first and nothing for each record.
@@ -98,9 +112,11 @@ impl Note {
 #[derive(Debug)]
 pub(super) struct Tidying {
     store: Store,
+    clock: Arc<dyn Clock>,
     /// Apart, because a write may have one of the first and wait for one of the second; never the other way round.
     arriving: Arc<Semaphore>,
     leaving: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
 }
 
 /// Whether a note is about something new or something old.
@@ -114,22 +130,32 @@ pub(super) enum Direction {
 #[derive(Debug)]
 pub(super) struct OpenNote {
     tidying: Arc<Tidying>,
-    id: u64,
+    key: Bytes,
     work: Option<Work>,
 }
 
 #[derive(Debug)]
 struct Work {
     note: Note,
-    /// Whether each holding is known to be referred to, so that nobody has to look.
-    is_kept: bool,
+    known: Known,
     permit: OwnedSemaphorePermit,
 }
 
+/// What is known about the write that a note was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Nothing,
+    /// It is over, one way or the other.
+    Over,
+    /// Each holding is referred to by now, so that nobody has to look.
+    Kept,
+}
+
 impl Tidying {
-    pub(super) fn new(store: Store) -> Arc<Self> {
+    pub(super) fn new(store: Store, clock: Arc<dyn Clock>) -> Arc<Self> {
         let notes = || Arc::new(Semaphore::new(NOTES_MAX));
-        Arc::new(Self { store, arriving: notes(), leaving: notes() })
+        let waiting = Arc::new(Semaphore::new(WAITING_MAX));
+        Arc::new(Self { store, clock, arriving: notes(), leaving: notes(), waiting })
     }
 
     /// Writes a note. `id` is one that nothing else has.
@@ -139,15 +165,19 @@ impl Tidying {
             Direction::Leaving => &self.leaving,
         };
         let permit = Arc::clone(notes).acquire_owned().await.expect("the semaphore is never closed");
-        let (key, value) = (keys::holdings_note_key(id), note.encode());
+        let key = match self.store.is_exclusive() {
+            true => keys::holdings_note_key(id),
+            false => keys::dated_holdings_note_key(self.clock.ticks(), id),
+        };
+        let value = note.encode();
         self.store
             .transact(&keys::notes_partition(), vec![], |tx| {
                 tx.put(key.clone(), value.clone());
                 Ok::<_, Error>(())
             })
             .await?;
-        let work = Some(Work { note, is_kept: false, permit });
-        Ok(OpenNote { tidying: Arc::clone(self), id, work })
+        let work = Some(Work { note, known: Known::Nothing, permit });
+        Ok(OpenNote { tidying: Arc::clone(self), key, work })
     }
 
     /// Waits until everything that is under way in the background is done.
@@ -160,7 +190,22 @@ impl Tidying {
 
     /// Settles what the last process left. For the start, before anything is written.
     pub(super) async fn settle_all(&self) -> Result<()> {
-        let mut range = keys::holdings_notes();
+        if !self.store.is_exclusive() {
+            return Ok(());
+        }
+        self.settle_range(keys::holdings_notes()).await
+    }
+
+    /// Settles what servers left that died some time ago.
+    pub(super) async fn settle_old(&self) -> Result<()> {
+        if self.store.is_exclusive() {
+            return Ok(());
+        }
+        let before = self.clock.ticks().saturating_sub(NOTE_TICKS_MAX);
+        self.settle_range(keys::dated_holdings_notes(before)).await
+    }
+
+    async fn settle_range(&self, mut range: Range) -> Result<()> {
         loop {
             let page = self.store.scan(&range, SCAN).await?;
             for record in &page.records {
@@ -178,6 +223,19 @@ impl Tidying {
             Ok(())
         };
         self.store.transact(&keys::notes_partition(), vec![], delete).await
+    }
+
+    async fn settle_and_forget(&self, note: &Note, key: Bytes) {
+        match self.settle(note).await {
+            Ok(()) => self.forget_or_tell(key).await,
+            Err(error) => tracing::warn!(%error, "what a blob left behind stays for now"),
+        }
+    }
+
+    async fn forget_or_tell(&self, key: Bytes) {
+        if let Err(error) = self.forget(key).await {
+            tracing::warn!(%error, "a note about a blob stays for now");
+        }
     }
 
     /// Drops each holding of a note that the blob does not refer to.
@@ -305,10 +363,24 @@ fn contents_of(pieces: &[Piece]) -> impl Iterator<Item = (u64, u64)> + '_ {
 }
 
 impl OpenNote {
-    /// Says that everything in the note is referred to by now.
-    pub(super) fn kept(mut self) {
+    /// Tells how the write ended that was to refer to everything in the note. A rule that refused it is an end; a store
+    /// that failed has not told what became of it.
+    pub(super) fn ended<T>(self, outcome: &crate::Result<T>) {
+        match outcome {
+            Ok(_) => self.know(Known::Kept),
+            Err(crate::Error::Refused(_)) => self.know(Known::Over),
+            Err(crate::Error::Store(_)) => {}
+        }
+    }
+
+    /// Says that the write is over: it has taken effect, or never will.
+    pub(super) fn over(self) {
+        self.know(Known::Over);
+    }
+
+    fn know(mut self, known: Known) {
         if let Some(work) = &mut self.work {
-            work.is_kept = true;
+            work.known = known;
         }
     }
 }
@@ -318,16 +390,23 @@ impl Drop for OpenNote {
         let Some(work) = self.work.take() else { return };
         // Without a runtime the process is ending, and the next one will find the note.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let (tidying, key) = (Arc::clone(&self.tidying), keys::holdings_note_key(self.id));
+        let (tidying, key) = (Arc::clone(&self.tidying), std::mem::take(&mut self.key));
+        if work.known == Known::Nothing && !tidying.store.is_exclusive() {
+            // Whoever has room for this is bounded apart, so that those who let their requests go hold up nobody else.
+            let Ok(waiting) = Arc::clone(&tidying.waiting).try_acquire_owned() else { return };
+            let note = work.note;
+            runtime.spawn(async move {
+                tokio::time::sleep(ARRIVAL_TIME).await;
+                tidying.settle_and_forget(&note, key).await;
+                drop(waiting);
+            });
+            return;
+        }
         runtime.spawn(async move {
-            let Work { note, is_kept, permit } = work;
-            let settled = if is_kept { Ok(()) } else { tidying.settle(&note).await };
-            let outcome = match settled {
-                Ok(()) => tidying.forget(key).await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = outcome {
-                tracing::warn!(%error, "what a blob left behind stays until the next start");
+            let Work { note, known, permit } = work;
+            match known {
+                Known::Kept => tidying.forget_or_tell(key).await,
+                Known::Nothing | Known::Over => tidying.settle_and_forget(&note, key).await,
             }
             drop(permit);
         });

@@ -9,7 +9,7 @@ use tablerock_kv::{Bytes, Error, Result, ScanLimits, Store, Transaction};
 use super::keys;
 
 /// The parts of a queue's count.
-const PARTS: u64 = 64;
+pub(crate) const PARTS: u64 = 64;
 
 /// The part that a message is counted in.
 pub(super) fn part_of(message_number: u64) -> u64 {

@@ -35,7 +35,7 @@ impl QueueService {
         while given.len() < count {
             let claimed = head.claim(count - given.len());
             let is_any_left = match claimed.is_empty() {
-                true => self.read_on(queue_id, &head, now, deadline).await,
+                true => self.read_on(queue_id, &head, self.time.visible_until(now), deadline).await,
                 false => self.give_out(queue_id, &head, claimed, now, visible, &mut given).await.map(|()| true),
             };
             match is_any_left {
@@ -54,8 +54,9 @@ impl QueueService {
         let now = self.time.now().await;
         let head = self.heads.of(queue_id);
         let deadline = self.deadline();
-        self.read_on(queue_id, &head, now, deadline).await?;
-        let mut range = keys::messages_visible(queue_id, head.first(), now);
+        let until = self.time.visible_until(now);
+        self.read_on(queue_id, &head, until, deadline).await?;
+        let mut range = keys::messages_visible(queue_id, head.first(), until);
         let mut seen = Vec::new();
         loop {
             let page = self.store.scan(&range, scan_limits(count)).await?;

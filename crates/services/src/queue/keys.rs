@@ -52,7 +52,7 @@ pub(super) fn drop_notes(account: &str) -> Range {
 }
 
 /// The queues of a directory whose names begin with `prefix` and are not before `from`.
-pub(super) fn directory_queues(account: &str, prefix: &str, from: &str) -> Range {
+pub(crate) fn directory_queues(account: &str, prefix: &str, from: &str) -> Range {
     let directory = directory_partition(account);
     let first = prefix.max(from).as_bytes().to_vec();
     let first = if first.is_empty() { vec![NOTE + 1] } else { first };
@@ -128,6 +128,31 @@ pub(super) fn expiries(queue_id: u64, from: u64, now: u64) -> Range {
     let partition = messages_partition(queue_id);
     let end = expiry_key(now.saturating_add(1), 0);
     Range::between(Position::new(partition.clone(), expiry_key(from, 0)), Position::new(partition, end))
+}
+
+/// The messages of a queue, without what is kept beside them.
+pub(crate) fn messages_only(queue_id: u64) -> Range {
+    let partition = messages_partition(queue_id);
+    Range::between(Position::new(partition.clone(), vec![MESSAGE]), Position::new(partition, vec![MESSAGE + 1]))
+}
+
+/// The key of a record of a queue in which the message has another number.
+pub(crate) fn renumbered_key(
+    key: &Bytes,
+    new: impl Fn(u64) -> tablerock_kv::Result<u64>,
+) -> tablerock_kv::Result<Bytes> {
+    match key.first() {
+        Some(&COUNT) => Ok(key.clone()),
+        Some(&MESSAGE) => {
+            let MessageKey { visible, number } = decode_message_key(key)?;
+            Ok(message_key(MessageKey { visible, number: new(number)? }))
+        }
+        Some(&EXPIRY) => {
+            let (expires, number) = decode_expiry_key(key)?;
+            Ok(expiry_key(expires, new(number)?))
+        }
+        _ => Err(tablerock_kv::Error::corrupt("a queue has a record of an unknown kind")),
+    }
 }
 
 /// Everything that a queue holds.

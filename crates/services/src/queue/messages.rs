@@ -52,7 +52,7 @@ impl QueueService {
         let queue_id = self.queue_id(account, queue).await?;
         let now = self.time.now().await;
         let number = self.message_numbers.next().await?;
-        let key = MessageKey { visible: later(now, message.visibility_seconds.into()), number };
+        let key = MessageKey { visible: self.time.visible_after(now, message.visibility_seconds), number };
         let stored = StoredMessage {
             id: random_uuid(self.dice.id()),
             changes: 0,
@@ -90,7 +90,8 @@ impl QueueService {
         let queue_id = self.queue_id(account, queue).await?;
         let now = self.time.now().await;
         let place = place_of(receipt);
-        let new_key = MessageKey { visible: later(now, update.visibility_seconds.into()), number: receipt.number };
+        let new_key =
+            MessageKey { visible: self.time.visible_after(now, update.visibility_seconds), number: receipt.number };
         let text = update.text.map(Bytes::from);
         let decide = |tx: &mut Transaction| -> Result<Message> {
             let mut message = find(tx, &place, id, receipt, now)?;

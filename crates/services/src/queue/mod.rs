@@ -29,18 +29,33 @@ mod time;
 
 use std::sync::Arc;
 
-use tablerock_kv::{Clock, Dice, Store};
+use tablerock_kv::{Bytes, Clock, Dice, Store};
+use tablerock_protocol::Metadata;
 
 use crate::Result;
+use crate::duty::Duty;
 use crate::ids::Ids;
 
 use heads::Heads;
 use sweep::Sweeps;
 use time::QueueTime;
 
+pub(crate) use count::PARTS as COUNT_PARTS;
 pub use directory::{Created, QueueState};
+pub(crate) use keys::renumbered_key;
 pub use listing::{ListedQueue, QueuePage, QueueQuery};
 pub use messages::{Message, MessageUpdate, NewMessage, TimeToLive};
+
+/// A queue's metadata and its stored access policies, from its row in the directory.
+pub(crate) fn described(row: &Bytes) -> tablerock_kv::Result<(Metadata, String)> {
+    let record = record::QueueRecord::decode(row)?;
+    Ok((record.metadata, String::from_utf8_lossy(&record.policies).into_owned()))
+}
+
+/// A message from its record.
+pub(crate) fn opened(key: &[u8], value: &Bytes) -> tablerock_kv::Result<Message> {
+    Ok(stored_message::StoredMessage::decode(value)?.shown_at(keys::decode_message_key(key)?))
+}
 
 /// Ids that are taken from the store at a time.
 const QUEUE_IDS_BLOCK: u64 = 32;
@@ -58,6 +73,7 @@ pub struct QueueService {
     message_numbers: Ids,
     heads: Heads,
     sweeps: Sweeps,
+    sweep_duty: Duty,
 }
 
 impl QueueService {
@@ -68,6 +84,7 @@ impl QueueService {
             message_numbers: Ids::new(store.clone(), keys::NEXT_MESSAGE_NUMBER, MESSAGE_NUMBERS_BLOCK),
             heads: Heads::new(store.is_exclusive()),
             sweeps: Sweeps::default(),
+            sweep_duty: Duty::new(store.clone(), clock.clone(), crate::keys::QUEUE_SWEEP_DUTY),
             store,
             clock,
             dice,

@@ -87,7 +87,8 @@ impl StoredMessage {
             inserted: DateTime::from_ticks(self.inserted),
             expires: DateTime::from_ticks(self.expires),
             receipt: PopReceipt { visible: key.visible, number: key.number, changes: self.changes },
-            next_visible: DateTime::from_ticks(key.visible),
+            // It may lie a little before the time of its insertion: see `QueueTime::visible_after`.
+            next_visible: DateTime::from_ticks(key.visible.max(self.inserted)),
             dequeue_count: self.dequeue_count,
             text: String::from_utf8_lossy(&self.text).into_owned(),
         }

@@ -41,13 +41,18 @@ impl QueueService {
     /// last one left.
     pub async fn keep_sweeping(&self) {
         loop {
-            match self.sweep().await {
+            match self.sweep_if_ours().await {
                 Ok(0) => {}
                 Ok(removed) => tracing::debug!(removed, "removed expired messages"),
                 Err(error) => tracing::warn!(%error, "some expired messages could not be removed yet"),
             }
             tokio::time::sleep(REST).await;
         }
+    }
+
+    /// One round, if no other server on the store does it.
+    async fn sweep_if_ours(&self) -> Result<u64> {
+        if self.sweep_duty.is_ours().await? { self.sweep().await } else { Ok(0) }
     }
 
     /// One round through all queues of all accounts. Says how many messages it removed, or what kept it from removing

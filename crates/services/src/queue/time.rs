@@ -15,6 +15,7 @@ use tablerock_kv::{Bytes, Clock, Error, Result, Store, TICKS_PER_SECOND};
 use tablerock_protocol::DateTime;
 
 use super::keys;
+use super::messages::later;
 use crate::keys::system_partition;
 
 /// How much time may pass before it is saved again.
@@ -65,6 +66,18 @@ impl QueueTime {
         self.save(self.read()).await
     }
 
+    /// When a message becomes visible that is to do so after this many seconds. What is to be visible at once shall be
+    /// so for every server on the store, so it is as early as the clock may be ahead.
+    pub(super) fn visible_after(&self, now: u64, seconds: u32) -> u64 {
+        if seconds == 0 { now.saturating_sub(self.clock.error_ticks()) } else { later(now, seconds.into()) }
+    }
+
+    /// The last time at which what is visible then is so now: as late as the clock may be behind. With what
+    /// [`visible_after`](Self::visible_after) does, whoever looks after a message was put finds it, at any server.
+    pub(super) fn visible_until(&self, now: u64) -> u64 {
+        now.saturating_add(self.clock.error_ticks())
+    }
+
     fn read(&self) -> u64 {
         let mut last = self.last.lock();
         let (wall, at) = (self.clock.ticks(), self.clock.instant());
@@ -76,12 +89,17 @@ impl QueueTime {
         ticks
     }
 
+    /// Other servers on the same store save theirs in the same place; the latest stays.
     async fn save(&self, now: u64) -> Result<()> {
+        let key = Bytes::from_static(keys::QUEUE_TIME);
         let put = |tx: &mut tablerock_kv::Transaction| {
-            tx.put(Bytes::from_static(keys::QUEUE_TIME), now.to_be_bytes().to_vec());
+            let saved = tx.get(&key).map_or(Ok(0), |bytes| decode(bytes))?;
+            if now > saved {
+                tx.put(key.clone(), now.to_be_bytes().to_vec());
+            }
             Ok::<_, Error>(())
         };
-        self.store.transact(&system_partition(), vec![], put).await?;
+        self.store.transact(&system_partition(), vec![key.clone()], put).await?;
         self.saved.fetch_max(now, Ordering::AcqRel);
         Ok(())
     }

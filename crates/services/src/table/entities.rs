@@ -29,6 +29,7 @@ impl TableService {
         let table_id = self.table_id(account, table).await?;
         let partition = keys::entity_partition(table_id, partition_key);
         self.throttle.check_partition(&partition, 1)?;
+        self.load.read(account, table, partition_key, 1);
         let value = self.store.get(&partition, &keys::entity_key(row_key)).await?;
         Ok(StoredEntity::open(value.ok_or(ErrorCode::ResourceNotFound)?)?)
     }
@@ -40,6 +41,7 @@ impl TableService {
         let table_id = self.table_id(account, group.table()).await.map_err(|error| error.at_index(0))?;
         let partition = keys::entity_partition(table_id, group.partition_key());
         self.throttle.check_partition(&partition, group.operations().len())?;
+        self.load.write(account, group.table(), group.partition_key(), group.operations().len() as u64);
         self.timestamps.reserve().await?;
 
         let row_keys: Vec<Bytes> = group.operations().iter().map(|op| keys::entity_key(&op.row_key)).collect();
@@ -47,8 +49,7 @@ impl TableService {
             let current = row_keys.iter().map(|key| current(tx, key)).collect::<Result<Vec<_>>>()?;
             // All entities of a group get one Timestamp, later than any that they had.
             let newest = current.iter().flatten().map(StoredEntity::timestamp).max();
-            let next = self.timestamps.next();
-            let timestamp = newest.map_or(next, |newest| next.max(DateTime::from_ticks(newest.ticks() + 1)));
+            let timestamp = self.timestamps.next_after(newest)?;
             let steps = group.operations().iter().zip(&row_keys).zip(&current).enumerate();
             steps
                 .map(|(index, ((operation, key), current))| {

@@ -14,12 +14,13 @@ mod table_query;
 
 use std::sync::Arc;
 
-use tablerock_kv::{Clock, Store};
+use tablerock_kv::{Bytes, Clock, Store};
 
 use known_tables::KnownTables;
 use sketch::Sketches;
 
 use crate::ids::Ids;
+use crate::load::Load;
 use crate::throttle::{Throttle, ThrottleTargets};
 use crate::timestamps::Timestamps;
 use crate::{Result, keys};
@@ -30,6 +31,12 @@ pub use group::{Change, EntityGroup, EntityOperation};
 pub use query::{EntityPage, EntityQuery, FoundEntity};
 pub use stored_entity::{Properties, StoredEntity};
 pub use table_query::{TablePage, TableQuery};
+
+/// A table's name and its stored access policies, from its row in the directory.
+pub(crate) fn described(row: &Bytes) -> tablerock_kv::Result<(String, String)> {
+    let record = record::TableRecord::decode(row)?;
+    Ok((record.name, String::from_utf8_lossy(&record.policies).into_owned()))
+}
 
 /// Table ids that are taken from the store at a time.
 const TABLE_IDS_BLOCK: u64 = 32;
@@ -43,6 +50,7 @@ pub struct TableService {
     timestamps: Timestamps,
     table_ids: Ids,
     throttle: Throttle,
+    load: Load,
     known: Option<KnownTables>,
     sketches: Option<Sketches>,
 }
@@ -52,9 +60,15 @@ impl TableService {
         let timestamps = Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await?;
         let table_ids = Ids::new(store.clone(), keys::NEXT_TABLE_ID, TABLE_IDS_BLOCK);
         let throttle = Throttle::new(clock.clone(), targets);
+        let load = Load::new(clock.clone());
         let known = KnownTables::of(&store);
         let sketches = Sketches::of(&store, &clock);
-        Ok(Self { store, clock, timestamps, table_ids, throttle, known, sketches })
+        Ok(Self { store, clock, timestamps, table_ids, throttle, load, known, sketches })
+    }
+
+    /// Which tables and partitions are read and written most.
+    pub fn load(&self) -> &Load {
+        &self.load
     }
 
     /// Leaves the store as a clean stop should. Requests must have ended.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use tablerock_kv::key::key_bytes_to_text;
-use tablerock_kv::{Bytes, Position, Range, ScanLimits};
+use tablerock_kv::{Bytes, Position, Range, Record, ScanLimits};
 use tablerock_protocol::signing::{KeyBound, KeyRange};
 use tablerock_protocol::{Filter, limits};
 
@@ -65,6 +65,7 @@ impl TableService {
             page: EntityPage::default(),
             page_bytes: 0,
             chunk_records: CHUNK_RECORDS_MIN,
+            place: (account, table),
         };
         if run.items_max == 0 {
             return Ok(run.page);
@@ -135,6 +136,8 @@ struct Run<'a> {
     page: EntityPage,
     page_bytes: usize,
     chunk_records: usize,
+    /// Account and table.
+    place: (&'a str, &'a str),
 }
 
 impl Run<'_> {
@@ -161,6 +164,7 @@ impl Run<'_> {
                 building.keep(&chunk);
             }
             self.page.entities_read += chunk.records.len() as u64;
+            self.count_load(&chunk.records)?;
             for record in chunk.records {
                 if self.take(&record.partition, &record.key, record.value)? {
                     return Ok(true);
@@ -193,9 +197,29 @@ impl Run<'_> {
 
     async fn read_point(&mut self, Position { partition, key }: Position) -> Result<bool> {
         self.service.throttle.check_partition(&partition, 1)?;
+        self.count_read(&partition, 1)?;
         let Some(value) = self.service.store.get(&partition, &key).await? else { return Ok(false) };
         self.page.entities_read += 1;
         self.take(&partition, &key, value)
+    }
+
+    /// Reads of one partition are its load; those of several are the table's.
+    fn count_load(&self, records: &[Record]) -> Result<()> {
+        let ((account, table), count) = (self.place, records.len() as u64);
+        match (records.first(), records.last()) {
+            (Some(first), Some(last)) if first.partition == last.partition => {
+                self.count_read(&first.partition, count)?
+            }
+            _ => self.service.load.read_across(account, table, count.max(1)),
+        }
+        Ok(())
+    }
+
+    fn count_read(&self, partition: &[u8], entities: u64) -> Result<()> {
+        let (account, table) = self.place;
+        let partition_key = key_bytes_to_text(keys::partition_key_of(partition)?)?;
+        self.service.load.read(account, table, &partition_key, entities);
+        Ok(())
     }
 
     fn chunk_limits(&mut self) -> ScanLimits {

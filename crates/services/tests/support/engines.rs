@@ -1,4 +1,4 @@
-//! Engines that behave as only some do: one that keeps commits waiting, and one that others write to as well.
+//! An engine that behaves as only some do: it keeps commits waiting.
 
 use std::sync::Arc;
 
@@ -70,44 +70,5 @@ impl Engine for HeldEngine {
 
     async fn close(&self) -> Result<()> {
         self.inner.close().await
-    }
-}
-
-/// A database that this process is not alone with.
-#[derive(Debug)]
-pub(crate) struct SharedEngine(pub(crate) MemoryEngine);
-
-#[async_trait]
-impl Engine for SharedEngine {
-    async fn get(&self, partition: &[u8], key: &[u8]) -> Result<Option<Bytes>> {
-        self.0.get(partition, key).await
-    }
-
-    async fn scan(&self, range: &Range, limits: ScanLimits) -> Result<Page> {
-        self.0.scan(range, limits).await
-    }
-
-    async fn read_newest(&self, partition: &[u8], keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
-        self.0.read_newest(partition, keys).await
-    }
-
-    async fn commit(&self, commit: Commit) -> Result<()> {
-        self.0.commit(commit).await
-    }
-
-    async fn drop_range(&self, range: Range) -> Result<()> {
-        self.0.drop_range(range).await
-    }
-
-    fn is_exclusive(&self) -> bool {
-        false
-    }
-
-    fn health(&self) -> Health {
-        self.0.health()
-    }
-
-    async fn close(&self) -> Result<()> {
-        self.0.close().await
     }
 }

@@ -1,0 +1,314 @@
+//! Tablerock on PostgreSQL beside the driver alone: the same statements, on as many connections, in the same run.
+//!
+//! `cargo xtask bench --store postgres` starts a database that syncs every commit, and this. A point read is two
+//! statements, the table's row of the directory and the entity; an upsert of an entity that is there is those two and one
+//! that writes. The driver does them one after the other on each connection, as a server must, since each depends on the
+//! one before it. Ours pays besides for HTTP, signatures, JSON and the pool. Targets: 40 % of the driver's reads,
+//! 60 % of its writes, and no less with two servers than with one.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use fastrand::Rng;
+use tablerock_bench::Result;
+use tablerock_bench::caller::{Call, Caller, Credential};
+use tablerock_bench::connection::Connection;
+use tokio_postgres::{Client, NoTls, Statement};
+
+const TABLE: &str = "Beside";
+const ENTITIES: usize = 10_000;
+const PARTITIONS: usize = 100;
+/// A missed target of two servers: they share this machine's processors with the database and with us.
+const NO_LESS: f64 = 0.95;
+const READS_MIN: f64 = 0.40;
+const WRITES_MIN: f64 = 0.60;
+const START_LIMIT: Duration = Duration::from_secs(30);
+
+const GET: &str = "SELECT value FROM tablerock_records WHERE partition = $1 AND key = $2";
+const READ: &str = "SELECT key, value FROM tablerock_records WHERE partition = $1 AND key = ANY($2)";
+const REPLACE: &str = "UPDATE tablerock_records SET digest = $3, value = $4 \
+     WHERE partition = $1 AND key = $2 AND digest = $5";
+/// The table's row of the directory, and the records of its entities.
+const DIRECTORY: &str = "SELECT partition, key FROM tablerock_records WHERE key = $1 AND substr(partition, 1, 1) = 'd'";
+const RECORDS: &str = "SELECT partition, key, digest, value FROM tablerock_records WHERE substr(partition, 1, 1) = 'e'";
+
+/// Measures Tablerock on a PostgreSQL beside the driver alone.
+#[derive(Parser, Debug, Clone)]
+struct Options {
+    /// The release binary
+    #[arg(long)]
+    tablerock: PathBuf,
+    /// The database; its schema is empty
+    #[arg(long)]
+    url: String,
+    /// The first of six ports in a row
+    #[arg(long, default_value_t = 10180)]
+    port: u16,
+    #[arg(long, default_value_t = 32)]
+    connections: usize,
+    /// How long each measurement takes, of which there are three
+    #[arg(long, default_value_t = 5)]
+    seconds: u64,
+}
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let runtime = tokio::runtime::Runtime::new().expect("worker threads can be started");
+    match runtime.block_on(run(&options)) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    Read,
+    Upsert,
+}
+
+async fn run(options: &Options) -> Result<bool> {
+    let first = Server::start(options, options.port).await?;
+    fill(options.port).await?;
+    let driver = Driver::open(options).await?;
+    let second = Server::start(options, options.port + 3).await?;
+    let (one, both) = ([options.port], [options.port, options.port + 3]);
+
+    println!("{} connections, the best of three times {} s each", options.connections, options.seconds);
+    let mut is_success = true;
+    for (work, name, least) in [(Work::Read, "point reads", READS_MIN), (Work::Upsert, "durable upserts", WRITES_MIN)] {
+        // In turns, so that whatever else the machine does falls on all of them.
+        let (mut alone, mut single, mut double) = (0.0_f64, 0.0_f64, 0.0_f64);
+        for _ in 0..3 {
+            alone = alone.max(driver.measure(work, options).await?);
+            single = single.max(serve(work, &one, options).await?);
+            double = double.max(serve(work, &both, options).await?);
+        }
+        let (share, gain) = (single / alone, double / single);
+        let verdict = |is_met: bool| if is_met { "met" } else { "MISSED" };
+        let (first, second) = (verdict(share >= least), verdict(gain >= NO_LESS));
+        println!(
+            "{name}/s: driver alone {alone:.0}, one server {single:.0} ({:.0} %, target {:.0} %: {first}), two servers \
+             {double:.0} ({gain:.2} of one: {second})",
+            100.0 * share,
+            100.0 * least
+        );
+        is_success &= share >= least && gain >= NO_LESS;
+    }
+    drop((first, second));
+    Ok(is_success)
+}
+
+/// A server on the database.
+struct Server(Child);
+
+impl Server {
+    async fn start(options: &Options, port: u16) -> Result<Self> {
+        let mut command = Command::new(&options.tablerock);
+        command.args(["--silent", "--store", &options.url, "--store-connections", &options.connections.to_string()]);
+        for (flag, port) in [("--table-port", port), ("--queue-port", port + 1), ("--blob-port", port + 2)] {
+            command.args([flag, &port.to_string()]);
+        }
+        command.args(["--admin-port", "0"]).stdin(Stdio::null()).stdout(Stdio::null());
+        let server = Self(command.spawn().map_err(|error| format!("{}: {error}", options.tablerock.display()))?);
+        let started = Instant::now();
+        while Connection::open(port).await.is_err() {
+            if started.elapsed() > START_LIMIT {
+                return Err("the server does not listen".to_owned());
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        Ok(server)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn resource(number: usize) -> String {
+    format!("/{TABLE}(PartitionKey='p{:03}',RowKey='r{number:06}')", number % PARTITIONS)
+}
+
+fn entity() -> Vec<u8> {
+    format!("{{\"Value\":\"{}\"}}", "v".repeat(1_000)).into_bytes()
+}
+
+/// One connection to a server, and what it asks.
+struct Asking {
+    caller: Caller,
+    connection: Connection,
+    request: Vec<u8>,
+}
+
+impl Asking {
+    async fn open(port: u16) -> Result<Self> {
+        let connection = Connection::open(port).await.map_err(|error| error.to_string())?;
+        Ok(Self { caller: Caller::new(port, TABLE, Credential::SharedKey)?, connection, request: Vec::new() })
+    }
+
+    async fn ask(&mut self, call: &Call<'_>) -> Result<u16> {
+        self.caller.write(call, &mut self.request);
+        let answer = self.connection.exchange(&self.request, &[]).await.map_err(|error| error.to_string())?;
+        Ok(answer.status)
+    }
+
+    async fn perform(&mut self, work: Work, number: usize, entity: &[u8]) -> Result<()> {
+        let resource = resource(number);
+        let call = match work {
+            Work::Read => Call::get(&resource, ""),
+            Work::Upsert => Call { method: "PUT", ..Call::insert(&resource, entity) },
+        };
+        match self.ask(&call).await? {
+            200 | 204 => Ok(()),
+            status => Err(format!("{} {resource}: {status}", call.method)),
+        }
+    }
+}
+
+async fn fill(port: u16) -> Result<()> {
+    let table = format!("{{\"TableName\":\"{TABLE}\"}}");
+    let status = Asking::open(port).await?.ask(&Call::insert("/Tables", table.as_bytes())).await?;
+    if status != 201 && status != 204 {
+        return Err(format!("the table could not be created: {status}"));
+    }
+    let next = Arc::new(AtomicU64::new(0));
+    let loaders = (0..16).map(|_| {
+        let next = Arc::clone(&next);
+        tokio::spawn(async move {
+            let (mut asking, entity) = (Asking::open(port).await?, entity());
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed) as usize;
+                if number >= ENTITIES {
+                    return Ok::<_, String>(());
+                }
+                asking.perform(Work::Upsert, number, &entity).await?;
+            }
+        })
+    });
+    for loader in loaders.collect::<Vec<_>>() {
+        loader.await.map_err(|error| error.to_string())??;
+    }
+    Ok(())
+}
+
+/// How often a second the servers do something, with as many connections to all of them together.
+async fn serve(work: Work, ports: &[u16], options: &Options) -> Result<f64> {
+    let until = Instant::now() + Duration::from_secs(options.seconds);
+    let asking = (0..options.connections).map(|number| {
+        let port = ports[number % ports.len()];
+        tokio::spawn(async move {
+            let (mut asking, entity, mut rng) = (Asking::open(port).await?, entity(), Rng::with_seed(number as u64));
+            let mut done = 0_u64;
+            while Instant::now() < until {
+                asking.perform(work, rng.usize(0..ENTITIES), &entity).await?;
+                done += 1;
+            }
+            Ok::<_, String>(done)
+        })
+    });
+    rate(asking.collect(), options).await
+}
+
+/// A record of an entity, as the driver writes it again.
+struct Record {
+    partition: Vec<u8>,
+    key: Vec<u8>,
+    digest: Vec<u8>,
+    value: Vec<u8>,
+}
+
+struct Statements {
+    get: Statement,
+    read: Statement,
+    replace: Statement,
+}
+
+/// The driver alone, with what a server would ask for.
+struct Driver {
+    clients: Vec<Arc<(Client, Statements)>>,
+    directory: Arc<(Vec<u8>, Vec<u8>)>,
+    records: Arc<Vec<Record>>,
+}
+
+impl Driver {
+    async fn open(options: &Options) -> Result<Self> {
+        let failed = |error: tokio_postgres::Error| error.to_string();
+        let mut clients = Vec::new();
+        for _ in 0..options.connections {
+            let (client, connection) = tokio_postgres::connect(&options.url, NoTls).await.map_err(failed)?;
+            tokio::spawn(connection);
+            let (get, read) = (client.prepare(GET).await.map_err(failed)?, client.prepare(READ).await.map_err(failed)?);
+            let replace = client.prepare(REPLACE).await.map_err(failed)?;
+            clients.push(Arc::new((client, Statements { get, read, replace })));
+        }
+        let client = &clients.first().ok_or("no connections")?.0;
+        let row = client.query_one(DIRECTORY, &[&TABLE.to_lowercase().into_bytes()]).await.map_err(failed)?;
+        let directory = Arc::new((row.get(0), row.get(1)));
+        let rows = client.query(RECORDS, &[]).await.map_err(failed)?;
+        let record = |row: &tokio_postgres::Row| Record {
+            partition: row.get(0),
+            key: row.get(1),
+            digest: row.get(2),
+            value: row.get(3),
+        };
+        let records = Arc::new(rows.iter().map(record).collect::<Vec<_>>());
+        Ok(Self { clients, directory, records })
+    }
+
+    async fn measure(&self, work: Work, options: &Options) -> Result<f64> {
+        let until = Instant::now() + Duration::from_secs(options.seconds);
+        let working = self.clients.iter().enumerate().map(|(number, client)| {
+            let (client, directory) = (Arc::clone(client), Arc::clone(&self.directory));
+            let (records, mut rng) = (Arc::clone(&self.records), Rng::with_seed(number as u64));
+            tokio::spawn(async move {
+                let mut done = 0_u64;
+                while Instant::now() < until {
+                    let record = &records[rng.usize(0..records.len())];
+                    perform(&client, &directory, work, record).await.map_err(|error| error.to_string())?;
+                    done += 1;
+                }
+                Ok::<_, String>(done)
+            })
+        });
+        rate(working.collect(), options).await
+    }
+}
+
+async fn perform(
+    (client, statements): &(Client, Statements),
+    directory: &(Vec<u8>, Vec<u8>),
+    work: Work,
+    record: &Record,
+) -> std::result::Result<(), tokio_postgres::Error> {
+    client.query(&statements.get, &[&directory.0, &directory.1]).await?;
+    match work {
+        Work::Read => drop(client.query(&statements.get, &[&record.partition, &record.key]).await?),
+        Work::Upsert => {
+            client.query(&statements.read, &[&record.partition, &vec![&record.key]]).await?;
+            // Written with what it has already: for the database that is a new version like any other.
+            let Record { partition, key, digest, value } = record;
+            client.execute(&statements.replace, &[partition, key, digest, value, digest]).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn rate(tasks: Vec<tokio::task::JoinHandle<Result<u64>>>, options: &Options) -> Result<f64> {
+    let mut done = 0;
+    for task in tasks {
+        done += task.await.map_err(|error| error.to_string())??;
+    }
+    Ok(done as f64 / options.seconds as f64)
+}

@@ -1,0 +1,57 @@
+//! Stores as `copy` and `export` are told of them: a folder, or the URL of a database.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tablerock_kv::{Clock, Engine};
+use tablerock_kv_postgres::Target;
+
+use crate::serve;
+use crate::settings::{DATA_FOLDER, DataPlace};
+
+/// Connections to a database. A copy has as many commits under way.
+const CONNECTIONS_MAX: usize = 32;
+const CACHE_BYTES: u64 = 128 << 20;
+
+/// What is behind `--from` or `--to`.
+pub(crate) fn parse(text: &str, flag: &str) -> Result<DataPlace, String> {
+    if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+        let target = Target::parse(text).map_err(|error| format!("{flag}: {error}"))?;
+        return Ok(DataPlace::Database { target, connections_max: CONNECTIONS_MAX });
+    }
+    if text.contains("://") || text.contains("AccountName=") {
+        return Err(format!(
+            "{flag}: an account is copied between stores: give the folder of --location, or postgres://…"
+        ));
+    }
+    Ok(DataPlace::Folder(Path::new(text).join(DATA_FOLDER)))
+}
+
+/// A place that has to be there already: a typo must not become a new, empty store.
+pub(crate) fn parse_existing(text: &str, flag: &str) -> Result<DataPlace, String> {
+    let place = parse(text, flag)?;
+    match &place {
+        DataPlace::Folder(data) if !data.is_dir() => Err(format!("{flag}: there is no {}", data.display())),
+        _ => Ok(place),
+    }
+}
+
+pub(crate) async fn open(place: &DataPlace) -> Result<(Arc<dyn Engine>, Arc<dyn Clock>), String> {
+    serve::open_engine(place, CACHE_BYTES).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_folder_or_a_database_and_nothing_else() {
+        assert!(matches!(parse("/srv/tables", "--from"), Ok(DataPlace::Folder(data)) if data.ends_with(DATA_FOLDER)));
+        assert!(matches!(parse("postgres://u@h/d", "--to"), Ok(DataPlace::Database { .. })));
+        for text in ["http://127.0.0.1:10002", "AccountName=a;AccountKey=b", "postgres://"] {
+            let refused = parse(text, "--from").err();
+            assert!(text == "postgres://" || refused.is_some_and(|why| why.starts_with("--from")), "{text}");
+        }
+        assert!(parse_existing("/no/such/folder", "--from").is_err());
+    }
+}

@@ -1,0 +1,125 @@
+//! The database's time, as far as it can be told from here.
+//!
+//! Servers that share a database also share its clock, whatever their own ones show: what one of them hides for thirty
+//! seconds, another one shows after thirty seconds. The database is asked for the time now and then, and between two
+//! answers time goes on by this machine's monotonic clock. An answer is off by no more than half of what it took, so of
+//! several the quick ones count.
+
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tablerock_kv::{Clock, SystemClock, TICKS_AT_UNIX_EPOCH, TICKS_PER_SECOND};
+use tokio_postgres::{Client, Error};
+
+/// Ticks of 100 ns since 1970.
+pub(crate) const ASK: &str = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 10000000 AS bigint)";
+
+/// How far two clocks may drift apart, one part in so many.
+const DRIFT_PARTS: u32 = 5_000;
+
+/// A difference between this machine's clock and the database's that an operator should hear of.
+const DIFFERENCE_TOLD: Duration = Duration::from_secs(30);
+
+/// A clock that shows the database's time.
+#[derive(Debug)]
+pub struct DatabaseClock {
+    known: Mutex<Known>,
+}
+
+/// What the database's clock showed at some moment, give or take.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    ticks: u64,
+    at: Instant,
+    error: Duration,
+}
+
+impl Known {
+    fn ticks_at(&self, moment: Instant) -> u64 {
+        self.ticks.saturating_add(ticks_in(moment.saturating_duration_since(self.at)))
+    }
+
+    /// How far off it may be by now.
+    fn error_at(&self, moment: Instant) -> Duration {
+        self.error + moment.saturating_duration_since(self.at) / DRIFT_PARTS
+    }
+}
+
+impl DatabaseClock {
+    /// Asks the database for the time.
+    pub(crate) async fn start(client: &Client) -> Result<Self, Error> {
+        let first = ask(client).await?;
+        let ours = SystemClock.ticks();
+        let difference = ours.abs_diff(first.ticks_at(Instant::now()));
+        if difference > ticks_in(DIFFERENCE_TOLD) {
+            let seconds = difference / TICKS_PER_SECOND;
+            tracing::warn!(seconds, "this machine's clock differs from the database's, which is the one that counts");
+        }
+        Ok(Self { known: Mutex::new(first) })
+    }
+
+    /// Asks again.
+    pub(crate) async fn refresh(&self, client: &Client) -> Result<(), Error> {
+        let fresh = ask(client).await?;
+        self.learn(fresh);
+        Ok(())
+    }
+
+    /// Takes up what is more exact than what is known, or contradicts it: then the database's clock was set, or it is
+    /// another machine's by now.
+    fn learn(&self, fresh: Known) {
+        let mut known = self.known.lock();
+        let (expected, error) = (known.ticks_at(fresh.at), known.error_at(fresh.at));
+        let contradicts = fresh.ticks.abs_diff(expected) > ticks_in(error + fresh.error);
+        if contradicts || fresh.error <= error {
+            *known = fresh;
+        }
+    }
+}
+
+impl Clock for DatabaseClock {
+    fn ticks(&self) -> u64 {
+        self.known.lock().ticks_at(Instant::now())
+    }
+
+    fn instant(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn error_ticks(&self) -> u64 {
+        ticks_in(self.known.lock().error_at(Instant::now()))
+    }
+}
+
+async fn ask(client: &Client) -> Result<Known, Error> {
+    let asked = Instant::now();
+    let answer: i64 = client.query_one(ASK, &[]).await?.get(0);
+    let error = asked.elapsed() / 2;
+    Ok(Known { ticks: TICKS_AT_UNIX_EPOCH.saturating_add_signed(answer), at: asked + error, error })
+}
+
+fn ticks_in(duration: Duration) -> u64 {
+    duration.as_secs() * TICKS_PER_SECOND + u64::from(duration.subsec_nanos()) / 100
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(seconds: u64, at: Instant, error_ms: u64) -> Known {
+        Known { ticks: seconds * TICKS_PER_SECOND, at, error: Duration::from_millis(error_ms) }
+    }
+
+    #[test]
+    fn a_slow_answer_does_not_replace_a_quick_one_and_a_contradiction_does() {
+        let start = Instant::now();
+        let clock = DatabaseClock { known: Mutex::new(known(1_000, start, 1)) };
+        let later = start + Duration::from_secs(10);
+        clock.learn(known(1_010, later, 400));
+        assert_eq!(clock.known.lock().at, start, "it says nothing new");
+        clock.learn(known(1_010, later, 2));
+        assert_eq!(clock.known.lock().at, later, "what is known has become less exact than this");
+        clock.learn(known(900, later, 400));
+        assert_eq!(clock.known.lock().ticks, 900 * TICKS_PER_SECOND, "the clock was set back");
+    }
+}

@@ -1,0 +1,118 @@
+//! The contract, kept by a database.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use tablerock_kv::{Bytes, Commit, Dice, Engine, ErrorKind, Health, Page, Range, Result, ScanLimits};
+use tokio::task::JoinHandle;
+
+use crate::failure::translate;
+use crate::pool::Pool;
+use crate::{DatabaseClock, PostgresOptions, Target, commit, drops, keeper, scan, schema};
+
+/// How long opening waits between two attempts to reach the database.
+const OPENING_PAUSE: Duration = Duration::from_millis(500);
+
+/// An engine whose records are rows of a database, shared with any number of other servers.
+pub struct PostgresEngine {
+    pool: Arc<Pool>,
+    clock: Arc<DatabaseClock>,
+    dice: Dice,
+    /// What runs in the background until the engine is closed.
+    tasks: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl PostgresEngine {
+    /// Makes sure that the tables are there, and begins to look after them. A database that does not answer yet is
+    /// waited for, within a bound: the two are often started together.
+    pub async fn open(target: Target, options: PostgresOptions) -> Result<Arc<Self>> {
+        let give_up = Instant::now() + options.opening_wait;
+        loop {
+            match schema::prepare(&target, &options).await {
+                Ok(()) => break,
+                Err(error) if error.kind() == ErrorKind::Unavailable && Instant::now() < give_up => {
+                    tracing::warn!(%error, "waiting for the database");
+                    tokio::time::sleep(OPENING_PAUSE).await;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let pool = Arc::new(Pool::new(target, options));
+        // Whoever opens an engine hears now, and not with the first request, that its role may not use the tables.
+        let lease = pool.lease().await?;
+        let clock = DatabaseClock::start(&lease.connection().client).await;
+        let clock = Arc::new(clock.map_err(|error| translate("the database does not tell the time", error))?);
+        drop(lease);
+        let tasks = vec![
+            tokio::spawn(keeper::keep_looking(pool.clone(), clock.clone())),
+            tokio::spawn(drops::keep_sweeping(pool.clone())),
+        ];
+        Ok(Arc::new(Self { pool, clock, dice: Dice::from_os(), tasks: Mutex::new(tasks) }))
+    }
+
+    /// The time that all servers on this database share.
+    pub fn clock(&self) -> Arc<DatabaseClock> {
+        self.clock.clone()
+    }
+}
+
+impl std::fmt::Debug for PostgresEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresEngine").field("target", &self.pool.target).finish_non_exhaustive()
+    }
+}
+
+impl Drop for PostgresEngine {
+    fn drop(&mut self) {
+        self.tasks.lock().drain(..).for_each(|task| task.abort());
+    }
+}
+
+#[async_trait]
+impl Engine for PostgresEngine {
+    async fn get(&self, partition: &[u8], key: &[u8]) -> Result<Option<Bytes>> {
+        let rows = self.pool.query(|statements| &statements.get, &[&partition, &key]).await?;
+        Ok(rows.first().map(|row| Bytes::copy_from_slice(row.get(0))))
+    }
+
+    async fn scan(&self, range: &Range, limits: ScanLimits) -> Result<Page> {
+        scan::scan(&self.pool, range, limits).await
+    }
+
+    /// What is committed is durable here, so this is what everyone sees.
+    async fn read_newest(&self, partition: &[u8], keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
+        if let [key] = keys {
+            return Ok(vec![self.get(partition, key).await?]);
+        }
+        let wanted: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+        let rows = self.pool.query(|statements| &statements.read, &[&partition, &wanted]).await?;
+        let found: std::collections::HashMap<&[u8], &[u8]> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+        Ok(wanted.iter().map(|key| found.get(key).map(|value| Bytes::copy_from_slice(value))).collect())
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<()> {
+        commit::commit(&self.pool, commit).await
+    }
+
+    async fn drop_range(&self, range: Range) -> Result<()> {
+        drops::note(&self.pool, &self.dice, &range).await
+    }
+
+    /// Other servers write to the same database.
+    fn is_exclusive(&self) -> bool {
+        false
+    }
+
+    fn health(&self) -> Health {
+        self.pool.health()
+    }
+
+    async fn close(&self) -> Result<()> {
+        let tasks = std::mem::take(&mut *self.tasks.lock());
+        tasks.iter().for_each(JoinHandle::abort);
+        self.pool.close().await;
+        Ok(())
+    }
+}

@@ -1,0 +1,222 @@
+//! Connections, a bounded number of them, and their replacement.
+//!
+//! A request borrows a connection for as long as its statements take. Who finds all of them lent waits, within a bound.
+//! A connection that broke is thrown away, and with it all that are idle, since what broke one has mostly broken all;
+//! new ones are made when they are needed. So a database that restarts or fails over is found again by itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tablerock_kv::{Error, Health, Result};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Row, Statement};
+
+use crate::connection::Connection;
+use crate::failure::{breaks_connection, closed, translate};
+use crate::statements::Statements;
+use crate::{PostgresOptions, Target};
+
+/// How much longer than the database itself we wait for a statement before the connection counts as lost.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The values of a statement's parameters.
+pub(crate) type Parameters<'a> = [&'a (dyn ToSql + Sync)];
+
+/// Chooses a statement of a connection.
+pub(crate) type Pick = fn(&Statements) -> &Statement;
+
+pub(crate) struct Pool {
+    pub(crate) target: Target,
+    pub(crate) options: PostgresOptions,
+    permits: Arc<Semaphore>,
+    idle: Mutex<Vec<Connection>>,
+    health: Mutex<Health>,
+    is_closed: AtomicBool,
+}
+
+impl Pool {
+    pub(crate) fn new(target: Target, options: PostgresOptions) -> Self {
+        Self {
+            target,
+            options,
+            permits: Arc::new(Semaphore::new(options.connections_max.max(1))),
+            idle: Mutex::default(),
+            health: Mutex::new(Health::Healthy),
+            is_closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Borrows a connection.
+    pub(crate) async fn lease(self: &Arc<Self>) -> Result<Lease> {
+        let wait = self.options.connection_wait;
+        let leased = timeout(wait, async {
+            let permit = self.permits.clone().acquire_owned().await.map_err(|_| closed())?;
+            let idle = self.take_idle();
+            let connection = match idle {
+                Some(connection) => connection,
+                None => Connection::open(&self.target, &self.options).await?,
+            };
+            let lent = Some((connection, permit));
+            Ok(Lease { lent, pool: self.clone(), state: State::Clean })
+        });
+        let leased = leased.await.unwrap_or_else(|_| {
+            let connections = self.options.connections_max;
+            Err(Error::unavailable(format!("none of {connections} connections to the database was free for {wait:?}")))
+        });
+        leased.inspect_err(|error| self.note(Health::Down(error.message().to_owned())))
+    }
+
+    fn take_idle(&self) -> Option<Connection> {
+        let mut idle = self.idle.lock();
+        std::iter::from_fn(|| idle.pop()).find(|connection| !connection.client.is_closed())
+    }
+
+    /// Runs a statement that only reads. One that met a broken connection is run again on a new one.
+    pub(crate) async fn query(self: &Arc<Self>, pick: Pick, parameters: &Parameters<'_>) -> Result<Vec<Row>> {
+        let mut lease = self.lease().await?;
+        let rows = lease.query(pick, parameters).await;
+        if rows.is_err() && lease.is_broken() {
+            drop(lease);
+            return self.lease().await?.query(pick, parameters).await;
+        }
+        rows
+    }
+
+    /// Runs a statement that changes rows, as a transaction of its own, and says how many those were.
+    pub(crate) async fn execute(self: &Arc<Self>, pick: Pick, parameters: &Parameters<'_>) -> Result<u64> {
+        self.lease().await?.execute(pick, parameters).await
+    }
+
+    pub(crate) fn health(&self) -> Health {
+        self.health.lock().clone()
+    }
+
+    /// Remembers how the database is. A closed engine stays down.
+    pub(crate) fn note(&self, health: Health) {
+        let mut known = self.health.lock();
+        if !self.is_closed.load(Ordering::Acquire) && *known != health {
+            match &health {
+                Health::Healthy => tracing::info!("the database serves again"),
+                Health::ReadOnly(why) | Health::Down(why) => tracing::warn!(why, "the database does not serve"),
+            }
+            *known = health;
+        }
+    }
+
+    /// Lends nothing any more, and waits within the bound of a statement for what is lent.
+    pub(crate) async fn close(&self) {
+        {
+            let mut health = self.health.lock();
+            self.is_closed.store(true, Ordering::Release);
+            *health = Health::Down(closed().message().to_owned());
+        }
+        let all = u32::try_from(self.options.connections_max.max(1)).unwrap_or(u32::MAX);
+        // Whoever is still at it after that is cut off when the runtime ends.
+        let _ = timeout(self.options.statement_wait, self.permits.acquire_many(all)).await;
+        self.permits.close();
+        self.idle.lock().clear();
+    }
+}
+
+/// A borrowed connection. It goes back when this is dropped, unless it broke.
+pub(crate) struct Lease {
+    lent: Option<(Connection, OwnedSemaphorePermit)>,
+    pool: Arc<Pool>,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Clean,
+    /// A transaction is open. If its owner goes away, it has to be rolled back before others get the connection.
+    InTransaction,
+    Broken,
+}
+
+impl Lease {
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.lent.as_ref().expect("a lease has its connection until it is dropped").0
+    }
+
+    /// How long to wait for the database, whatever it was asked.
+    pub(crate) fn patience(&self) -> Duration {
+        self.pool.options.statement_wait + GRACE
+    }
+
+    pub(crate) async fn query(&mut self, pick: Pick, parameters: &Parameters<'_>) -> Result<Vec<Row>> {
+        let connection = self.connection();
+        let rows = connection.client.query(pick(&connection.statements), parameters);
+        let rows = timeout(self.patience(), rows).await;
+        self.judge("a read failed", rows.ok())
+    }
+
+    pub(crate) async fn execute(&mut self, pick: Pick, parameters: &Parameters<'_>) -> Result<u64> {
+        let connection = self.connection();
+        let changed = connection.client.execute(pick(&connection.statements), parameters);
+        let changed = timeout(self.patience(), changed).await;
+        self.judge("a write failed, or nobody knows whether it did", changed.ok())
+    }
+
+    /// A transaction begins with the next statement.
+    pub(crate) fn begins(&mut self) {
+        self.state = State::InTransaction;
+    }
+
+    /// The transaction is over, one way or the other.
+    pub(crate) fn ended(&mut self) {
+        if self.state == State::InTransaction {
+            self.state = State::Clean;
+        }
+    }
+
+    /// What an outcome says about the connection. `None` is none in time.
+    pub(crate) fn judge<T>(&mut self, doing: &str, outcome: Option<Result<T, tokio_postgres::Error>>) -> Result<T> {
+        match outcome {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(error)) => {
+                if breaks_connection(&error) {
+                    self.state = State::Broken;
+                }
+                Err(translate(doing, error))
+            }
+            None => {
+                self.state = State::Broken;
+                Err(Error::unavailable(format!("{doing}: the database did not answer in time")))
+            }
+        }
+    }
+
+    pub(crate) fn is_broken(&self) -> bool {
+        self.state == State::Broken
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let Some((connection, permit)) = self.lent.take() else { return };
+        if self.pool.is_closed.load(Ordering::Acquire) {
+            return;
+        }
+        match self.state {
+            State::Clean => self.pool.idle.lock().push(connection),
+            State::Broken => self.pool.idle.lock().clear(),
+            State::InTransaction => give_back_later(self.pool.clone(), connection, permit),
+        }
+    }
+}
+
+/// Rolls back a transaction whose owner went away, and lends the connection only then.
+fn give_back_later(pool: Arc<Pool>, connection: Connection, permit: OwnedSemaphorePermit) {
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+    runtime.spawn(async move {
+        let rolled_back = timeout(pool.options.statement_wait, connection.client.batch_execute("ROLLBACK")).await;
+        if matches!(rolled_back, Ok(Ok(()))) && !pool.is_closed.load(Ordering::Acquire) {
+            pool.idle.lock().push(connection);
+        }
+        drop(permit);
+    });
+}

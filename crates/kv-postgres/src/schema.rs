@@ -1,0 +1,175 @@
+//! The tables, and who creates them when many servers start at once.
+//!
+//! One row holds the version of the schema. A server that finds an old version locks that row, looks again, and does
+//! what is missing; all others wait for the lock and then find it done. The changes themselves run on a second
+//! connection, since some of these databases let no transaction both hold a lock and change tables. Each change can be
+//! made twice without harm, so a server that dies in the middle leaves nothing that the next one cannot finish.
+
+use std::time::Duration;
+
+use tablerock_kv::{Error, ErrorKind, Result};
+use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
+
+use crate::connection::connect;
+use crate::failure::translate;
+use crate::{PostgresOptions, Target};
+
+/// The version that this program writes and reads.
+const VERSION: i32 = 1;
+
+/// How often, and after which pause, a preparation runs again that another server's got in the way of.
+const ATTEMPTS_MAX: u32 = 20;
+const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
+
+const CREATE_SCHEMA: &str =
+    "CREATE TABLE IF NOT EXISTS tablerock_schema (id INTEGER PRIMARY KEY, version INTEGER NOT NULL)";
+const BEGIN_AT_ZERO: &str = "INSERT INTO tablerock_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING";
+const READ_VERSION: &str = "SELECT version FROM tablerock_schema WHERE id = 1";
+const LOCK_VERSION: &str = "SELECT version FROM tablerock_schema WHERE id = 1 FOR UPDATE";
+
+/// Makes sure that the tables are there and are of our version, and that the database keeps what it acknowledges.
+pub(crate) async fn prepare(target: &Target, options: &PostgresOptions) -> Result<()> {
+    let client = connect(target, options).await?;
+    check_durability(&client).await?;
+    for attempt in 1.. {
+        match migrate(&client, target, options).await {
+            Err(error) if error.kind() == ErrorKind::Conflict && attempt < ATTEMPTS_MAX => {
+                tokio::time::sleep(ATTEMPT_PAUSE).await;
+            }
+            outcome => return outcome,
+        }
+    }
+    unreachable!("the last attempt returns")
+}
+
+async fn migrate(client: &Client, target: &Target, options: &PostgresOptions) -> Result<()> {
+    if version(client, READ_VERSION).await? == Some(VERSION) {
+        return Ok(());
+    }
+    run(client, CREATE_SCHEMA).await?;
+    run(client, BEGIN_AT_ZERO).await?;
+    run(client, "BEGIN").await?;
+    let outcome = migrate_locked(client, target, options).await;
+    let end = if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    outcome.and(run(client, end).await)
+}
+
+/// The same, while no other server does.
+async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOptions) -> Result<()> {
+    let found = version(client, LOCK_VERSION).await?.unwrap_or_default();
+    if found > VERSION {
+        let message = format!(
+            "the database was written by a newer Tablerock: its schema has version {found}, and this program knows {VERSION}"
+        );
+        return Err(Error::invalid(message));
+    }
+    if found == VERSION {
+        return Ok(());
+    }
+    let worker = connect(target, options).await?;
+    let kind = Kind::of(&worker).await?;
+    for statement in kind.first_tables() {
+        run(&worker, statement).await?;
+    }
+    if kind == Kind::Citus {
+        distribute(&worker).await?;
+    }
+    tracing::info!(version = VERSION, database = ?kind, "the database's tables are ready");
+    run(client, &format!("UPDATE tablerock_schema SET version = {VERSION} WHERE id = 1")).await
+}
+
+/// The databases that need to be told different things. All others are taken for PostgreSQL.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Postgres,
+    Citus,
+    Yugabyte,
+}
+
+impl Kind {
+    async fn of(client: &Client) -> Result<Self> {
+        let unknown = |error| translate("cannot ask the database what it is", error);
+        let version: String = client.query_one("SELECT version()", &[]).await.map_err(unknown)?.get(0);
+        if version.contains("-YB-") {
+            return Ok(Self::Yugabyte);
+        }
+        let citus = client.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'", &[]).await.map_err(unknown)?;
+        Ok(if citus.is_empty() { Self::Postgres } else { Self::Citus })
+    }
+
+    /// Records lie in the order of partition and key. YugabyteDB would spread partitions by a hash unless it is told
+    /// that they have an order; the others take no such word.
+    fn first_tables(self) -> [&'static str; 2] {
+        let records = match self {
+            Self::Postgres | Self::Citus => {
+                "CREATE TABLE IF NOT EXISTS tablerock_records (partition BYTEA NOT NULL, key BYTEA NOT NULL, \
+                 digest BYTEA NOT NULL, value BYTEA NOT NULL, PRIMARY KEY (partition, key))"
+            }
+            Self::Yugabyte => {
+                "CREATE TABLE IF NOT EXISTS tablerock_records (partition BYTEA NOT NULL, key BYTEA NOT NULL, \
+                 digest BYTEA NOT NULL, value BYTEA NOT NULL, PRIMARY KEY (partition ASC, key ASC))"
+            }
+        };
+        let drops = "CREATE TABLE IF NOT EXISTS tablerock_drops (id BYTEA PRIMARY KEY, \
+             start_partition BYTEA NOT NULL, start_key BYTEA NOT NULL, end_partition BYTEA, end_key BYTEA, \
+             due TIMESTAMPTZ NOT NULL, claimed_until TIMESTAMPTZ NOT NULL)";
+        [records, drops]
+    }
+}
+
+/// Spreads the records over Citus' workers, whole partitions together.
+async fn distribute(client: &Client) -> Result<()> {
+    let failed = |error| translate("Citus did not distribute the records", error);
+    let done = "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'tablerock_records'::regclass";
+    if client.query(done, &[]).await.map_err(failed)?.is_empty() {
+        let distribute = "SELECT create_distributed_table('tablerock_records', 'partition')";
+        client.query(distribute, &[]).await.map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// A database that was told to acknowledge before it syncs cannot keep the contract.
+async fn check_durability(client: &Client) -> Result<()> {
+    if setting(client, "synchronous_commit").await.as_deref() == Some("off") {
+        return Err(Error::invalid(
+            "the database acknowledges what it has not synced: set synchronous_commit to on for this role or database",
+        ));
+    }
+    if setting(client, "fsync").await.as_deref() == Some("off") {
+        tracing::warn!("the database runs with fsync = off: a power cut may lose what was acknowledged");
+    }
+    Ok(())
+}
+
+/// A setting, if the database knows it.
+async fn setting(client: &Client, name: &str) -> Option<String> {
+    let answer = client.simple_query(&format!("SHOW {name}")).await.ok()?;
+    answer.iter().find_map(|message| match message {
+        tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    })
+}
+
+/// The version of the schema; `None` if there is none yet.
+async fn version(client: &Client, statement: &str) -> Result<Option<i32>> {
+    match client.query_opt(statement, &[]).await {
+        Ok(row) => Ok(row.map(|row| row.get(0))),
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
+        Err(error) => Err(translate("cannot read the version of the database's tables", error)),
+    }
+}
+
+async fn run(client: &Client, statement: &str) -> Result<()> {
+    client.batch_execute(statement).await.map_err(|error| {
+        let doing = "cannot prepare the database's tables";
+        // Two servers that create a table at the same moment get past "if not exists" together, and one of them then
+        // finds a name taken; a change of tables elsewhere can end a transaction.
+        let is_race = error.as_db_error().is_some_and(|refusal| {
+            matches!(refusal.code().code(), "23505" | "42P07" | "42710" | "40001" | "40P01")
+                || refusal.message().contains("concurrently updated")
+                || refusal.message().contains("atalog")
+        });
+        if is_race { Error::conflict(doing).with_source(error) } else { translate(doing, error) }
+    })
+}

@@ -1,0 +1,130 @@
+//! Every statement of normal operation, prepared once a connection.
+//!
+//! All of them find their rows by the primary key, and all but the scans touch one partition only. They keep to what
+//! the databases have in common; where there was a choice, it was the form that Citus can hand to one shard.
+
+use tokio_postgres::{Client, Error, Statement};
+
+/// The value of one record.
+pub(crate) const GET: &str = "SELECT value FROM tablerock_records WHERE partition = $1 AND key = $2";
+
+/// The values of some records of a partition.
+pub(crate) const READ: &str = "SELECT key, value FROM tablerock_records WHERE partition = $1 AND key = ANY($2)";
+
+/// What the values of some records are compared by.
+pub(crate) const CHECK: &str = "SELECT key, digest FROM tablerock_records WHERE partition = $1 AND key = ANY($2)";
+
+/// The same, and nobody else changes them until the transaction ends. All transactions lock in the order of keys, so
+/// that two of them never wait for each other.
+pub(crate) const LOCK: &str = "SELECT key, digest FROM tablerock_records WHERE partition = $1 AND key = ANY($2) \
+     ORDER BY key FOR UPDATE";
+
+pub(crate) const INSERT: &str = "INSERT INTO tablerock_records (partition, key, digest, value) \
+     VALUES ($1, $2, $3, $4) ON CONFLICT (partition, key) DO NOTHING";
+
+pub(crate) const PUT: &str = "INSERT INTO tablerock_records (partition, key, digest, value) VALUES ($1, $2, $3, $4) \
+     ON CONFLICT (partition, key) DO UPDATE SET digest = excluded.digest, value = excluded.value";
+
+pub(crate) const REPLACE: &str = "UPDATE tablerock_records SET digest = $3, value = $4 \
+     WHERE partition = $1 AND key = $2 AND digest = $5";
+
+pub(crate) const REMOVE: &str = "DELETE FROM tablerock_records WHERE partition = $1 AND key = $2 AND digest = $3";
+
+pub(crate) const INSERT_MANY: &str = "INSERT INTO tablerock_records (partition, key, digest, value) \
+     SELECT $1, fresh.key, fresh.digest, fresh.value \
+     FROM unnest($2::bytea[], $3::bytea[], $4::bytea[]) AS fresh (key, digest, value) ORDER BY fresh.key \
+     ON CONFLICT (partition, key) DO NOTHING";
+
+pub(crate) const PUT_MANY: &str = "INSERT INTO tablerock_records (partition, key, digest, value) \
+     SELECT $1, fresh.key, fresh.digest, fresh.value \
+     FROM unnest($2::bytea[], $3::bytea[], $4::bytea[]) AS fresh (key, digest, value) ORDER BY fresh.key \
+     ON CONFLICT (partition, key) DO UPDATE SET digest = excluded.digest, value = excluded.value";
+
+pub(crate) const DELETE_MANY: &str = "DELETE FROM tablerock_records WHERE partition = $1 AND key = ANY($2)";
+
+/// A scan: `$1` is the most rows, `$2` the bytes after which rows come without their value. A page is cut by bytes where
+/// the data is, so that no more of it travels, and is held, than was asked for. The order is named three times, as what
+/// the index gives, so that nothing is ever sorted.
+macro_rules! scan {
+    ($condition:literal in order of $order:literal) => {
+        concat!(
+            "SELECT partition, key, CASE WHEN total - size < $2 THEN value END FROM (SELECT partition, key, value, size, \
+             CAST(sum(size) OVER (ORDER BY ",
+            $order,
+            " ROWS UNBOUNDED PRECEDING) AS bigint) AS total FROM (SELECT partition, key, value, \
+             CAST(length(partition) + length(key) + length(value) AS bigint) AS size FROM tablerock_records WHERE ",
+            $condition,
+            " ORDER BY ",
+            $order,
+            " LIMIT $1) AS first_rows) AS running ORDER BY ",
+            $order
+        )
+    };
+}
+
+pub(crate) const SCAN_PARTITION: &str = scan!("partition = $3 AND key >= $4" in order of "key");
+pub(crate) const SCAN_WITHIN_PARTITION: &str = scan!("partition = $3 AND key >= $4 AND key < $5" in order of "key");
+pub(crate) const SCAN_TO_END: &str = scan!("(partition, key) >= ($3, $4)" in order of "partition, key");
+pub(crate) const SCAN: &str =
+    scan!("(partition, key) >= ($3, $4) AND (partition, key) < ($5, $6)" in order of "partition, key");
+
+/// The statements of one connection.
+pub(crate) struct Statements {
+    pub(crate) get: Statement,
+    pub(crate) read: Statement,
+    pub(crate) check: Statement,
+    pub(crate) lock: Statement,
+    pub(crate) insert: Statement,
+    pub(crate) put: Statement,
+    pub(crate) replace: Statement,
+    pub(crate) remove: Statement,
+    pub(crate) insert_many: Statement,
+    pub(crate) put_many: Statement,
+    pub(crate) delete_many: Statement,
+    pub(crate) scan_partition: Statement,
+    pub(crate) scan_within_partition: Statement,
+    pub(crate) scan_to_end: Statement,
+    pub(crate) scan: Statement,
+}
+
+impl Statements {
+    /// Prepares all of them, sent together.
+    pub(crate) async fn prepare(client: &Client) -> Result<Self, Error> {
+        let (get, read, check, lock, insert, put, replace, remove, insert_many, put_many, delete_many) = tokio::try_join!(
+            client.prepare(GET),
+            client.prepare(READ),
+            client.prepare(CHECK),
+            client.prepare(LOCK),
+            client.prepare(INSERT),
+            client.prepare(PUT),
+            client.prepare(REPLACE),
+            client.prepare(REMOVE),
+            client.prepare(INSERT_MANY),
+            client.prepare(PUT_MANY),
+            client.prepare(DELETE_MANY),
+        )?;
+        let (scan_partition, scan_within_partition, scan_to_end, scan) = tokio::try_join!(
+            client.prepare(SCAN_PARTITION),
+            client.prepare(SCAN_WITHIN_PARTITION),
+            client.prepare(SCAN_TO_END),
+            client.prepare(SCAN),
+        )?;
+        Ok(Self {
+            get,
+            read,
+            check,
+            lock,
+            insert,
+            put,
+            replace,
+            remove,
+            insert_many,
+            put_many,
+            delete_many,
+            scan_partition,
+            scan_within_partition,
+            scan_to_end,
+            scan,
+        })
+    }
+}

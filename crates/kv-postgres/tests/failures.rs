@@ -1,0 +1,171 @@
+//! What happens when the database dies, hangs or is busy: nothing acknowledged is lost, callers hear of it within their
+//! time, and nobody has to be restarted.
+
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
+mod database;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use database::DatabaseServer;
+use tablerock_kv::{Bytes, Commit, Engine, Error, ErrorKind, Health, Store};
+use tablerock_kv_postgres::{PostgresEngine, PostgresOptions, Target};
+
+const PATIENT: PostgresOptions = PostgresOptions {
+    connections_max: 8,
+    connection_wait: Duration::from_secs(2),
+    statement_wait: Duration::from_secs(5),
+    opening_wait: Duration::from_secs(30),
+    sweep_delay: Duration::from_millis(20),
+    sweep_pause: Duration::from_secs(1),
+    health_pause: Duration::from_millis(50),
+};
+
+async fn open(database: &DatabaseServer, options: PostgresOptions) -> Arc<PostgresEngine> {
+    let target = Target::parse(&database.url("failures")).unwrap();
+    PostgresEngine::open(target, options).await.unwrap()
+}
+
+fn put(key: &str, value: &str) -> Commit {
+    let writes = vec![(Bytes::from(key.to_owned()), Some(Bytes::from(value.to_owned())))];
+    Commit { partition: Bytes::from_static(b"p"), expected: vec![], writes }
+}
+
+async fn wait_for(engine: &PostgresEngine, what: &str, is_it: impl Fn(&Health) -> bool) {
+    let give_up = Instant::now() + Duration::from_secs(20);
+    while !is_it(&engine.health()) {
+        assert!(Instant::now() < give_up, "not {what} after 20 s: {:?}", engine.health());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Adds one to two counters at once until told to stop. Says how many additions were acknowledged and how many failed.
+async fn count(store: Store, counters: [&'static str; 2], stop: Arc<AtomicBool>) -> (u64, u64) {
+    let keys = counters.map(bytes).to_vec();
+    let (mut acknowledged, mut failed) = (0, 0);
+    while !stop.load(Ordering::Relaxed) {
+        let outcome = store.transact(b"counters", keys.clone(), |tx| {
+            for key in &keys {
+                let next = number(tx.get(key)) + 1;
+                tx.put(key.clone(), next.to_be_bytes().to_vec());
+            }
+            Ok::<_, Error>(())
+        });
+        match outcome.await {
+            Ok(()) => acknowledged += 1,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+                failed += 1;
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
+    }
+    (acknowledged, failed)
+}
+
+fn bytes(text: &'static str) -> Bytes {
+    Bytes::from_static(text.as_bytes())
+}
+
+fn number(value: Option<&Bytes>) -> u64 {
+    value.map_or(0, |value| u64::from_be_bytes(value[..].try_into().unwrap()))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_database_that_is_killed_again_and_again_loses_nothing_acknowledged() {
+    let database = Arc::new(DatabaseServer::start());
+    let engine = open(&database, PATIENT).await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let pairs = [["a1", "a2"], ["b1", "b2"], ["c1", "c2"], ["d1", "d2"]];
+    let writers = pairs.map(|pair| tokio::spawn(count(Store::new(engine.clone()), pair, stop.clone())));
+    for _ in 0..4 {
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        let killed = database.clone();
+        tokio::task::spawn_blocking(move || killed.kill()).await.unwrap();
+        wait_for(&engine, "down", |health| matches!(health, Health::Down(_))).await;
+        let resumed = database.clone();
+        tokio::task::spawn_blocking(move || resumed.resume()).await.unwrap();
+        wait_for(&engine, "healthy", |health| *health == Health::Healthy).await;
+    }
+    stop.store(true, Ordering::Relaxed);
+    for (writer, pair) in writers.into_iter().zip(pairs) {
+        let (acknowledged, failed) = writer.await.unwrap();
+        let mut totals = vec![];
+        for key in pair {
+            totals.push(number(engine.get(b"counters", key.as_bytes()).await.unwrap().as_ref()));
+        }
+        assert_eq!(totals[0], totals[1], "both counters of a transaction or none");
+        assert!(acknowledged > 20, "{acknowledged} acknowledged");
+        // A failed addition may have been made: nobody knows.
+        let possible = acknowledged..=acknowledged + failed;
+        assert!(possible.contains(&totals[0]), "{} of {possible:?}", totals[0]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_that_somebody_holds_delays_its_writer_no_longer_than_the_bound() {
+    let database = DatabaseServer::start();
+    let options = PostgresOptions {
+        connections_max: 2,
+        connection_wait: Duration::from_millis(500),
+        statement_wait: Duration::from_secs(1),
+        ..PATIENT
+    };
+    let engine = open(&database, options).await;
+    engine.commit(put("held", "1")).await.unwrap();
+    let (holder, connection) =
+        tokio_postgres::connect(&database.url_of("failures"), tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    holder.batch_execute("BEGIN; SELECT * FROM tablerock_records FOR UPDATE").await.unwrap();
+
+    let started = Instant::now();
+    let writers: Vec<_> = (0..6)
+        .map(|_| {
+            let engine = engine.clone();
+            tokio::spawn(async move { engine.commit(put("held", "2")).await })
+        })
+        .collect();
+    for writer in writers {
+        let error = writer.await.unwrap().expect_err("the row is held");
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    }
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+
+    holder.batch_execute("ROLLBACK").await.unwrap();
+    engine.commit(put("held", "3")).await.unwrap();
+    assert_eq!(engine.get(b"p", b"held").await.unwrap().as_deref(), Some(&b"3"[..]));
+    wait_for(&engine, "healthy", |health| *health == Health::Healthy).await;
+}
+
+#[tokio::test]
+async fn a_database_that_takes_no_writes_is_told_from_one_that_does_not_answer() {
+    let database = DatabaseServer::start();
+    let engine = open(&database, PATIENT).await;
+    engine.commit(put("k", "1")).await.unwrap();
+    database.run("ALTER SYSTEM SET default_transaction_read_only = on");
+    database.run("SELECT pg_reload_conf()");
+    wait_for(&engine, "read-only", |health| matches!(health, Health::ReadOnly(_))).await;
+    assert_eq!(engine.commit(put("k", "2")).await.unwrap_err().kind(), ErrorKind::Unavailable);
+    assert_eq!(engine.get(b"p", b"k").await.unwrap().as_deref(), Some(&b"1"[..]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_transaction_whose_owner_goes_away_leaves_no_lock_behind() {
+    let database = DatabaseServer::start();
+    let engine = open(&database, PostgresOptions { connections_max: 2, ..PATIENT }).await;
+    for round in 0..200_u64 {
+        let writes = ["one", "two"].map(|key| (bytes(key), Some(Bytes::from(format!("{round}"))))).to_vec();
+        let expected = vec![(Bytes::from_static(b"absent"), None)];
+        let commit = Commit { partition: Bytes::from_static(b"p"), expected, writes };
+        let _ = tokio::time::timeout(Duration::from_micros(50 * (round % 40)), engine.commit(commit)).await;
+    }
+    let writes =
+        vec![(Bytes::from_static(b"one"), Some(Bytes::from_static(b"last"))), (Bytes::from_static(b"two"), None)];
+    let started = Instant::now();
+    engine.commit(Commit { partition: Bytes::from_static(b"p"), expected: vec![], writes }).await.unwrap();
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert_eq!(engine.get(b"p", b"two").await.unwrap(), None);
+    assert_eq!(engine.get(b"p", b"absent").await.unwrap(), None);
+}

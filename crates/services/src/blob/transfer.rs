@@ -1,0 +1,168 @@
+//! Blobs on their way to another store: what refers to contents, under the numbers that those have there.
+
+use tablerock_kv::{Bytes, Error, Record, Result, Store};
+use tablerock_protocol::blob::Checksums;
+
+use super::address::ContentAddress;
+use super::blocks::{UncommittedBlock, newest_block};
+use super::container_record::Container;
+use super::content::{Inflow, Upload};
+use super::keys::{self, BlobKey};
+use super::pieces::{PieceRecord, PieceSource};
+use super::record::{Blob, Body};
+use super::stored_content::StoredContent;
+
+/// Key and value of a record of a blob, with other numbers for contents and layouts, which have theirs from one sequence.
+pub(crate) fn renumbered(key: &Bytes, value: &Bytes, new: impl Fn(u64) -> Result<u64>) -> Result<(Bytes, Bytes)> {
+    match keys::blob_key_of(key)? {
+        BlobKey::Snapshot(_) | BlobKey::Base => {
+            let mut blob = Blob::decode(value)?;
+            match &mut blob.body {
+                Body::Inline(_) => {}
+                Body::Whole { content } => *content = new(*content)?,
+                Body::Pieces { layout, .. } => *layout = new(*layout)?,
+            }
+            Ok((key.clone(), blob.encode()))
+        }
+        BlobKey::Blocks => Ok((key.clone(), value.clone())),
+        BlobKey::Block => {
+            let block = UncommittedBlock::decode(key, value)?;
+            Ok((key.clone(), UncommittedBlock { content: new(block.content)?, ..block }.encode()))
+        }
+        BlobKey::Pieces => {
+            let (layout, index) = keys::place_of_pieces(key)?;
+            let mut record = PieceRecord::decode(value)?;
+            for piece in &mut record.pieces {
+                if let PieceSource::Content(content) = &mut piece.source {
+                    *content = new(*content)?;
+                }
+            }
+            Ok((keys::pieces_key(new(layout)?, index), record.encode()))
+        }
+    }
+}
+
+/// The contents that a record refers to, with their lengths.
+pub(crate) fn contents_of_record(key: &Bytes, value: &Bytes) -> Result<Vec<(u64, u64)>> {
+    match keys::blob_key_of(key)? {
+        BlobKey::Snapshot(_) | BlobKey::Base => {
+            let blob = Blob::decode(value)?;
+            Ok(match blob.body {
+                Body::Whole { content } => vec![(content, blob.length)],
+                Body::Inline(_) | Body::Pieces { .. } => vec![],
+            })
+        }
+        BlobKey::Blocks => Ok(vec![]),
+        BlobKey::Block => {
+            let block = UncommittedBlock::decode(key, value)?;
+            Ok(vec![(block.content, block.length)])
+        }
+        BlobKey::Pieces => {
+            let pieces = PieceRecord::decode(value)?.pieces;
+            Ok(pieces.iter().filter_map(|piece| Some((piece.content()?, piece.length))).collect())
+        }
+    }
+}
+
+/// The note that watches over a blob's uncommitted blocks, if the record is the one that tells of them.
+pub(crate) fn watch_note_of(record: &Record, new_container_id: u64) -> Result<Option<(Bytes, Bytes)>> {
+    if keys::blob_key_of(&record.key)? != BlobKey::Blocks {
+        return Ok(None);
+    }
+    let name = keys::blob_name_of(&record.partition)?;
+    Ok(Some((keys::watch_note_key(newest_block(&record.value)?, new_container_id, &name), Bytes::new())))
+}
+
+/// Copies one content, from wherever the one store has it to where the other would look for it. Both are known by the ids
+/// of the container and of the content.
+pub(crate) async fn copy_content(
+    from: &Store,
+    old: (u64, u64),
+    to: &Store,
+    new: (u64, u64),
+    length: u64,
+) -> Result<()> {
+    let at = ContentAddress { container_id: new.0, content: new.1 };
+    let mut upload = Upload::new(to, Inflow::default(), at, Some(length), Checksums::new(false));
+    let mut content = StoredContent::open(from, address(old), length).await?;
+    let mut offset = 0;
+    while offset < length {
+        let bytes = content.read(offset, length - offset).await?.ok_or_else(gone)?;
+        offset += bytes.len() as u64;
+        upload.write(bytes).await.map_err(store_error)?;
+    }
+    upload.finish().await.map_err(store_error)?;
+    Ok(())
+}
+
+fn address((container_id, content): (u64, u64)) -> ContentAddress {
+    ContentAddress { container_id, content }
+}
+
+fn store_error(error: crate::Error) -> Error {
+    match error {
+        crate::Error::Store(error) => error,
+        crate::Error::Refused(refused) => Error::internal(format!("a content was refused: {refused}")),
+    }
+}
+
+fn gone() -> Error {
+    Error::invalid("a blob was overwritten while it was read: stop whoever writes there, and begin again")
+}
+
+/// What a blob holds, piece by piece and in order.
+pub(crate) enum Held {
+    Inline(Bytes),
+    Stored { content: u64, length: u64 },
+}
+
+/// What a blob or a snapshot is made of.
+pub(crate) async fn held_by(store: &Store, partition: &Bytes, blob: &Blob) -> Result<Vec<Held>> {
+    match &blob.body {
+        Body::Inline(bytes) => Ok(vec![Held::Inline(bytes.clone())]),
+        Body::Whole { content } => Ok(vec![Held::Stored { content: *content, length: blob.length }]),
+        Body::Pieces { layout, records } => {
+            let pieces = super::pieces::read_all(store, partition, *layout, *records).await?;
+            let held = pieces.into_iter().map(|piece| match piece.source {
+                PieceSource::Inline(bytes) => Held::Inline(bytes),
+                PieceSource::Content(content) => Held::Stored { content, length: piece.length },
+            });
+            Ok(held.collect())
+        }
+    }
+}
+
+/// Reads one content a part at a time.
+pub(crate) async fn read_content(
+    store: &Store,
+    at: (u64, u64),
+    length: u64,
+    mut take: impl AsyncFnMut(Bytes) -> Result<()>,
+) -> Result<()> {
+    let mut content = StoredContent::open(store, address(at), length).await?;
+    let mut offset = 0;
+    while offset < length {
+        let bytes = content.read(offset, length - offset).await?.ok_or_else(gone)?;
+        offset += bytes.len() as u64;
+        take(bytes).await?;
+    }
+    Ok(())
+}
+
+/// A container with its stored access policies, from its row in the directory.
+pub(crate) fn described(row: &Bytes) -> Result<(Container, String)> {
+    let container = Container::decode(row)?;
+    let policies = String::from_utf8_lossy(&container.policies).into_owned();
+    Ok((container, policies))
+}
+
+/// A blob or a snapshot from its record.
+pub(crate) fn opened(value: &Bytes) -> Result<Blob> {
+    Blob::decode(value)
+}
+
+/// An uncommitted block's id in Base64, and its content.
+pub(crate) fn block_of(record: &Record) -> Result<(String, u64, u64)> {
+    let block = UncommittedBlock::decode(&record.key, &record.value)?;
+    Ok((block.id.to_base64(), block.content, block.length))
+}

@@ -1,0 +1,41 @@
+//! Ceilings of one store, for another that takes over from it.
+
+use tablerock_kv::{Bytes, Error, Result, Store, Transaction};
+
+use super::lanes::{self, Record};
+use crate::keys;
+
+/// What no timestamp of a store has reached, of all its servers.
+pub(crate) async fn ceiling_of(store: &Store, key: &'static [u8]) -> Result<u64> {
+    let partition = keys::system_partition();
+    let mut highest = store.get(&partition, key).await?.map_or(Ok(0), |bytes| super::decode(&bytes))?;
+    for lane in lanes::keys_of(key) {
+        highest = highest.max(lanes::decode(store.get(&partition, &lane).await?.as_ref())?.ceiling);
+    }
+    Ok(highest)
+}
+
+/// From now on no server hands out a timestamp below this, but for what those that run have reserved. A lane that is raised
+/// belongs to nobody, so whoever had it takes another.
+pub(crate) async fn raise_ceiling(store: &Store, key: &'static [u8], ceiling: u64) -> Result<()> {
+    if store.is_exclusive() {
+        let key = Bytes::from_static(key);
+        let raise = |tx: &mut Transaction| {
+            if tx.get(&key).map_or(Ok(0), |bytes| super::decode(bytes))? < ceiling {
+                tx.put(key.clone(), ceiling.to_be_bytes().to_vec());
+            }
+            Ok::<_, Error>(())
+        };
+        return store.transact(&keys::system_partition(), vec![key.clone()], raise).await;
+    }
+    let lanes = lanes::keys_of(key);
+    let raise = |tx: &mut Transaction| {
+        for lane in &lanes {
+            if lanes::decode(tx.get(lane))?.ceiling < ceiling {
+                tx.put(lane.clone(), lanes::encode(Record { ceiling, owner: 0 }));
+            }
+        }
+        Ok::<_, Error>(())
+    };
+    store.transact(&keys::system_partition(), lanes.clone(), raise).await
+}

@@ -1,0 +1,118 @@
+//! How far a copy has come, noted in the store that it goes to: a copy that was cut off goes on from there.
+//!
+//! ```text
+//! note := format (1 byte, 1) · (up (8 bytes) · count (8 bytes))* five times · records (8 bytes) · bytes (8 bytes)
+//!         · kind (1 byte) · id (8 bytes) · length of the partition (4 bytes) · partition · key
+//! ```
+
+use tablerock_kv::{Bytes, Error, Position, Result, Store, Transaction};
+
+use super::holdings::Kind;
+use super::renumbering::{Renumbering, Shift};
+use crate::keys;
+
+const FORMAT: u8 = 1;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Checkpoint {
+    pub(super) renumbering: Renumbering,
+    /// What was copied so far.
+    pub(super) records: u64,
+    pub(super) bytes: u64,
+    /// What is being copied, by its kind and its id in the old store, and from where on in the old store.
+    pub(super) kind: Kind,
+    pub(super) id: u64,
+    pub(super) position: Position,
+}
+
+impl Checkpoint {
+    pub(super) fn new(renumbering: Renumbering) -> Self {
+        let position = Position::new(Bytes::new(), Bytes::new());
+        Self { renumbering, records: 0, bytes: 0, kind: Kind::Table, id: 0, position }
+    }
+
+    pub(super) async fn read(to: &Store, account: &str) -> Result<Option<Self>> {
+        let note = to.get(&keys::system_partition(), &keys::copy_note_key(account)).await?;
+        note.map(|bytes| Self::decode(&bytes).ok_or_else(|| Error::corrupt("the note about a copy cannot be read")))
+            .transpose()
+    }
+
+    pub(super) async fn save(&self, to: &Store, account: &str) -> Result<()> {
+        let (key, value) = (keys::copy_note_key(account), self.encode());
+        let put = |tx: &mut Transaction| {
+            tx.put(key.clone(), value.clone());
+            Ok(())
+        };
+        to.transact(&keys::system_partition(), vec![], put).await
+    }
+
+    pub(super) async fn remove(to: &Store, account: &str) -> Result<()> {
+        let key = keys::copy_note_key(account);
+        let delete = |tx: &mut Transaction| {
+            tx.delete(key.clone());
+            Ok(())
+        };
+        to.transact(&keys::system_partition(), vec![], delete).await
+    }
+
+    fn encode(&self) -> Bytes {
+        let mut out = vec![FORMAT];
+        for Shift { up, count } in self.renumbering.shifts() {
+            out.extend_from_slice(&up.to_be_bytes());
+            out.extend_from_slice(&count.to_be_bytes());
+        }
+        out.extend_from_slice(&self.records.to_be_bytes());
+        out.extend_from_slice(&self.bytes.to_be_bytes());
+        out.push(match self.kind {
+            Kind::Table => 0,
+            Kind::Queue => 1,
+            Kind::Container => 2,
+        });
+        out.extend_from_slice(&self.id.to_be_bytes());
+        let length = u32::try_from(self.position.partition.len()).expect("a partition has at most some kilobytes");
+        out.extend_from_slice(&length.to_be_bytes());
+        out.extend_from_slice(&self.position.partition);
+        out.extend_from_slice(&self.position.key);
+        out.into()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (&FORMAT, mut rest) = bytes.split_first()? else { return None };
+        let mut shifts = [Shift::default(); 5];
+        for shift in &mut shifts {
+            *shift = Shift { up: take_number(&mut rest)?, count: take_number(&mut rest)? };
+        }
+        let (records, bytes) = (take_number(&mut rest)?, take_number(&mut rest)?);
+        let (&kind, mut rest) = rest.split_first()?;
+        let kind = *Kind::ALL.get(usize::from(kind))?;
+        let id = take_number(&mut rest)?;
+        let (length, rest) = rest.split_first_chunk()?;
+        let (partition, key) = rest.split_at_checked(usize::try_from(u32::from_be_bytes(*length)).ok()?)?;
+        let position = Position::new(partition.to_vec(), key.to_vec());
+        Some(Self { renumbering: Renumbering::from_shifts(shifts), records, bytes, kind, id, position })
+    }
+}
+
+fn take_number(rest: &mut &[u8]) -> Option<u64> {
+    let (number, after) = rest.split_first_chunk()?;
+    *rest = after;
+    Some(u64::from_be_bytes(*number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_comes_back_as_it_was() {
+        let shift = |up| Shift { up, count: up * 3 };
+        let renumbering = Renumbering::from_shifts([1, 2, 64, 4, u64::MAX / 3].map(shift));
+        let position = Position::new(b"part".to_vec(), b"key".to_vec());
+        let note = Checkpoint { renumbering, records: 7, bytes: 8, kind: Kind::Queue, id: 9, position };
+        let encoded = note.encode();
+        assert_eq!(Checkpoint::decode(&encoded), Some(note));
+        for length in 0..encoded.len() - 7 {
+            assert_eq!(Checkpoint::decode(&encoded[..length]), None, "{length}");
+        }
+    }
+}

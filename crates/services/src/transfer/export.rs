@@ -1,0 +1,295 @@
+//! An account as text: one JSON object a line, in the order of names and keys, with nothing in it that depends on which store
+//! it came from. So the same data is the same text, byte for byte.
+//!
+//! ```text
+//! {"account":"…"}
+//! {"settings":"table-service-properties","xml":"…"}
+//! {"table":"People","policies":"…"}            then its entities:
+//! {"entity":{"PartitionKey":"…",…}}            as the service writes them with odata=minimalmetadata
+//! {"queue":"jobs","metadata":{…},"policies":"…"}   then its messages:
+//! {"message":{"id":"…","inserted":"…","expires":"…","visible":"…","dequeueCount":0,"text":"…"}}
+//! {"container":"photos","changed":"…","publicAccess":"…","metadata":{…},"policies":"…"}   then its blobs:
+//! {"blob":{"name":"…",…}}                      and snapshots before each, and behind each its bytes:
+//! {"content":"…"}                              up to 192 KiB in Base64
+//! {"block":{"blob":"…","id":"…"}}              an uncommitted block, and behind it its bytes
+//! ```
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use tablerock_kv::key::key_bytes_to_text;
+use tablerock_kv::{Bytes, Error, Record, Result, ScanLimits, Store};
+use tablerock_protocol::json::{EntityShape, Location, append_entity, append_json_string};
+use tablerock_protocol::{DateTime, MetadataLevel, Select};
+
+use super::holdings::{Holding, Kind, holdings, settings};
+use crate::blob::{self, BlobKind, Held};
+use crate::table::StoredEntity;
+use crate::{keys, queue, table};
+
+const PAGE: ScanLimits = ScanLimits { records_max: 1_000, bytes_max: 4 << 20, deadline: None };
+/// Bytes of content in one line; a multiple of three, so that only the last line of a content is padded.
+const CONTENT_BYTES: usize = 192 << 10;
+
+/// Where the text goes.
+pub trait ExportSink {
+    /// Takes some lines.
+    fn write(&mut self, lines: &[u8]) -> std::io::Result<()>;
+}
+
+impl<W: std::io::Write> ExportSink for W {
+    fn write(&mut self, lines: &[u8]) -> std::io::Result<()> {
+        self.write_all(lines)
+    }
+}
+
+/// Writes all that an account has. What is written to it meanwhile may be in the text or not.
+pub async fn export_account(store: &Store, account: &str, sink: &mut (dyn ExportSink + Send)) -> Result<()> {
+    let mut export = Export { store, account, sink, lines: Vec::new() };
+    export.line().text("account", account).end();
+    for (key, xml) in settings(store, account).await? {
+        let (key, xml) = (String::from_utf8_lossy(&key).into_owned(), String::from_utf8_lossy(&xml).into_owned());
+        export.line().text("settings", &key).text("xml", &xml).end();
+    }
+    for kind in Kind::ALL {
+        for holding in holdings(store, account, kind).await? {
+            match kind {
+                Kind::Table => export.table(&holding).await?,
+                Kind::Queue => export.queue(&holding).await?,
+                Kind::Container => export.container(&holding).await?,
+            }
+        }
+    }
+    export.flush()
+}
+
+struct Export<'a> {
+    store: &'a Store,
+    account: &'a str,
+    sink: &'a mut (dyn ExportSink + Send),
+    /// Not yet handed on.
+    lines: Vec<u8>,
+}
+
+impl Export<'_> {
+    fn line(&mut self) -> Line<'_> {
+        Line::begin(&mut self.lines)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let written = self.sink.write(&self.lines);
+        self.lines.clear();
+        written.map_err(|error| Error::unavailable("the export could not be written").with_source(error))
+    }
+
+    async fn table(&mut self, holding: &Holding) -> Result<()> {
+        let (name, policies) = table::described(&holding.row)?;
+        self.line().text("table", &name).text("policies", &policies).end();
+        let (account, select) = (self.account, Select::default());
+        let location = Location { base: "", account, table: &name };
+        let shape = EntityShape { location, level: MetadataLevel::Minimal, select: &select };
+        let mut range = holding.records();
+        loop {
+            let page = self.store.scan(&range, PAGE).await?;
+            for record in page.records {
+                let partition_key = key_bytes_to_text(keys::partition_key_of(&record.partition)?)?.into_owned();
+                let row_key = key_bytes_to_text(&record.key)?.into_owned();
+                let entity = StoredEntity::open(record.value)?;
+                let (out, timestamp) = (&mut self.lines, entity.timestamp());
+                out.extend_from_slice(b"{\"entity\":");
+                entity.read(|properties| {
+                    append_entity(out, &shape, false, &partition_key, &row_key, timestamp, properties);
+                })?;
+                self.lines.extend_from_slice(b"}\n");
+            }
+            self.flush()?;
+            let Some(next) = page.next else { return Ok(()) };
+            range.start = next;
+        }
+    }
+
+    async fn queue(&mut self, holding: &Holding) -> Result<()> {
+        let (metadata, policies) = queue::described(&holding.row)?;
+        let name = name_of(holding);
+        self.line().text("queue", &name).pairs("metadata", metadata.pairs()).text("policies", &policies).end();
+        let mut range = queue::keys::messages_only(holding.id);
+        loop {
+            let page = self.store.scan(&range, PAGE).await?;
+            for record in page.records {
+                let message = queue::opened(&record.key, &record.value)?;
+                let mut line = self.line();
+                line.open("message").text("id", &message.id.to_string());
+                line.time("inserted", message.inserted).time("expires", message.expires);
+                line.time("visible", DateTime::from_ticks(message.receipt.visible));
+                line.number("dequeueCount", message.dequeue_count.into()).text("text", &message.text).close();
+                line.end();
+            }
+            self.flush()?;
+            let Some(next) = page.next else { return Ok(()) };
+            range.start = next;
+        }
+    }
+
+    async fn container(&mut self, holding: &Holding) -> Result<()> {
+        let container = blob::described(&holding.row)?;
+        let name = name_of(holding);
+        let mut line = self.line();
+        line.text("container", &name).time("changed", container.0.changed);
+        line.text("publicAccess", container.0.public_access.name().unwrap_or_default());
+        line.pairs("metadata", container.0.metadata.pairs()).text("policies", &container.1);
+        line.end();
+        let mut range = holding.records();
+        loop {
+            let page = self.store.scan(&range, PAGE).await?;
+            for record in page.records {
+                self.blob_record(holding.id, &record).await?;
+            }
+            self.flush()?;
+            let Some(next) = page.next else { return Ok(()) };
+            range.start = next;
+        }
+    }
+
+    async fn blob_record(&mut self, container_id: u64, record: &Record) -> Result<()> {
+        use blob::keys::BlobKey;
+        let name = blob::keys::blob_name_of(&record.partition)?;
+        match blob::keys::blob_key_of(&record.key)? {
+            // Which layouts there are depends on the store; what is in them comes with their blob.
+            BlobKey::Blocks | BlobKey::Pieces => Ok(()),
+            BlobKey::Snapshot(ticks) => self.blob(container_id, &name, record, Some(DateTime::from_ticks(ticks))).await,
+            BlobKey::Base => self.blob(container_id, &name, record, None).await,
+            BlobKey::Block => {
+                let (id, content, length) = blob::block_of(record)?;
+                let mut line = self.line();
+                line.open("block").text("blob", &name).text("id", &id).close();
+                line.end();
+                self.contents(container_id, vec![Held::Stored { content, length }]).await
+            }
+        }
+    }
+
+    async fn blob(&mut self, container_id: u64, name: &str, record: &Record, taken: Option<DateTime>) -> Result<()> {
+        let blob = blob::opened(&record.value)?;
+        let mut line = self.line();
+        line.open("blob").text("name", name);
+        if let Some(taken) = taken {
+            line.time("snapshot", taken);
+        }
+        line.text("type", if blob.kind == BlobKind::Block { "BlockBlob" } else { "AppendBlob" });
+        line.time("changed", blob.changed).time("created", blob.created).number("length", blob.length);
+        line.number("blocks", blob.blocks).number("sealed", blob.is_sealed.into());
+        let headers = &blob.headers;
+        for (field, value) in [
+            ("contentType", &headers.content_type),
+            ("contentEncoding", &headers.encoding),
+            ("contentLanguage", &headers.language),
+            ("contentDisposition", &headers.disposition),
+            ("cacheControl", &headers.cache_control),
+        ] {
+            line.text(field, value);
+        }
+        line.text("contentMD5", &headers.md5.map_or_else(String::new, |md5| md5.to_base64()));
+        line.pairs("metadata", blob.metadata.pairs()).pairs("tags", blob.tags.pairs());
+        line.text("tier", blob.tier.as_ref().map_or("", |tier| &tier.name)).close();
+        line.end();
+        let held = blob::held_by(self.store, &record.partition, &blob).await?;
+        self.contents(container_id, held).await
+    }
+
+    /// Bytes in lines of one length, wherever the store has cut them.
+    async fn contents(&mut self, container_id: u64, held: Vec<Held>) -> Result<()> {
+        let mut buffer = Vec::new();
+        for held in held {
+            match held {
+                Held::Inline(bytes) => self.content(&mut buffer, &bytes)?,
+                Held::Stored { content, length } => {
+                    let store = self.store;
+                    let take = async |bytes: Bytes| self.content(&mut buffer, &bytes);
+                    blob::read_content(store, (container_id, content), length, take).await?;
+                }
+            }
+        }
+        if !buffer.is_empty() {
+            self.line().text("content", &BASE64_STANDARD.encode(&buffer)).end();
+        }
+        Ok(())
+    }
+
+    fn content(&mut self, buffer: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
+        buffer.extend_from_slice(bytes);
+        let whole = buffer.len() - buffer.len() % CONTENT_BYTES;
+        for part in buffer[..whole].chunks(CONTENT_BYTES) {
+            Line::begin(&mut self.lines).text("content", &BASE64_STANDARD.encode(part)).end();
+        }
+        buffer.drain(..whole);
+        if whole > 0 { self.flush() } else { Ok(()) }
+    }
+}
+
+/// Names of queues and containers are their keys.
+fn name_of(holding: &Holding) -> String {
+    String::from_utf8_lossy(&holding.key).into_owned()
+}
+
+/// One line under way.
+struct Line<'a> {
+    out: &'a mut Vec<u8>,
+    is_empty: bool,
+}
+
+impl<'a> Line<'a> {
+    fn begin(out: &'a mut Vec<u8>) -> Self {
+        out.push(b'{');
+        Self { out, is_empty: true }
+    }
+
+    fn member(&mut self, name: &str) -> &mut Self {
+        if !self.is_empty {
+            self.out.push(b',');
+        }
+        self.is_empty = false;
+        append_json_string(self.out, name);
+        self.out.push(b':');
+        self
+    }
+
+    fn text(&mut self, name: &str, value: &str) -> &mut Self {
+        self.member(name);
+        append_json_string(self.out, value);
+        self
+    }
+
+    fn number(&mut self, name: &str, value: u64) -> &mut Self {
+        self.member(name);
+        self.out.extend_from_slice(value.to_string().as_bytes());
+        self
+    }
+
+    fn time(&mut self, name: &str, value: DateTime) -> &mut Self {
+        self.text(name, &value.to_seven_digits())
+    }
+
+    fn pairs(&mut self, name: &str, pairs: &[(String, String)]) -> &mut Self {
+        self.open(name);
+        for (name, value) in pairs {
+            self.text(name, value);
+        }
+        self.close()
+    }
+
+    fn open(&mut self, name: &str) -> &mut Self {
+        self.member(name);
+        self.out.push(b'{');
+        self.is_empty = true;
+        self
+    }
+
+    fn close(&mut self) -> &mut Self {
+        self.out.push(b'}');
+        self.is_empty = false;
+        self
+    }
+
+    fn end(&mut self) {
+        self.out.extend_from_slice(b"}\n");
+    }
+}
