@@ -229,25 +229,26 @@ async fn check_paging(session: &Arc<Session>, options: &Options) -> Outcome {
     let disturbances = writer.await.map_err(|error| Failure::new(error.to_string()))??;
     println!("paging: {expected} entities in order, {disturbances} writes meanwhile");
     equal("entities seen", expected, options.entities)?;
-    check_flat(&page_times)?;
     let mib = |bytes: u64| bytes >> 20;
     println!("memory: {} MiB before, at most {} MiB meanwhile", mib(memory_before), mib(memory_most));
-    ensure(memory_most - memory_before <= ADDED_BYTES_MAX, || "memory grew with the way".to_owned())
+    ensure(memory_most - memory_before <= ADDED_BYTES_MAX, || "memory grew with the way".to_owned())?;
+    check_flat(&page_times)
 }
 
-/// Pages take as long at the end as at the beginning.
+/// Pages take as long at the end as at the beginning. Of each tenth of the way the quick ones are compared, since what else
+/// the machine does makes others slow.
 fn check_flat(page_times: &[Duration]) -> Outcome {
-    let tenths: Vec<f64> = page_times.chunks(page_times.len().div_ceil(10).max(1)).map(median_ms).collect();
+    let tenths: Vec<f64> = page_times.chunks(page_times.len().div_ceil(10).max(1)).map(quick_ms).collect();
     let shown: Vec<String> = tenths.iter().map(|ms| format!("{ms:.1}")).collect();
-    println!("{} pages; median ms of each tenth of the way: {}", page_times.len(), shown.join(" "));
+    println!("{} pages; ms of the quickest tenth in each tenth of the way: {}", page_times.len(), shown.join(" "));
     let (least, most) = tenths.iter().fold((f64::MAX, 0.0_f64), |(least, most), &ms| (least.min(ms), most.max(ms)));
     ensure(most <= least * SLOWER_MAX, || format!("pages take from {least:.1} to {most:.1} ms"))
 }
 
-fn median_ms(times: &[Duration]) -> f64 {
+fn quick_ms(times: &[Duration]) -> f64 {
     let mut sorted = times.to_vec();
     sorted.sort();
-    sorted[sorted.len() / 2].as_secs_f64() * 1000.0
+    sorted[sorted.len() / 10].as_secs_f64() * 1000.0
 }
 
 fn resident_bytes(pid: u32) -> Option<u64> {

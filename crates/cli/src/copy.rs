@@ -70,6 +70,9 @@ async fn copy_accounts(from: &Store, to: &Store, wanted: &[String]) -> Result<()
         return Err(format!("the account {unknown} has nothing there; there is {named}"));
     }
     let accounts = if wanted.is_empty() { present } else { wanted.to_vec() };
+    if accounts.is_empty() {
+        return Err("no account has anything there: check --from".to_owned());
+    }
     for account in &accounts {
         let started = Instant::now();
         let told_ms = AtomicU64::new(0);
