@@ -175,7 +175,7 @@ impl Metrics {
     }
 
     /// The text that Prometheus scrapes.
-    pub(crate) fn render(&self, load: &LoadReport) -> String {
+    pub fn render(&self, load: &LoadReport) -> String {
         let _rendering = self.rendering.lock().unwrap_or_else(PoisonError::into_inner);
         self.set_load(load);
         let mut text = String::new();

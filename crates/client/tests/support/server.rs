@@ -52,7 +52,7 @@ impl Server {
 
     /// What the server has counted, as Prometheus reads it.
     pub(crate) fn metrics(&self) -> String {
-        self.road.metrics.render()
+        self.road.metrics.render(&self.road.tables.load().report(0))
     }
 
     pub(crate) fn port(&self, service: Service) -> u16 {
