@@ -2,6 +2,7 @@
 //!
 //! A step that fails ends the run before the next, dearer stage; within the stage of the suites all of them run.
 
+use std::thread;
 use std::time::Instant;
 
 use clap::ValueEnum;
@@ -80,7 +81,9 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], table_port: u16) -> Resu
     if wants(Part::Unit) && summary.is_success() {
         // Some of the tests start a database.
         database::ensure(workspace)?;
-        summary.push(checks::unit(workspace));
+        for row in unit_beside_build(workspace, !suites.is_empty()) {
+            summary.push(row);
+        }
     }
     match preparation.as_mut().filter(|_| summary.is_success()) {
         Some(preparation) => run_suites(workspace, &suites, ports, preparation, &mut summary),
@@ -94,6 +97,17 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], table_port: u16) -> Resu
 
     println!("\n{summary}");
     Ok(summary.is_success())
+}
+
+/// Unit tests, and beside them the build of the server that the suites need: one thread does the longest part of it, and
+/// tests wait a good deal.
+fn unit_beside_build(workspace: &Workspace, is_server_needed: bool) -> Vec<Row> {
+    thread::scope(|scope| {
+        let build = is_server_needed.then(|| scope.spawn(|| checks::build_server(workspace)));
+        let unit = checks::unit(workspace);
+        let build = build.map(|build| build.join().expect("a step reports its failures as a row"));
+        [Some(unit), build].into_iter().flatten().collect()
+    })
 }
 
 fn run_suites(
