@@ -1,63 +1,25 @@
-//! `tablerock copy`: accounts from one store to another, with reads served from the old one meanwhile.
+//! Accounts from one store to another, record by record, with all that they have.
 
-use std::io::Write as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use tablerock_kv::{ReadOnlyEngine, Store};
+use tablerock_kv::Store;
 use tablerock_services::transfer::{Progress, accounts_of, copy_account};
 
+use super::{TELL_TIME, reads, say};
 use crate::arguments::CopyArguments;
 use crate::places;
-use crate::serve::{self, Doors};
-use crate::settings::Settings;
-use crate::{logging, runtime};
+use crate::settings::{DataPlace, Settings};
 
-const WHY_READ_ONLY: &str = "the data is being copied to another store; reads are served, writes have to wait for that";
-/// How often it is told how far the copy is.
-const TELL_TIME: Duration = Duration::from_secs(2);
-
-pub(crate) fn run(arguments: &CopyArguments) -> Result<(), String> {
-    let mut settings = Settings::gather(&arguments.serve)?;
-    logging::start(&settings)?;
-    settings.data = places::parse_existing(&arguments.from, "--from")?;
-    runtime()?.block_on(copy(arguments, settings))
-}
-
-async fn copy(arguments: &CopyArguments, mut settings: Settings) -> Result<(), String> {
+/// Copies accounts from a store to another.
+pub(super) async fn copy(arguments: &CopyArguments, mut settings: Settings, to: &DataPlace) -> Result<(), String> {
     // Ports first, as when serving: they fail fast.
-    let doors = match arguments.serve_reads {
-        true => Some(Doors::open(&settings).await?),
-        false => None,
-    };
-    let target = places::parse(&arguments.to, "--to")?;
+    let doors = reads::doors(arguments, &settings).await?;
     let (from_engine, clock) = places::open(&settings.data).await?;
-    let (to_engine, _) = places::open(&target).await?;
+    let (to_engine, _) = places::open(to).await?;
     let (from, to) = (Store::new(from_engine.clone()), Store::new(to_engine));
     let copying = copy_accounts(&from, &to, &arguments.account);
-    let outcome = match doors {
-        None => copying.await,
-        Some(doors) => {
-            // What a process before this one left unfinished has to be settled while that can be written.
-            serve::settle(&settings, &from, &clock).await?;
-            let readable = Store::new(Arc::new(ReadOnlyEngine::new(from_engine, WHY_READ_ONLY)));
-            let serving = serve::serve_reads(&mut settings, doors, readable, clock);
-            tokio::select! {
-                outcome = async {
-                    match copying.await {
-                        // Clients have yet to be moved; until then they can read here.
-                        Ok(()) => {
-                            say("reads go on being served here until this is stopped");
-                            std::future::pending().await
-                        }
-                        failed => failed,
-                    }
-                } => outcome,
-                served = serving => served,
-            }
-        }
-    };
+    let outcome = reads::beside(copying, doors, &mut settings, from_engine, clock).await;
     let closed = [to.close().await, from.close().await];
     outcome?;
     closed.into_iter().collect::<Result<(), _>>().map_err(|error| format!("a store was not closed cleanly: {error}"))
@@ -98,9 +60,4 @@ fn describe(account: &str, progress: Progress) -> String {
     let Progress { records, bytes, holdings_done, holdings } = progress;
     let mib = bytes as f64 / f64::from(1 << 20);
     format!("{account}: {holdings_done} of {holdings} tables, queues and containers; {records} records, {mib:.1} MiB")
-}
-
-/// Progress is for whoever watches; nobody has to.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "tablerock: {text}");
 }
