@@ -25,7 +25,7 @@ impl Transfer<'_> {
             match containers.try_next().await {
                 Ok(Some(container)) => {
                     let copied = self.copy_container(&from, &to, &container).await;
-                    self.report.outcome(format!("container {}", container.name), copied);
+                    self.report.outcome(&format!("container {}", container.name), copied);
                 }
                 Ok(None) => return,
                 Err(error) => {

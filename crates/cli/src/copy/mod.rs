@@ -50,6 +50,23 @@ pub(crate) fn run(arguments: &CopyArguments) -> Result<(), String> {
     })
 }
 
+/// A copy that has come to its end.
+enum Ended {
+    /// Everything has arrived.
+    Whole,
+    /// All that can be copied has, and this is said of the rest.
+    WithRest(&'static str),
+}
+
+impl Ended {
+    fn into_result(self) -> Result<(), String> {
+        match self {
+            Self::Whole => Ok(()),
+            Self::WithRest(said) => Err(said.to_owned()),
+        }
+    }
+}
+
 /// Progress is for whoever watches; nobody has to.
 fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "tablerock: {text}");

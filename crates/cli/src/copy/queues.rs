@@ -20,7 +20,7 @@ impl Transfer<'_> {
             match queues.try_next().await {
                 Ok(Some(queue)) => {
                     let copied = self.copy_queue(&from, &to, &queue).await;
-                    self.report.outcome(format!("queue {}", queue.name), copied);
+                    self.report.outcome(&format!("queue {}", queue.name), copied);
                 }
                 Ok(None) => return,
                 Err(error) => return self.report.fail("queues", &format!("cannot be listed: {}", describe(&error))),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tablerock_kv::{Clock, Engine, ReadOnlyEngine, Store};
 
-use super::say;
+use super::{Ended, say};
 use crate::arguments::CopyArguments;
 use crate::road;
 use crate::serve::{self, Doors};
@@ -28,27 +28,30 @@ pub(super) fn only(engine: Arc<dyn Engine>) -> Store {
 
 /// Copies, and with doors serves reads meanwhile and until it is stopped.
 pub(super) async fn beside(
-    copying: impl Future<Output = Result<(), String>>,
+    copying: impl Future<Output = Result<Ended, String>>,
     doors: Option<Doors>,
     settings: &mut Settings,
     engine: Arc<dyn Engine>,
     clock: Arc<dyn Clock>,
 ) -> Result<(), String> {
-    let Some(doors) = doors else { return copying.await };
+    let Some(doors) = doors else { return copying.await?.into_result() };
     // What a process before this one left unfinished has to be settled while that can be written.
     road::settle(&settings.accounts, &Store::new(engine.clone()), &clock).await?;
     let serving = serve::serve_reads(settings, doors, only(engine), clock);
-    tokio::select! {
-        outcome = async {
+    let mut outcome = Ok(());
+    let served = tokio::select! {
+        failed = async {
             match copying.await {
                 // Clients have yet to be moved; until then they can read here.
-                Ok(()) => {
+                Ok(ended) => {
+                    outcome = ended.into_result();
                     say("reads go on being served here until this is stopped");
                     std::future::pending().await
                 }
-                failed => failed,
+                Err(failed) => Err(failed),
             }
-        } => outcome,
+        } => failed,
         served = serving => served,
-    }
+    };
+    served.and(outcome)
 }

@@ -11,9 +11,9 @@ pub(super) struct Report {
 }
 
 impl Report {
-    pub(super) fn outcome(&mut self, what: String, outcome: Result<(), String>) {
+    pub(super) fn outcome(&mut self, what: &str, outcome: Result<(), String>) {
         if let Err(why) = outcome {
-            self.fail(&what, &why);
+            self.fail(what, &why);
         }
     }
 
@@ -33,7 +33,12 @@ impl Report {
 
     /// The text, and whether all that was there is there now.
     pub(super) fn render(&self, from: &str, to: &str, ledger: &Ledger) -> (String, bool) {
-        let mut lines = vec![format!("from {from}\nto   {to}"), format!("copied: {}", copied(ledger))];
+        let mut lines = vec![
+            format!("from {from}\nto   {to}"),
+            format!("copied: {}", copied(ledger)),
+            "Timestamps and ETags are new; tags, tiers, leases and uncommitted blocks of blobs are not copied."
+                .to_owned(),
+        ];
         let left: Vec<String> = left(ledger).collect();
         let sections = [
             ("not copied, because an endpoint does not give it out as it is:", &left),

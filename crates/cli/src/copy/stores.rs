@@ -6,7 +6,7 @@ use std::time::Instant;
 use tablerock_kv::Store;
 use tablerock_services::transfer::{Progress, accounts_of, copy_account};
 
-use super::{TELL_TIME, reads, say};
+use super::{Ended, TELL_TIME, reads, say};
 use crate::arguments::CopyArguments;
 use crate::places;
 use crate::settings::{DataPlace, Settings};
@@ -25,7 +25,7 @@ pub(super) async fn copy(arguments: &CopyArguments, mut settings: Settings, to: 
     closed.into_iter().collect::<Result<(), _>>().map_err(|error| format!("a store was not closed cleanly: {error}"))
 }
 
-async fn copy_accounts(from: &Store, to: &Store, wanted: &[String]) -> Result<(), String> {
+async fn copy_accounts(from: &Store, to: &Store, wanted: &[String]) -> Result<Ended, String> {
     let present = accounts_of(from).await.map_err(|error| error.to_string())?;
     if let Some(unknown) = wanted.iter().find(|account| !present.contains(account)) {
         let named = if present.is_empty() { "no account".to_owned() } else { present.join(", ") };
@@ -53,7 +53,7 @@ async fn copy_accounts(from: &Store, to: &Store, wanted: &[String]) -> Result<()
         })?;
         say(&format!("{}; done in {:.1} s", describe(account, done), started.elapsed().as_secs_f64()));
     }
-    Ok(())
+    Ok(Ended::Whole)
 }
 
 fn describe(account: &str, progress: Progress) -> String {

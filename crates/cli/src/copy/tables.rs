@@ -20,14 +20,14 @@ impl Transfer<'_> {
                 Ok(Some(name)) => {
                     let holding = Holding::Table(name.clone());
                     let copied = self.copy_table(&from, &to, &name, &holding).await;
-                    self.report.outcome(format!("table {name}"), copied);
+                    self.report.outcome(&format!("table {name}"), copied);
                 }
                 Ok(None) => break,
                 Err(error) => return self.report.fail("tables", &format!("cannot be listed: {}", describe(&error))),
             }
         }
         let copied = copy_properties(&from, &to).await;
-        self.report.outcome("settings of the Table service".to_owned(), copied);
+        self.report.outcome("settings of the Table service", copied);
     }
 
     async fn copy_table(

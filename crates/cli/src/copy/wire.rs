@@ -15,7 +15,7 @@ use super::ledger::Ledger;
 use super::report::{self, Report};
 use super::served::Served;
 use super::tally::Tally;
-use super::{TELL_TIME, reads, say};
+use super::{Ended, TELL_TIME, reads, say};
 use crate::arguments::CopyArguments;
 use crate::settings::{DataPlace, Settings};
 use crate::{places, road};
@@ -33,7 +33,7 @@ pub(super) async fn copy(arguments: &CopyArguments, mut settings: Settings, from
         (End::Endpoint(_), End::Endpoint(_)) if !arguments.account.is_empty() => {
             return Err("--account is for a store: a connection string names its account".to_owned());
         }
-        (End::Endpoint(source), _) => return copy_to(arguments, &source, to).await,
+        (End::Endpoint(source), _) => return copy_to(arguments, &source, to).await?.into_result(),
     };
     let doors = reads::doors(arguments, &settings).await?;
     let (engine, clock) = places::open(&place).await?;
@@ -55,7 +55,7 @@ pub(super) async fn copy(arguments: &CopyArguments, mut settings: Settings, from
 }
 
 /// Copies from an account to an end.
-async fn copy_to(arguments: &CopyArguments, from: &WireAccount, to: End) -> Result<(), String> {
+async fn copy_to(arguments: &CopyArguments, from: &WireAccount, to: End) -> Result<Ended, String> {
     match to {
         End::Endpoint(to) => Transfer::open(arguments, from, &to)?.run().await,
         End::Store(place) => {
@@ -73,7 +73,7 @@ async fn copy_into(
     from: &WireAccount,
     place: &DataPlace,
     name: AccountName,
-) -> Result<(), String> {
+) -> Result<Ended, String> {
     let (engine, clock) = places::open(place).await?;
     let store = Store::new(engine);
     let label = format!("{} account {}", store_label(place), name.as_str());
@@ -83,7 +83,8 @@ async fn copy_into(
         Err(error) => Err(error),
     };
     let road = served.stop().await;
-    outcome.and(road::close_quietly(&road, &store).await)
+    let closed = road::close_quietly(&road, &store).await;
+    outcome.and_then(|ended| closed.map(|()| ended))
 }
 
 /// The account to be copied out of a store.
@@ -125,7 +126,7 @@ impl<'a> Transfer<'a> {
         Ok(Self { from, to, ledger, report, with_policies, told: Instant::now() })
     }
 
-    async fn run(mut self) -> Result<(), String> {
+    async fn run(mut self) -> Result<Ended, String> {
         self.copy_queues().await;
         self.copy_containers().await;
         self.copy_tables().await;
@@ -136,10 +137,10 @@ impl<'a> Transfer<'a> {
             return Err("not all is copied: run the same command again, and it goes on from where it was".to_owned());
         }
         self.ledger.remove()?;
-        match is_whole {
-            true => Ok(()),
-            false => Err("what could be copied is; the rest is named above, and stays where it is".to_owned()),
-        }
+        Ok(match is_whole {
+            true => Ended::Whole,
+            false => Ended::WithRest("what can be copied is; the rest is named above, and stays where it is"),
+        })
     }
 
     /// Says how far it is, if it has not been said for a while.

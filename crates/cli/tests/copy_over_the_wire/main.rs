@@ -8,11 +8,12 @@ mod gate;
 mod server;
 
 use std::process::Stdio;
+use std::time::Duration;
 
-use content::{ENTITIES, fill, seen};
+use content::{ENTITIES, fill, large, seen};
 use gate::Gate;
 use server::{ACCOUNT, Copied, Server, copy, remembered, tablerock};
-use tablerock_client::{Entity, TableClient, TableServiceClient};
+use tablerock_client::{BlobServiceClient, ClientOptions, Entity, RetryPolicy, TableClient, TableServiceClient};
 
 const OLD_KEY: &str = "b2xkLXNlY3JldC1vZi1hLXRlc3Q=";
 const NEW_KEY: &str = "bmV3LXNlY3JldC1vZi1hLXRlc3Q=";
@@ -41,6 +42,16 @@ fn check_secrets(copied: &Copied, secrets: &[&str]) {
 
 fn people(server: &Server) -> TableClient {
     TableServiceClient::from_connection_string(&server.connection_string()).unwrap().table("People")
+}
+
+/// Kills a copy when as much has come through the gate as it lets pass.
+fn interrupt(gate: &Gate, folder: &std::path::Path, from: &str, to: &str) {
+    let mut command = tablerock(&["copy", "--from", from, "--to", to]);
+    command.current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut copying = command.spawn().unwrap();
+    gate.wait_until_shut();
+    copying.kill().unwrap();
+    copying.wait().unwrap();
 }
 
 #[tokio::test]
@@ -94,12 +105,7 @@ async fn a_copy_that_was_killed_goes_on_where_it_was() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--account is for a store"));
 
     let to = format!("TableEndpoint=http://{}/{ACCOUNT};SharedAccessSignature={}", gate.address, new.sas("t"));
-    let mut command = tablerock(&["copy", "--from", &from, "--to", &to]);
-    command.current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut copying = command.spawn().unwrap();
-    gate.wait_until_shut();
-    copying.kill().unwrap();
-    copying.wait().unwrap();
+    interrupt(&gate, folder.path(), &from, &to);
     let files = remembered(folder.path());
     assert!(files.len() == 1 && files[0].contains("\"page\""), "{files:?}");
     assert!(!files[0].contains("sig=") && !files[0].contains(OLD_KEY), "{files:?}");
@@ -136,4 +142,57 @@ async fn what_a_signature_does_not_allow_is_named_and_done_later() {
     let copied = copy(folder.path(), &from, &new.connection_string());
     check_left(&copied, folder.path());
     assert_eq!(people(&new).query::<Entity>().all().await.unwrap().len(), ENTITIES - 1);
+}
+
+#[tokio::test]
+async fn blobs_that_had_arrived_are_not_copied_again() {
+    let (old, new) = (Server::in_memory(OLD_KEY), Server::in_memory(NEW_KEY));
+    fill(&old).await;
+    // The small blobs and a part of the large one.
+    let gate = Gate::before(new.address("Blob"), 9_000_000);
+    let to = format!("AccountName={ACCOUNT};AccountKey={NEW_KEY};BlobEndpoint=http://{}/{ACCOUNT}", gate.address);
+    let [queues, tables] = ["Queue", "Table"].map(|service| new.address(service));
+    let to = format!("{to};QueueEndpoint=http://{queues}/{ACCOUNT};TableEndpoint=http://{tables}/{ACCOUNT}");
+    let from = old.connection_string();
+    let folder = tempfile::tempdir().unwrap();
+    interrupt(&gate, folder.path(), &from, &to);
+    let files = remembered(folder.path());
+    assert!(files.len() == 1 && files[0].contains("\"name\":\"a/b &é%\""), "{files:?}");
+
+    let container = BlobServiceClient::from_connection_string(&new.connection_string()).unwrap().container("box");
+    assert!(container.blob("large").get_if_exists().await.unwrap().is_none());
+    container.blob("a/b &é%").delete().await.unwrap();
+    gate.open();
+    let copied = copy(folder.path(), &from, &to);
+    assert!(copied.stdout.contains("1 containers, 4 blobs, 16.2 MiB"), "{}", copied.stdout);
+    assert!(container.blob("large").get().await.unwrap().content == large());
+    assert!(container.blob("a/b &é%").get_if_exists().await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn reads_are_served_from_a_folder_while_it_goes_to_an_endpoint_and_after() {
+    let (old, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let location = old.path().to_str().unwrap();
+    let server = Server::start(OLD_KEY, &["--location", location]);
+    fill(&server).await;
+    let wanted = seen(&server.connection_string()).await;
+    server.stop();
+    let new = Server::in_memory(NEW_KEY);
+    let (to, file) = (new.connection_string(), work.path().join("file"));
+    let file = file.to_str().unwrap();
+    let copy = ["copy", "--from", location, "--to", &to, "--serve-reads", "--resume-file", file];
+    let copying = Server::start(OLD_KEY, &copy);
+    assert_eq!(seen(&copying.connection_string()).await, wanted);
+    let options = ClientOptions::new().retry(RetryPolicy::never());
+    let service = TableServiceClient::from_connection_string_with(&copying.connection_string(), options).unwrap();
+    let refused = service.table("People").insert(&Entity::new("new", "1")).await.unwrap_err();
+    assert_eq!(refused.status(), Some(503), "{refused}");
+    for tries in 0.. {
+        if seen(&to).await == wanted {
+            break;
+        }
+        assert!(tries < 100, "it does not come to its end");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    assert_eq!(seen(&copying.connection_string()).await, wanted);
 }

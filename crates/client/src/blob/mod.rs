@@ -83,7 +83,7 @@ impl BlobHeaders {
             ("x-ms-blob-cache-control", &self.cache_control),
             ("x-ms-blob-content-disposition", &self.content_disposition),
         ];
-        let given = named.into_iter().filter(|(_, value)| !value.is_empty());
-        given.fold(Ok(call), |call, (name, value)| call?.header(HeaderName::from_static(name), value))
+        let mut given = named.into_iter().filter(|(_, value)| !value.is_empty());
+        given.try_fold(call, |call, (name, value)| call.header(HeaderName::from_static(name), value))
     }
 }
