@@ -1,9 +1,11 @@
-//! `tablerock copy` with connection strings: between servers, from a folder and into one, interrupted, and without a word of any
+//! `tablerock copy` with connection strings: between servers, from stores and into them, interrupted, and without a word of any
 //! secret.
 
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
 mod content;
+#[path = "../../../kv-postgres/tests/database/mod.rs"]
+mod database;
 mod gate;
 mod server;
 
@@ -11,6 +13,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use content::{ENTITIES, fill, large, seen};
+use database::DatabaseServer;
 use gate::Gate;
 use server::{ACCOUNT, Copied, Server, copy, remembered, tablerock};
 use tablerock_client::{BlobServiceClient, ClientOptions, Entity, RetryPolicy, TableClient, TableServiceClient};
@@ -89,6 +92,19 @@ async fn a_folder_goes_to_an_endpoint_and_an_endpoint_to_a_folder() {
     check_secrets(&copied, &[NEW_KEY]);
     let new = Server::start(OLD_KEY, &["--location", second]);
     assert_eq!(seen(&new.connection_string()).await, wanted);
+}
+
+#[tokio::test]
+async fn an_endpoint_goes_to_a_database_and_a_database_to_an_endpoint() {
+    let (old, new) = (Server::in_memory(OLD_KEY), Server::in_memory(NEW_KEY));
+    fill(&old).await;
+    let (database, folder) = (DatabaseServer::start(), tempfile::tempdir().unwrap());
+    let url = database.url("copied");
+    let copied = copy(folder.path(), &old.connection_string(), &url);
+    check_left(&copied, folder.path());
+    let copied = copy(folder.path(), &url, &new.connection_string());
+    assert!(copied.is_success, "{}\n{}", copied.stdout, copied.stderr);
+    assert_eq!(seen(&new.connection_string()).await, seen(&old.connection_string()).await);
 }
 
 #[tokio::test]
