@@ -22,12 +22,20 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Serve until stopped (the default)
     Serve(ServeArguments),
-    /// Copy accounts from one store to another
+    /// Copy accounts from one store or endpoint to another
     ///
-    /// Entities, messages and blobs keep all they have: Timestamps, ETags, ids, metadata, leases, snapshots and uncommitted
-    /// blocks. Nothing of an account is to be seen in the new store before all of it is there. A copy that was cut off goes
-    /// on where it was when the same command is run again. A folder can be opened by one process only, so stop its server
-    /// first; with --serve-reads this command takes its place for reads, and answers writes with ServerBusy.
+    /// An end is a store, which is a folder or postgres://…, or the endpoint of an account, which is a connection string:
+    /// Azure's, Azurite's or a running Tablerock's. A copy that was cut off goes on where it was when the same command is run
+    /// again.
+    ///
+    /// From store to store everything is kept: Timestamps, ETags, ids, messages, metadata, leases, snapshots and uncommitted blocks.
+    /// Nothing of an account is to be seen in the new store before all of it is there. A folder can be opened by one process only,
+    /// so stop its server first; with --serve-reads this command takes its place for reads, and answers writes with ServerBusy.
+    ///
+    /// Where an end is an endpoint, these are kept: tables with entities and their exact types; containers; block blobs with content
+    /// headers and metadata; queues with metadata; with the account's keys also stored access policies and public access. Timestamps and
+    /// ETags are new. Messages, append and page blobs, snapshots, tags, tiers, leases and uncommitted blocks are not copied; the first
+    /// four are counted in what is printed at the end, and the exit code is 0 only if there were none.
     Copy(CopyArguments),
     /// Write accounts as lines of JSON, the same for the same data whatever store it is in
     Export(ExportArguments),
@@ -36,15 +44,20 @@ pub(crate) enum Command {
 /// What a copy can be told.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CopyArguments {
-    /// The old store: the folder of a server's --location, or postgres://…
-    #[arg(long, value_name = "PLACE", help_heading = "Copy")]
+    /// The old place: the folder of a server's --location, postgres://…, or a connection string
+    #[arg(long, env = "TABLEROCK_COPY_FROM", value_name = "PLACE", hide_env_values = true, help_heading = "Copy")]
     pub(crate) from: String,
-    /// The new store, which may be empty or have other accounts: the same
-    #[arg(long, value_name = "PLACE", help_heading = "Copy")]
+    /// The new place: the same. A store may be empty or have other accounts
+    #[arg(long, env = "TABLEROCK_COPY_TO", value_name = "PLACE", hide_env_values = true, help_heading = "Copy")]
     pub(crate) to: String,
-    /// Only this account; may be given several times [default: all]
+    /// Only this account of a store; between stores it may be given several times [default: all]
+    ///
+    /// From an endpoint to a store: what the account is called there [default: as it was].
     #[arg(long, value_name = "NAME", help_heading = "Copy")]
     pub(crate) account: Vec<String>,
+    /// Where a copy from or to an endpoint remembers how far it is [default: a file in the current directory]
+    #[arg(long, value_name = "FILE", help_heading = "Copy")]
+    pub(crate) resume_file: Option<PathBuf>,
     /// Answer reads from the old store meanwhile, and until stopped, as a server with the settings below would
     #[arg(long, help_heading = "Copy")]
     pub(crate) serve_reads: bool,

@@ -1,7 +1,7 @@
 //! `tablerock`: Azure Table Storage that you can own, in one binary.
 //!
 //! Without arguments it serves. `arguments.rs` says what can be told to it, `settings.rs` where a setting comes
-//! from, `serve.rs` what then happens. `copy.rs` and `export.rs` are the other commands.
+//! from, `serve.rs` what then happens. `copy` and `export.rs` are the other commands.
 
 mod accounts;
 mod arguments;
@@ -10,6 +10,7 @@ mod copy;
 mod export;
 mod logging;
 mod places;
+mod road;
 mod serve;
 mod settings;
 

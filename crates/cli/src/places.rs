@@ -21,7 +21,8 @@ pub(crate) fn parse(text: &str, flag: &str) -> Result<DataPlace, String> {
     }
     if text.contains("://") || text.contains("AccountName=") {
         return Err(format!(
-            "{flag}: an account is copied between stores: give the folder of --location, or postgres://…"
+            "{flag}: this is no store: give the folder of --location, or postgres://…; an endpoint is named by a whole \
+             connection string, for copy only"
         ));
     }
     Ok(DataPlace::Folder(Path::new(text).join(DATA_FOLDER)))

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tablerock_kv::{Clock, Dice, Engine, MemoryEngine, Store, SystemClock};
+use tablerock_kv::{Clock, Engine, MemoryEngine, Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
 use tablerock_kv_postgres::{PostgresEngine, PostgresOptions};
 use tablerock_protocol::Service;
 use tablerock_server::tls::{self, TlsAcceptor};
-use tablerock_server::{Accounts, Listening, Metrics, Operation, Road, Room, serve_admin, serve_service};
-use tablerock_services::{AccountService, Analytics, BlobService, Error as ServiceFailure, QueueService, TableService};
+use tablerock_server::{Listening, Road, serve_admin, serve_service};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::banner::{self, Services};
 use crate::logging;
+use crate::road::{self, RoadTerms};
 use crate::settings::{Address, DataPlace, Settings};
 
 /// Serves until a signal asks for the end. The error is a sentence for the operator.
@@ -85,17 +85,6 @@ pub(crate) async fn serve_reads(
     serve_on(settings, doors, store, clock, Role::Reader).await
 }
 
-/// Settles what a process before this one left unfinished, so that the services can be opened on a store that takes no
-/// writes any more.
-pub(crate) async fn settle(settings: &Settings, store: &Store, clock: &Arc<dyn Clock>) -> Result<(), String> {
-    let settled = async {
-        open_tables(settings, store, clock).await?.close().await?;
-        open_queues(settings, store, clock).await?.close().await?;
-        open_blobs(settings, store, clock).await?.close().await
-    };
-    settled.await.map_err(|error| format!("cannot read the data: {error}"))
-}
-
 async fn serve_on(
     settings: &mut Settings,
     doors: Doors,
@@ -105,7 +94,13 @@ async fn serve_on(
 ) -> Result<(), String> {
     let Doors { listeners, admin: admin_listener, tls: acceptor } = doors;
     let banner = announcement(settings, &listeners, admin_listener.as_ref())?;
-    let road = open_road(settings, &store, clock).await.map_err(|error| format!("cannot read the data: {error}"))?;
+    let terms = RoadTerms {
+        accounts: std::mem::take(&mut settings.accounts),
+        throttle: settings.throttle,
+        accept_tokens: settings.accept_tokens,
+        host_style: settings.host_style,
+    };
+    let road = road::open(terms, &store, clock).await.map_err(|error| format!("cannot read the data: {error}"))?;
     let road = Arc::new(road);
     // Whoever gets an answer may ask for the end at once, so the signals are listened for before the first one. A start
     // that takes long can still be cut off.
@@ -141,7 +136,7 @@ async fn serve_on(
     let Some((sweeping, analysing)) = behind else { return Ok(()) };
     sweeping.abort();
     let _ = analysing.await;
-    close(&road, &store).await
+    road::close(&road, &store).await
 }
 
 type Task = tokio::task::JoinHandle<()>;
@@ -160,18 +155,6 @@ fn work_in_background(road: &Arc<Road>, mut stopped: watch::Receiver<bool>) -> (
         analyst.analytics.keep_writing(&analyst.tables, &analyst.blobs, stop).await;
     });
     (sweeping, analysing)
-}
-
-/// Leaves everything as a clean stop should. Requests have ended.
-async fn close(road: &Road, store: &Store) -> Result<(), String> {
-    road.analytics.close(&road.tables, &road.blobs).await;
-    let closed = async {
-        road.blobs.close().await.map_err(|error| error.to_string())?;
-        road.queues.close().await.map_err(|error| error.to_string())?;
-        road.tables.close().await.map_err(|error| error.to_string())?;
-        store.close().await.map_err(|error| error.to_string())
-    };
-    closed.await.map_err(|error| format!("the data was not closed cleanly, but nothing acknowledged is lost: {error}"))
 }
 
 /// Serves the admin address on a thread of its own: when a disk that does not answer holds up all others, somebody has
@@ -193,61 +176,6 @@ fn administer(
         std::thread::Builder::new().name("tablerock-admin".to_owned()).spawn(serve)
     };
     start().map_err(|error: io::Error| format!("cannot serve the admin address: {error}"))
-}
-
-async fn open_road(settings: &mut Settings, store: &Store, clock: Arc<dyn Clock>) -> Result<Road, ServiceFailure> {
-    let tables = open_tables(settings, store, &clock).await?;
-    let queues = open_queues(settings, store, &clock).await?;
-    let blobs = open_blobs(settings, store, &clock).await?;
-    let account_settings = AccountService::new(store.clone());
-    let accounts = settings.accounts.iter().map(|account| account.name.as_str());
-    let analytics = Analytics::open(&account_settings, &blobs, clock.clone(), accounts, Operation::names_of).await?;
-    Ok(Road {
-        accounts: Accounts::new(std::mem::take(&mut settings.accounts)),
-        tables,
-        queues,
-        blobs,
-        settings: account_settings,
-        analytics,
-        clock,
-        dice: Dice::from_os(),
-        metrics: Metrics::new(),
-        room: Room::default(),
-        accept_tokens: settings.accept_tokens,
-        host_style: settings.host_style,
-    })
-}
-
-async fn open_tables(
-    settings: &Settings,
-    store: &Store,
-    clock: &Arc<dyn Clock>,
-) -> Result<TableService, ServiceFailure> {
-    let tables = TableService::open(store.clone(), clock.clone(), settings.throttle).await?;
-    for account in &settings.accounts {
-        tables.finish_drops(account.name.as_str()).await?;
-    }
-    Ok(tables)
-}
-
-async fn open_queues(
-    settings: &Settings,
-    store: &Store,
-    clock: &Arc<dyn Clock>,
-) -> Result<QueueService, ServiceFailure> {
-    let queues = QueueService::open(store.clone(), clock.clone(), Dice::from_os()).await?;
-    for account in &settings.accounts {
-        queues.finish_drops(account.name.as_str()).await?;
-    }
-    Ok(queues)
-}
-
-async fn open_blobs(settings: &Settings, store: &Store, clock: &Arc<dyn Clock>) -> Result<BlobService, ServiceFailure> {
-    let blobs = BlobService::open(store.clone(), clock.clone(), Dice::from_os()).await?;
-    for account in &settings.accounts {
-        blobs.finish_drops(account.name.as_str()).await?;
-    }
-    Ok(blobs)
 }
 
 /// The engine, and the clock that goes with it: servers that share a database share its time as well.

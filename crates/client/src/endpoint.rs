@@ -21,7 +21,9 @@ pub struct Endpoint {
 impl Endpoint {
     /// Reads a URL. A query is not part of an endpoint: a SAS is a credential.
     pub fn parse(url: &str) -> Result<Self> {
-        let wrong = |why: &str| Error::invalid(format!("the endpoint {url:?} {why}"));
+        // A query may be a signature, and what stands before an @ a password: neither is for an error's text.
+        let shown = url.split('?').next().and_then(|url| url.rsplit('@').next()).unwrap_or_default();
+        let wrong = |why: &str| Error::invalid(format!("the endpoint {shown:?} {why}"));
         let uri: Uri = url.trim().parse().map_err(|_| wrong("is not a URL"))?;
         let parts = uri.into_parts();
         let scheme = parts.scheme.filter(|scheme| *scheme == Scheme::HTTP || *scheme == Scheme::HTTPS);
@@ -130,6 +132,8 @@ mod tests {
         for url in ["", "acct", "/acct", "ftp://x/acct", "http://x/acct?sv=1", "http://"] {
             assert!(Endpoint::parse(url).is_err(), "{url}");
         }
+        let error = Endpoint::parse("http://user:secret@x/acct?sig=secret").unwrap_err().to_string();
+        assert!(error.contains("x/acct") && !error.contains("secret"), "{error}");
     }
 
     #[test]

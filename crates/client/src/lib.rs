@@ -173,6 +173,7 @@ pub mod encryption;
 mod endpoint;
 pub mod entity;
 mod error;
+mod marked_list;
 mod options;
 mod pipeline;
 pub mod queue;

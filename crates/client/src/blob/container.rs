@@ -11,7 +11,7 @@ use crate::{ErrorCode, Result};
 /// A container. Clones are cheap and share connections.
 #[derive(Debug, Clone)]
 pub struct ContainerClient {
-    pipeline: Arc<Pipeline>,
+    pub(super) pipeline: Arc<Pipeline>,
     name: Arc<str>,
 }
 
@@ -47,6 +47,12 @@ impl ContainerClient {
         }
     }
 
+    /// Sets all of the container's metadata, by name and value.
+    pub async fn set_metadata(&self, pairs: &[(String, String)]) -> Result<()> {
+        let call = self.call("SetContainerMetadata", Method::PUT).query("comp", "metadata").metadata(pairs)?;
+        self.pipeline.send(&call).await.map(drop)
+    }
+
     /// Deletes the container with all blobs in it.
     pub async fn delete_container(&self) -> Result<()> {
         self.pipeline.send(&self.call("DeleteContainer", Method::DELETE)).await.map(drop)
@@ -66,7 +72,7 @@ impl ContainerClient {
         format!("/{}", encode(&self.name))
     }
 
-    fn call(&self, operation: &'static str, method: Method) -> Call {
+    pub(super) fn call(&self, operation: &'static str, method: Method) -> Call {
         Call::new(operation, method, self.path()).query("restype", "container")
     }
 }

@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 use http::Method;
-use http::header::{CONTENT_TYPE, HeaderName, IF_MATCH, IF_NONE_MATCH};
+use http::header::{HeaderName, IF_MATCH, IF_NONE_MATCH};
 
-use super::BlobClient;
 use super::client::etag;
+use super::{BlobClient, BlobHeaders};
 use crate::transport::BoxFuture;
 use crate::{ErrorCode, Etag, Result};
 
@@ -18,7 +18,8 @@ const CONTENT_TYPE_DEFAULT: &str = "application/octet-stream";
 pub struct PutBlob {
     blob: BlobClient,
     content: Bytes,
-    content_type: String,
+    headers: BlobHeaders,
+    metadata: Vec<(String, String)>,
     condition: Condition,
 }
 
@@ -44,12 +45,25 @@ enum Condition {
 
 impl PutBlob {
     pub(super) fn new(blob: BlobClient, content: Bytes) -> Self {
-        Self { blob, content, content_type: CONTENT_TYPE_DEFAULT.to_owned(), condition: Condition::Any }
+        let headers = BlobHeaders { content_type: CONTENT_TYPE_DEFAULT.to_owned(), ..BlobHeaders::default() };
+        Self { blob, content, headers, metadata: Vec::new(), condition: Condition::Any }
     }
 
     /// Says what kind of content it is.
     pub fn content_type(mut self, content_type: impl Into<String>) -> Self {
-        self.content_type = content_type.into();
+        self.headers.content_type = content_type.into();
+        self
+    }
+
+    /// Sets all that goes with the content.
+    pub fn headers(mut self, headers: BlobHeaders) -> Self {
+        self.headers = headers;
+        self
+    }
+
+    /// Sets the blob's metadata.
+    pub fn metadata(mut self, pairs: Vec<(String, String)>) -> Self {
+        self.metadata = pairs;
         self
     }
 
@@ -67,7 +81,7 @@ impl PutBlob {
 
     async fn send(self) -> Result<Etag> {
         let call = self.blob.call("PutBlob", Method::PUT).own_header(BLOB_TYPE, "BlockBlob");
-        let call = call.header(CONTENT_TYPE, &self.content_type)?.body(self.content);
+        let call = self.headers.add_to(call)?.metadata(&self.metadata)?.body(self.content);
         let call = match self.condition {
             Condition::Any => call,
             Condition::Version(etag) => call.header(IF_MATCH, etag.as_str())?,

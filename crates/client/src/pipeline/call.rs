@@ -4,9 +4,10 @@ use bytes::Bytes;
 use http::header::HeaderName;
 use http::{HeaderMap, Method};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use tablerock_protocol::METADATA_PREFIX;
 
 use super::header;
-use crate::{Credential, Result};
+use crate::{Credential, Error, Result};
 
 /// Everything but the characters that never need an escape: what is signed is what is sent, and no proxy or client
 /// library in between has a reason to write it differently.
@@ -62,6 +63,14 @@ impl Call {
     pub(crate) fn own_header(mut self, name: HeaderName, value: &'static str) -> Self {
         self.headers.insert(name, http::HeaderValue::from_static(value));
         self
+    }
+
+    /// Adds metadata, whose names travel in lower case.
+    pub(crate) fn metadata(self, pairs: &[(String, String)]) -> Result<Self> {
+        pairs.iter().try_fold(self, |call, (name, value)| {
+            let named = HeaderName::try_from(format!("{METADATA_PREFIX}{name}"));
+            call.header(named.map_err(|_| Error::invalid(format!("{name:?} cannot name metadata")))?, value)
+        })
     }
 
     #[must_use]

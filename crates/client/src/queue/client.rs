@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use http::Method;
+use http::header::CONTENT_TYPE;
+use tablerock_protocol::signing::QueuePermissions;
+use tablerock_protocol::xml::StoredAccessPolicies;
 
 use crate::pipeline::{Call, Pipeline, encode};
 use crate::{Error, ErrorCode, Result};
@@ -61,6 +64,25 @@ impl QueueClient {
         let answer = self.pipeline.send(&call).await?;
         let count = answer.header("x-ms-approximate-messages-count").and_then(|count| count.parse().ok());
         count.ok_or_else(|| Error::Answer("it does not say how many messages there are".to_owned()))
+    }
+
+    /// Sets all of the queue's metadata, by name and value.
+    pub async fn set_metadata(&self, pairs: &[(String, String)]) -> Result<()> {
+        let call = Call::new("SetQueueMetadata", Method::PUT, self.path()).query("comp", "metadata");
+        self.pipeline.send(&call.metadata(pairs)?).await.map(drop)
+    }
+
+    /// The queue's stored access policies, which shared access signatures can refer to. Takes the account's key.
+    pub async fn access_policies(&self) -> Result<StoredAccessPolicies> {
+        let call = Call::new("GetQueueAcl", Method::GET, self.path()).query("comp", "acl");
+        let answer = self.pipeline.send(&call).await?;
+        StoredAccessPolicies::parse(&answer.body, QueuePermissions::LETTERS).map_err(|error| Error::unreadable(&error))
+    }
+
+    /// Sets all of the queue's stored access policies, at most five. Takes the account's key.
+    pub async fn set_access_policies(&self, policies: &StoredAccessPolicies) -> Result<()> {
+        let call = Call::new("SetQueueAcl", Method::PUT, self.path()).query("comp", "acl");
+        self.pipeline.send(&call.own_header(CONTENT_TYPE, "application/xml").body(policies.render())).await.map(drop)
     }
 
     /// Deletes all messages.

@@ -20,12 +20,15 @@
 //! delete got no answer. Work that is done twice has to come out as if it had been done once.
 
 mod client;
+mod listing;
 mod message;
 mod service;
 
 pub use client::QueueClient;
+pub use listing::QueueListing;
 pub use message::{GetMessage, GetMessages, Message, PutMessage};
 pub use service::QueueServiceClient;
+pub use tablerock_protocol::xml::AnsweredQueue as ListedQueue;
 
 use tablerock_protocol::ServiceVersion;
 

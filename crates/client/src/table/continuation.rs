@@ -22,15 +22,22 @@ use crate::Error;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Continuation {
-    /// As the service wrote it: the next PartitionKey, or the next table.
-    pub(super) first: String,
+    /// As the service wrote it: the next PartitionKey, the next table, or the marker of a list.
+    pub(crate) first: String,
     /// The next RowKey. The service leaves it out where a partition begins.
     pub(super) second: Option<String>,
 }
 
+impl Continuation {
+    /// The token of a list of queues, containers or blobs.
+    pub(crate) fn from_marker(marker: String) -> Self {
+        Self { first: marker, second: None }
+    }
+}
+
 impl fmt::Display for Continuation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Neither part can hold a line break: both came in headers.
+        // Neither part can hold a line break: both came in headers, and markers are one line.
         let joined = match &self.second {
             Some(second) => format!("{}\n{second}", self.first),
             None => self.first.clone(),

@@ -1,6 +1,8 @@
-//! Block blobs: whole, with conditions.
+//! Block blobs: whole, with conditions, in pieces and in lists.
 
-use tablerock_client::{BlobServiceClient, ContainerClient, ErrorCode};
+use tablerock_client::blob::{BlobHeaders, BlockId, ContainerAccess, ListedContainer, PublicAccess};
+use tablerock_client::table::{StoredAccessPolicies, StoredAccessPolicy};
+use tablerock_client::{BlobServiceClient, ContainerClient, ErrorCode, TryStreamExt as _};
 
 use crate::support::{Account, unique_name};
 
@@ -57,4 +59,84 @@ async fn containers_are_created_and_deleted_once() {
     assert!(!container.create_if_not_exists().await.unwrap());
     assert!(container.delete_container_if_exists().await.unwrap());
     assert!(!container.delete_container_if_exists().await.unwrap());
+}
+
+#[tokio::test]
+async fn a_blob_is_written_by_blocks_and_read_by_ranges() {
+    let account = Account::open().await;
+    let blob = container(&account).await.blob("large");
+    let pieces = [vec![1; 300_000], vec![2; 300_000], vec![3; 7]];
+    let ids: Vec<BlockId> = (0..3_u32).map(|number| BlockId::from_bytes(&number.to_be_bytes())).collect();
+    for (id, piece) in ids.iter().zip(&pieces) {
+        blob.put_block(id, piece.clone()).await.unwrap();
+    }
+    assert!(blob.get_if_exists().await.unwrap().is_none());
+    let headers = BlobHeaders {
+        content_type: "text/plain".to_owned(),
+        cache_control: "no-cache".to_owned(),
+        content_md5: "AAAAAAAAAAAAAAAAAAAAAA==".to_owned(),
+        ..BlobHeaders::default()
+    };
+    let metadata = vec![("color".to_owned(), "red".to_owned())];
+    let etag = blob.put_block_list(ids).headers(headers.clone()).metadata(metadata.clone()).await.unwrap();
+    let whole = pieces.concat();
+    for range in [0..10_u64, 299_990..300_010, 600_000..600_007, 600_000..900_000, 5..5] {
+        let end = (range.end as usize).min(whole.len());
+        let got = blob.get_range(range.clone(), &etag).await.unwrap();
+        assert!(got == whole[range.start as usize..end], "{range:?}");
+    }
+    assert_eq!(blob.get_range(600_007..600_008, &etag).await.unwrap_err().status(), Some(416));
+    blob.put("other").metadata(metadata.clone()).headers(BlobHeaders::default()).await.unwrap();
+    assert!(blob.get_range(0..1, &etag).await.unwrap_err().is_changed());
+}
+
+#[tokio::test]
+async fn lists_tell_what_there_is_page_by_page() {
+    let account = Account::open().await;
+    let container = container(&account).await;
+    let metadata = vec![("color".to_owned(), "red & blue".to_owned())];
+    container.set_metadata(&metadata).await.unwrap();
+    let listed: Vec<_> =
+        service(&account).list_containers().prefix(container.name()).stream().try_collect().await.unwrap();
+    assert_eq!(listed, [ListedContainer { name: container.name().to_owned(), metadata: metadata.clone() }]);
+
+    let names = ["a", "a/b c", "d&<é>", "z"];
+    let headers = BlobHeaders {
+        content_type: "text/plain".to_owned(),
+        content_encoding: "gzip".to_owned(),
+        content_language: "de".to_owned(),
+        content_disposition: "inline".to_owned(),
+        ..BlobHeaders::default()
+    };
+    for name in names {
+        container.blob(name).put(name).headers(headers.clone()).metadata(metadata.clone()).await.unwrap();
+    }
+    let first = container.list_blobs().page_size(3).segment(None).await.unwrap();
+    assert_eq!(first.items.len(), 3);
+    let token = first.next.unwrap().to_string().parse().unwrap();
+    let second = container.list_blobs().page_size(3).segment(Some(&token)).await.unwrap();
+    assert!(second.items.len() == 1 && second.next.is_none(), "{second:?}");
+    let blobs: Vec<_> = container.list_blobs().page_size(1).with_snapshots().stream().try_collect().await.unwrap();
+    assert_eq!(blobs.iter().map(|blob| blob.name.as_str()).collect::<Vec<_>>(), names);
+    for blob in &blobs {
+        let told = BlobHeaders { content_md5: String::new(), ..BlobHeaders::from(blob) };
+        assert_eq!((told, &blob.metadata), (headers.clone(), &metadata));
+        assert_eq!((blob.length, blob.blob_type.as_str()), (blob.name.len() as u64, "BlockBlob"));
+        assert!(!blob.content_md5.is_empty() && !blob.etag.is_empty());
+    }
+    assert!(container.list_blobs().prefix("d").stream().try_collect::<Vec<_>>().await.unwrap().len() == 1);
+}
+
+#[tokio::test]
+async fn access_to_a_container_is_set_and_told() {
+    let account = Account::open().await;
+    let container = container(&account).await;
+    assert_eq!(container.access().await.unwrap(), ContainerAccess::default());
+    let policy =
+        StoredAccessPolicy { id: "readers".to_owned(), start: None, expiry: None, permissions: Some("r".to_owned()) };
+    for public in [PublicAccess::Blob, PublicAccess::Container, PublicAccess::None] {
+        let access = ContainerAccess { public, policies: StoredAccessPolicies { policies: vec![policy.clone()] } };
+        container.set_access(&access).await.unwrap();
+        assert_eq!(container.access().await.unwrap(), access);
+    }
 }

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use tablerock_client::queue::ListedQueue;
 use tablerock_client::sas::{QueuePermissions, QueueSas};
-use tablerock_client::{Credential, DateTime, ErrorCode, QueueClient, QueueServiceClient};
+use tablerock_client::table::{StoredAccessPolicies, StoredAccessPolicy};
+use tablerock_client::{Credential, DateTime, ErrorCode, QueueClient, QueueServiceClient, TryStreamExt as _};
 
 use crate::support::{Account, unique_name};
 
@@ -105,4 +107,20 @@ async fn a_shared_access_signature_is_good_for_its_queue() {
     let adder = service(&account).with_credential(sas).unwrap().queue(queue.name());
     adder.put_message("x").await.unwrap();
     assert_eq!(adder.get_message().await.unwrap_err().status(), Some(403));
+}
+
+#[tokio::test]
+async fn queues_are_listed_with_metadata_and_have_policies() {
+    let account = Account::open().await;
+    let queue = queue(&account).await;
+    let metadata = vec![("color".to_owned(), "red".to_owned())];
+    queue.set_metadata(&metadata).await.unwrap();
+    let listing = service(&account).list_queues().prefix(queue.name()).page_size(1);
+    let listed: Vec<_> = listing.stream().try_collect().await.unwrap();
+    assert_eq!(listed, [ListedQueue { name: queue.name().to_owned(), metadata }]);
+    let policy =
+        StoredAccessPolicy { id: "readers".to_owned(), start: None, expiry: None, permissions: Some("r".to_owned()) };
+    let policies = StoredAccessPolicies { policies: vec![policy] };
+    queue.set_access_policies(&policies).await.unwrap();
+    assert_eq!(queue.access_policies().await.unwrap(), policies);
 }

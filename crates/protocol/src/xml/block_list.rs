@@ -31,6 +31,22 @@ pub struct BlockListRequest {
 }
 
 impl BlockListRequest {
+    /// The body of a Put Block List.
+    pub fn render(&self) -> String {
+        let mut out = DECLARATION.to_owned();
+        push_element(&mut out, "BlockList", |out| {
+            for (source, id) in &self.blocks {
+                let name = match source {
+                    BlockSource::Committed => "Committed",
+                    BlockSource::Uncommitted => "Uncommitted",
+                    BlockSource::Latest => "Latest",
+                };
+                push_text(out, name, &id.to_base64());
+            }
+        });
+        out
+    }
+
     pub fn parse(document: &[u8]) -> Result<Self, ServiceError> {
         let text = std::str::from_utf8(document).map_err(|_| ErrorCode::InvalidXmlDocument)?;
         let mut reader = Reader::from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
@@ -153,6 +169,7 @@ mod tests {
         let wanted =
             [(BlockSource::Latest, "MDAx"), (BlockSource::Committed, "MDAy"), (BlockSource::Uncommitted, "MDAx")];
         assert_eq!(shown, wanted.map(|(source, id)| (source, id.to_owned())));
+        assert_eq!(BlockListRequest::parse(list.render().as_bytes()).unwrap(), list);
         assert_eq!(code("<BlockList />"), None);
     }
 

@@ -1,8 +1,10 @@
 //! Reading a small XML document into a tree, with every bound that a stranger's document needs.
 //!
 //! No document type is accepted, so there are no entities but the five of XML itself, nothing is fetched and
-//! nothing expands. Attributes and namespaces mean nothing to the service and are passed over.
+//! nothing expands. Attributes and namespaces mean nothing to the service and are passed over, but for the one that marks a
+//! name as percent-encoded.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use quick_xml::Reader;
@@ -18,6 +20,8 @@ const DEPTH_MAX: usize = 16;
 pub(crate) struct Element {
     name: String,
     text: String,
+    /// It has `Encoded="true"`: its text is percent-encoded, because XML could not write it.
+    is_encoded: bool,
     children: Vec<Element>,
 }
 
@@ -38,6 +42,10 @@ impl Element {
 
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.name == name
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     pub(crate) fn children(&self) -> &[Element] {
@@ -83,6 +91,16 @@ impl Element {
     /// The text of an element that has no others in it, exactly as given.
     pub(crate) fn text(&self) -> Result<&str, ServiceError> {
         if self.children.is_empty() { Ok(&self.text) } else { Err(not_valid()) }
+    }
+
+    /// The text of a name, decoded where it is marked as encoded.
+    pub(crate) fn name_text(&self) -> Result<String, ServiceError> {
+        let text = self.text()?;
+        if !self.is_encoded {
+            return Ok(text.to_owned());
+        }
+        let decoded = percent_encoding::percent_decode_str(text).decode_utf8();
+        decoded.map(Cow::into_owned).map_err(|_| not_valid())
     }
 
     /// The text beside whatever elements there are, exactly as given.
@@ -171,12 +189,19 @@ impl Tree {
     fn begin(&mut self, start: &BytesStart<'_>) -> Option<()> {
         let is_second_root = self.open.is_empty() && self.root.is_some();
         // Repeated attributes are let through: looking for them takes quadratic time.
-        let attributes_are_well_formed = start.attributes().with_checks(false).all(|attribute| attribute.is_ok());
+        let mut is_encoded = false;
+        let attributes_are_well_formed = start.attributes().with_checks(false).all(|attribute| {
+            attribute.is_ok_and(|attribute| {
+                is_encoded |=
+                    attribute.key.local_name().into_inner() == "Encoded" && attribute.value.as_ref() == "true";
+                true
+            })
+        });
         if is_second_root || self.open.len() == DEPTH_MAX || !attributes_are_well_formed {
             return None;
         }
         let name = start.local_name().into_inner().to_owned();
-        self.open.push(Element { name, ..Element::default() });
+        self.open.push(Element { name, is_encoded, ..Element::default() });
         Some(())
     }
 

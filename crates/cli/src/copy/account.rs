@@ -1,0 +1,115 @@
+//! An account as the wire copier reaches it: a client for each service, and a name that can be shown.
+
+use std::time::Duration;
+
+use tablerock_client::{
+    BlobServiceClient, ClientOptions, ConnectionString, Credential, Endpoint, Error, QueueServiceClient, RetryPolicy,
+    TableServiceClient,
+};
+
+/// A copy runs for hours and can wait for a service that restarts.
+const TRIES_MAX: u32 = 8;
+/// A block has to pass on a slow line.
+const TRY_TIME_MAX: Duration = Duration::from_secs(120);
+const CALL_TIME_MAX: Duration = Duration::from_secs(600);
+
+/// The services of one account. One that a connection string says nothing of has a reason in its place.
+#[derive(Debug)]
+pub(super) struct WireAccount {
+    /// The account's name, where it is known.
+    pub(super) name: Option<String>,
+    /// Where it is, for people and for the ledger. It holds no secret.
+    pub(super) label: String,
+    pub(super) tables: Result<TableServiceClient, String>,
+    pub(super) queues: Result<QueueServiceClient, String>,
+    pub(super) blobs: Result<BlobServiceClient, String>,
+    /// Stored access policies can be read and set with the account's key only.
+    pub(super) has_key: bool,
+}
+
+impl WireAccount {
+    /// The account that a connection string names.
+    pub(super) fn connect(text: &str, flag: &str) -> Result<Self, String> {
+        let connection = ConnectionString::parse(text).map_err(|error| format!("{flag}: {error}"))?;
+        let endpoints = [connection.table_endpoint(), connection.queue_endpoint(), connection.blob_endpoint()];
+        let endpoints = endpoints.map(|endpoint| endpoint.map_err(|error| format!("{flag}: {error}")));
+        if let [Err(error), Err(_), Err(_)] = &endpoints {
+            return Err(error.clone());
+        }
+        let named = endpoints.iter().flatten().find_map(Endpoint::account).map(str::to_owned);
+        let name = connection.account().map(str::to_owned).or(named);
+        let label = endpoints.iter().flatten().map(shown).collect::<Vec<_>>().join(" ");
+        Self::new(name, label, endpoints, connection.credential()).map_err(|error| format!("{flag}: {error}"))
+    }
+
+    /// An account whose services are where they are said to be: tables, queues, blobs.
+    pub(super) fn new(
+        name: Option<String>,
+        label: String,
+        endpoints: [Result<Endpoint, String>; 3],
+        credential: &Credential,
+    ) -> Result<Self, Error> {
+        let [tables, queues, blobs] = endpoints;
+        Ok(Self {
+            name,
+            label,
+            tables: opened(tables, |at| TableServiceClient::with_options(at, credential.clone(), options()))?,
+            queues: opened(queues, |at| QueueServiceClient::with_options(at, credential.clone(), options()))?,
+            blobs: opened(blobs, |at| BlobServiceClient::with_options(at, credential.clone(), options()))?,
+            has_key: matches!(credential, Credential::SharedKey(_)),
+        })
+    }
+}
+
+/// A failure to reach the account, or its refusal, for people.
+pub(super) fn describe(error: &Error) -> String {
+    match error.service_failure() {
+        // The service's own text may repeat what was signed, and with what.
+        Some(failure) if failure.status == 403 || failure.status == 401 => {
+            let code = if failure.code.is_empty() { "refused" } else { failure.code.as_str() };
+            format!("{code} ({}): check the key, or what the signature allows and until when", failure.status)
+        }
+        _ => {
+            let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+            causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+        }
+    }
+}
+
+fn options() -> ClientOptions {
+    let retry = RetryPolicy { tries_max: TRIES_MAX, ..RetryPolicy::default() };
+    ClientOptions::new().retry(retry).try_time_max(TRY_TIME_MAX).time_max(CALL_TIME_MAX).application("tablerock-copy")
+}
+
+fn opened<C>(
+    endpoint: Result<Endpoint, String>,
+    open: impl FnOnce(Endpoint) -> Result<C, Error>,
+) -> Result<Result<C, String>, Error> {
+    match endpoint {
+        Ok(endpoint) => open(endpoint).map(Ok),
+        Err(missing) => Ok(Err(missing)),
+    }
+}
+
+/// An endpoint without who comes there.
+fn shown(endpoint: &Endpoint) -> String {
+    let text = endpoint.to_string();
+    match (text.split_once("://"), text.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_tells_where_and_nothing_else() {
+        let account =
+            WireAccount::connect("TableEndpoint=http://u:pw@h:1/a;SharedAccessSignature=sig=x", "--to").unwrap();
+        assert_eq!((account.label.as_str(), account.name.as_deref()), ("http://h:1/a", Some("a")));
+        assert!(account.blobs.as_ref().err().is_some_and(|why| why.contains("BlobEndpoint")));
+        assert!(!account.has_key && account.tables.is_ok());
+    }
+}

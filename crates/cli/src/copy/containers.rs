@@ -1,0 +1,137 @@
+//! Containers over the wire: their block blobs page by page, several side by side, then metadata and who can read them.
+
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use tablerock_client::blob::{ListedBlob, ListedContainer};
+use tablerock_client::{BlobServiceClient, ContainerClient};
+
+use super::account::describe;
+use super::blobs::{BLOB_BYTES_MAX, copy_blob};
+use super::ledger::{Holding, Status};
+use super::say;
+use super::tally::{Left, Tally};
+use super::wire::Transfer;
+
+/// Each has one block in memory.
+const SIDE_BY_SIDE: usize = 4;
+
+impl Transfer<'_> {
+    pub(super) async fn copy_containers(&mut self) {
+        let (from, to) = match (&self.from.blobs, &self.to.blobs) {
+            (Ok(from), Ok(to)) => (from.clone(), to.clone()),
+            (Err(why), _) | (_, Err(why)) => return self.report.note(format!("blobs: {why}")),
+        };
+        let mut containers = from.list_containers().stream();
+        loop {
+            match containers.try_next().await {
+                Ok(Some(container)) => {
+                    let copied = self.copy_container(&from, &to, &container).await;
+                    self.report.outcome(&format!("container {}", container.name), copied);
+                }
+                Ok(None) => return,
+                Err(error) => {
+                    return self.report.fail("containers", &format!("cannot be listed: {}", describe(&error)));
+                }
+            }
+        }
+    }
+
+    async fn copy_container(
+        &mut self,
+        from: &BlobServiceClient,
+        to: &BlobServiceClient,
+        listed: &ListedContainer,
+    ) -> Result<(), String> {
+        let holding = Holding::Container(listed.name.clone());
+        let mut status = self.ledger.status(&holding);
+        if status.is_done {
+            return Ok(());
+        }
+        let (from, to) = (from.container(&listed.name), to.container(&listed.name));
+        let read = |error| format!("cannot be read: {}", describe(&error));
+        let written = |error| format!("cannot be written: {}", describe(&error));
+        to.create_if_not_exists().await.map_err(written)?;
+        loop {
+            let page = from.list_blobs().with_snapshots().segment(status.next.as_ref()).await.map_err(read)?;
+            self.copy_page(&from, &to, &holding, &mut status, page.items).await?;
+            let Some(next) = page.next else { break };
+            self.ledger.page(&holding, next.clone(), status.tally)?;
+            status = Status { next: Some(next), tally: status.tally, ..Status::default() };
+        }
+        to.set_metadata(&listed.metadata).await.map_err(written)?;
+        if self.with_policies {
+            to.set_access(&from.access().await.map_err(read)?).await.map_err(written)?;
+        }
+        self.ledger.done(&holding, status.tally)?;
+        self.tell();
+        Ok(())
+    }
+
+    /// Copies what can be of a page. One blob's failure is the page's, after all others have had their turn.
+    async fn copy_page(
+        &mut self,
+        from: &ContainerClient,
+        to: &ContainerClient,
+        holding: &Holding,
+        status: &mut Status,
+        page: Vec<ListedBlob>,
+    ) -> Result<(), String> {
+        let mut wanted = Vec::new();
+        for blob in page {
+            if let Some(why) = leave(&blob, &mut status.tally.left) {
+                say(&format!("{}/{} is not copied: {why}", from.name(), blob.name));
+            } else if status.blobs.get(&blob.name) == Some(&mark(&blob)) {
+                count(&mut status.tally, &blob);
+            } else {
+                wanted.push(blob);
+            }
+        }
+        let copies = wanted.into_iter().map(|blob| async move {
+            let copied = copy_blob(&from.blob(&blob.name), &to.blob(&blob.name), &blob).await;
+            (blob, copied)
+        });
+        let mut copies = stream::iter(copies).buffer_unordered(SIDE_BY_SIDE);
+        let mut failed = Ok(());
+        while let Some((blob, copied)) = copies.next().await {
+            match copied {
+                Ok(true) => {
+                    count(&mut status.tally, &blob);
+                    self.ledger.blob(holding, blob.name.clone(), mark(&blob))?;
+                    self.tell_beside(&status.tally);
+                }
+                // It was deleted since it was listed.
+                Ok(false) => {}
+                Err(error) => failed = failed.and(Err(format!("{}: {error}", blob.name))),
+            }
+        }
+        failed
+    }
+}
+
+fn count(tally: &mut Tally, blob: &ListedBlob) {
+    tally.blobs += 1;
+    tally.bytes += blob.length;
+}
+
+/// What tells a blob's version from every other.
+fn mark(blob: &ListedBlob) -> String {
+    format!("{} {} {}", blob.etag, blob.length, blob.content_md5)
+}
+
+/// Why a blob is left where it is, if it is.
+fn leave(blob: &ListedBlob, left: &mut Left) -> Option<&'static str> {
+    let (count, why) = if blob.snapshot.is_some() {
+        (&mut left.snapshots, "it is a snapshot")
+    } else if blob.blob_type == "AppendBlob" {
+        (&mut left.append_blobs, "it is an append blob")
+    } else if blob.blob_type == "PageBlob" {
+        (&mut left.page_blobs, "it is a page blob")
+    } else if blob.access_tier == "Archive" {
+        (&mut left.archived_blobs, "it is archived, and has to be brought back before it can be read")
+    } else if blob.length > BLOB_BYTES_MAX {
+        (&mut left.huge_blobs, "it is larger than a copy can be")
+    } else {
+        return None;
+    };
+    *count += 1;
+    Some(why)
+}

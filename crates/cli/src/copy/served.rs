@@ -1,0 +1,87 @@
+//! A store as an endpoint: served on this machine for the time of a copy, to whoever knows a key that nobody else has.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tablerock_client::{Credential, Endpoint};
+use tablerock_kv::{Clock, Store};
+use tablerock_protocol::signing::AccountKey;
+use tablerock_protocol::{AccountName, Service};
+use tablerock_server::{Account, Listening, Road, serve_service};
+use tablerock_services::ThrottleTargets;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::account::WireAccount;
+use crate::road::{self, RoadTerms};
+
+const KEY_BYTES: usize = 32;
+const CONNECTIONS_MAX: usize = 256;
+const IDLE_TIME: Duration = Duration::from_secs(120);
+
+/// A store that is being served.
+pub(super) struct Served {
+    pub(super) account: WireAccount,
+    pub(super) road: Arc<Road>,
+    serving: Vec<JoinHandle<()>>,
+    stop: watch::Sender<bool>,
+}
+
+impl Served {
+    /// Serves one account of a store.
+    pub(super) async fn start(
+        store: &Store,
+        clock: Arc<dyn Clock>,
+        name: AccountName,
+        label: String,
+    ) -> Result<Self, String> {
+        let key = random_key()?;
+        let parsed = AccountKey::parse(&key).map_err(|_| "the key that was made is none".to_owned())?;
+        let terms = RoadTerms {
+            accounts: vec![Account { name: name.clone(), keys: vec![parsed] }],
+            throttle: ThrottleTargets::default(),
+            accept_tokens: false,
+            host_style: false,
+        };
+        let road =
+            road::open(terms, store, clock).await.map_err(|error| format!("{label}: cannot read the data: {error}"))?;
+        let road = Arc::new(road);
+        let (stop, stopped) = watch::channel(false);
+        let mut serving = Vec::new();
+        let mut endpoints = Vec::new();
+        for service in [Service::Table, Service::Queue, Service::Blob] {
+            let open = async {
+                let listener = TcpListener::bind("127.0.0.1:0").await?;
+                listener.local_addr().map(|address| (listener, address))
+            };
+            let (listener, address) =
+                open.await.map_err(|error| format!("cannot listen on 127.0.0.1 for the time of the copy: {error}"))?;
+            let listening = Listening { tls: None, connections_max: CONNECTIONS_MAX, idle_time: IDLE_TIME };
+            serving.push(tokio::spawn(serve_service(service, road.clone(), listener, listening, stopped.clone())));
+            endpoints.push(Endpoint::parse(&format!("http://{address}/{}", name.as_str())));
+        }
+        let endpoints: [_; 3] = endpoints.try_into().expect("there are three services");
+        let endpoints = endpoints.map(|endpoint| endpoint.map_err(|error| error.to_string()));
+        let credential = Credential::shared_key(name.as_str(), &key).map_err(|error| error.to_string())?;
+        let account = WireAccount::new(Some(name.as_str().to_owned()), label, endpoints, &credential);
+        Ok(Self { account: account.map_err(|error| error.to_string())?, road, serving, stop })
+    }
+
+    /// Ends when all requests have. The services are left open.
+    pub(super) async fn stop(self) -> Arc<Road> {
+        // Whoever listened is gone only if the process is ending anyway.
+        let _ = self.stop.send(true);
+        for service in self.serving {
+            let _ = service.await;
+        }
+        self.road
+    }
+}
+
+/// Sixty-four digits, which are Base64 as well.
+fn random_key() -> Result<String, String> {
+    let mut bytes = [0; KEY_BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no random numbers: {error}"))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
