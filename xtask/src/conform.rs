@@ -41,8 +41,8 @@ pub(crate) fn run(workspace: &Workspace, chosen: &[Suite], others: Others, table
     Ok(summary.is_success())
 }
 
-/// The suites against Tablerock on a disk and on a PostgreSQL. Those in which the servers have little to do run against both
-/// at the same time, the second on ports of its own. Returns the ports that the first listened on, if it ever did.
+/// The suites against Tablerock on a disk and on a PostgreSQL. Those in which the servers have little to do run against the
+/// second, on ports of its own, while the first is at work. Returns the ports that the first listened on, if it ever did.
 pub(crate) fn against_both(
     workspace: &Workspace,
     suites: &[Suite],
@@ -50,43 +50,37 @@ pub(crate) fn against_both(
     preparation: &mut Preparation,
     summary: &mut Summary,
 ) -> Option<Ports> {
-    let (together, apart): (Vec<Suite>, Vec<Suite>) = suites.iter().partition(|suite| suite.is_unhurried());
-    let mut used = Some(ports);
-    if !apart.is_empty() {
-        used = against(workspace, Target::Tablerock, &apart, ports, preparation, summary);
-        match summary.is_success() {
-            true => drop(against(workspace, Target::TablerockOnPostgres, &apart, ports, preparation, summary)),
-            false => leave_out(Target::TablerockOnPostgres, &apart, summary),
-        }
-    }
-    if together.is_empty() {
-        return used;
-    }
-    if !summary.is_success() {
-        leave_out(Target::Tablerock, &together, summary);
-        leave_out(Target::TablerockOnPostgres, &together, summary);
-        return used;
-    }
-    let environments: Vec<Environment> = together.iter().filter_map(|suite| suite.environment()).collect();
-    let [mut one, mut other] = [(); 2].map(|()| preparation.wait_for_all(&environments));
-    let mut others_summary = Summary::default();
-    let ports_there = thread::scope(|scope| {
-        let beside = scope.spawn(|| {
-            let ports = Ports::any_free();
-            let target = Target::TablerockOnPostgres;
-            match ports {
-                Ok(ports) => drop(against(workspace, target, &together, ports, &mut other, &mut others_summary)),
-                Err(why) => others_summary.push(failed(target.name(), &why)),
-            }
-        });
-        let ports = against(workspace, Target::Tablerock, &together, ports, &mut one, summary);
+    let (beside, after): (Vec<Suite>, Vec<Suite>) = suites.iter().partition(|suite| suite.is_unhurried());
+    let environments: Vec<Environment> = beside.iter().filter_map(|suite| suite.environment()).collect();
+    let mut prepared = preparation.wait_for_all(&environments);
+    let mut summary_beside = Summary::default();
+    let used = thread::scope(|scope| {
+        let beside = scope.spawn(|| run_beside(workspace, &beside, &mut prepared, &mut summary_beside));
+        let used = against(workspace, Target::Tablerock, suites, ports, preparation, summary);
         if beside.join().is_err() {
             summary.push(failed(Target::TablerockOnPostgres.name(), "its run panicked"));
         }
-        ports
+        used
     });
-    summary.append(others_summary);
-    used.filter(|_| ports_there == used)
+    summary.append(summary_beside);
+    if !after.is_empty() {
+        match summary.is_success() {
+            true => drop(against(workspace, Target::TablerockOnPostgres, &after, ports, preparation, summary)),
+            false => leave_out(Target::TablerockOnPostgres, &after, summary),
+        }
+    }
+    used
+}
+
+fn run_beside(workspace: &Workspace, suites: &[Suite], preparation: &mut Preparation, summary: &mut Summary) {
+    if suites.is_empty() {
+        return;
+    }
+    let target = Target::TablerockOnPostgres;
+    match Ports::any_free() {
+        Ok(ports) => drop(against(workspace, target, suites, ports, preparation, summary)),
+        Err(why) => summary.push(failed(target.name(), &why)),
+    }
 }
 
 /// Builds, starts, runs and stops. Returns the ports that the server listened on, if it ever did.

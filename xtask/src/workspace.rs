@@ -81,6 +81,10 @@ pub(crate) fn cargo() -> Command {
             command.env_remove(name);
         }
     }
+    if is_ci() {
+        // Who builds once has no use for what would make the next build quicker.
+        command.env("CARGO_INCREMENTAL", "0");
+    }
     command
 }
 
