@@ -15,9 +15,6 @@
 //! What bounds the memory of all requests together is in `room.rs`, with the times in `body.rs`, `upload.rs`,
 //! `progress.rs` and `sending.rs`.
 
-// Until the operations of queues and blobs take up what is there for them.
-#![allow(dead_code)]
-
 mod accounts;
 mod admin;
 mod answer;

@@ -1,7 +1,6 @@
 //! An account to test against: a server in the test's own process, or whatever `CLIENT_TEST_CONNECTION_STRING` names.
 
-// Each test is a program of its own and uses what it needs.
-#![allow(dead_code, unused_imports)]
+#![allow(dead_code, unused_imports, reason = "each test is a program of its own and uses what it needs")]
 
 mod script;
 mod server;

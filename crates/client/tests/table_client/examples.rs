@@ -2,8 +2,7 @@
 
 use crate::support::{Account, unique_name};
 
-// It is a program as well, whose beginning nobody calls here.
-#[allow(dead_code)]
+#[allow(dead_code, reason = "it is a program as well, whose beginning nobody calls here")]
 #[path = "../../examples/tour.rs"]
 mod tour;
 

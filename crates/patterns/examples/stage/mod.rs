@@ -1,7 +1,6 @@
 //! What every story needs: an account, and tables, queues and containers of its own that go away at the end.
 
-// Each story uses what it needs.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each story uses what it needs")]
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -10,7 +10,6 @@ use tablerock_protocol::xml::StoredAccessPolicies;
 use tablerock_protocol::{ErrorCode, QueryString, QueueName, QueueResource, Service, ServiceError};
 
 use crate::answer::Answer;
-use crate::auth::Caller;
 use crate::endpoint::Endpoint;
 use crate::operation::Operation;
 use crate::respond::Envelope;
@@ -28,7 +27,6 @@ pub(crate) struct Call<'a> {
     pub(crate) headers: &'a HeaderMap,
     /// How names of metadata among them were spelled.
     pub(crate) spelled: Option<&'a SpelledNames>,
-    pub(crate) caller: &'a Caller,
     pub(crate) envelope: &'a Envelope,
     pub(crate) body: Bytes,
 }

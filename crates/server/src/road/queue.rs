@@ -22,7 +22,6 @@ struct Admitted<'a> {
     operation: Operation,
     resource: QueueResource,
     query: QueryString<'a>,
-    caller: Caller,
 }
 
 impl Road {
@@ -74,7 +73,7 @@ impl Road {
         check_endpoint(&arrival.endpoint, operation)?;
         caller.check(operation, None)?;
         let Arrival { query, endpoint, .. } = arrival;
-        Ok(Admitted { endpoint, operation, resource, query, caller })
+        Ok(Admitted { endpoint, operation, resource, query })
     }
 
     /// Decode, call, encode.
@@ -85,7 +84,7 @@ impl Road {
         admitted: Admitted<'_>,
         envelope: &Envelope,
     ) -> Result<Answer, ServiceError> {
-        let Admitted { endpoint, operation, resource, query, caller } = admitted;
+        let Admitted { endpoint, operation, resource, query } = admitted;
         check_length(operation, head, &body)?;
         let body =
             body::read(body, limits::MESSAGE_BODY_BYTES_MAX, BODY_TIME, &self.room).await.map_err(
@@ -104,7 +103,6 @@ impl Road {
             query: &query,
             headers: &head.headers,
             spelled: head.extensions.get(),
-            caller: &caller,
             envelope,
             body,
         };
