@@ -19,6 +19,20 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
     /// The value of one record, as far as it is durable: a crash cannot take back what this showed.
     async fn get(&self, partition: &[u8], key: &[u8]) -> Result<Option<Bytes>>;
 
+    /// The values of some records of several partitions, each as [`get`](Engine::get) shows it, in the order asked for.
+    /// Nothing is promised about them together. An engine that is far away asks for all of them at once.
+    async fn get_many(&self, wanted: &[Wanted]) -> Result<Vec<Vec<Option<Bytes>>>> {
+        let mut found = Vec::with_capacity(wanted.len());
+        for Wanted { partition, keys } in wanted {
+            let mut values = Vec::with_capacity(keys.len());
+            for key in keys {
+                values.push(self.get(partition, key).await?);
+            }
+            found.push(values);
+        }
+        Ok(found)
+    }
+
     /// The records of a range in order, durable ones only, until a limit is reached.
     async fn scan(&self, range: &Range, limits: ScanLimits) -> Result<Page>;
 
@@ -50,6 +64,13 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
 
     /// Finishes what is under way, flushes, and refuses everything after.
     async fn close(&self) -> Result<()>;
+}
+
+/// Some records of one partition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    pub partition: Bytes,
+    pub keys: Vec<Bytes>,
 }
 
 /// One atomic change of one partition.

@@ -9,12 +9,13 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use crate::{Commit, Engine, Error, Health, Page, Range, Result, ScanLimits};
+use crate::{Commit, Engine, Error, Health, Page, Range, Result, ScanLimits, Wanted};
 
 /// The calls that can be made to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
     Get,
+    GetMany,
     Scan,
     ReadNewest,
     Commit,
@@ -117,6 +118,10 @@ impl FaultEngine {
 impl Engine for FaultEngine {
     async fn get(&self, partition: &[u8], key: &[u8]) -> Result<Option<Bytes>> {
         self.apply(Call::Get, self.inner.get(partition, key)).await
+    }
+
+    async fn get_many(&self, wanted: &[Wanted]) -> Result<Vec<Vec<Option<Bytes>>>> {
+        self.apply(Call::GetMany, self.inner.get_many(wanted)).await
     }
 
     async fn scan(&self, range: &Range, limits: ScanLimits) -> Result<Page> {

@@ -62,7 +62,7 @@ pub use bytes::Bytes;
 pub use clock::{Clock, ManualClock, SystemClock, TICKS_AT_UNIX_EPOCH, TICKS_PER_SECOND};
 pub use contents::{ContentName, ContentReader, ContentWriter, Contents};
 pub use dice::Dice;
-pub use engine::{Commit, Engine, Health, Page, Record, ScanLimits};
+pub use engine::{Commit, Engine, Health, Page, Record, ScanLimits, Wanted};
 pub use error::{Error, ErrorKind, Result};
 pub use fault::FaultEngine;
 pub use memory::MemoryEngine;

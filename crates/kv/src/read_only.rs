@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::{Commit, Contents, Engine, Error, Health, Page, Range, Result, ScanLimits};
+use crate::{Commit, Contents, Engine, Error, Health, Page, Range, Result, ScanLimits, Wanted};
 
 /// Wraps an engine and refuses writes, with a reason.
 ///
@@ -45,6 +45,10 @@ impl ReadOnlyEngine {
 impl Engine for ReadOnlyEngine {
     async fn get(&self, partition: &[u8], key: &[u8]) -> Result<Option<Bytes>> {
         self.inner.get(partition, key).await
+    }
+
+    async fn get_many(&self, wanted: &[Wanted]) -> Result<Vec<Vec<Option<Bytes>>>> {
+        self.inner.get_many(wanted).await
     }
 
     async fn scan(&self, range: &Range, limits: ScanLimits) -> Result<Page> {

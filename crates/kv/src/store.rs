@@ -3,6 +3,7 @@
 //! A transaction declares what it reads, decides in plain synchronous code, and commits once. Nothing is locked
 //! in between: if what it read has changed by the time of the commit, all of it runs again.
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use bytes::Bytes;
 
 use crate::{
     Contents, Dice, Engine, Error, ErrorKind, Health, MemoryEngine, Page, Range, Result, ScanLimits, Transaction,
+    Wanted,
 };
 
 /// How often a transaction runs before its caller is told that the partition is too busy.
@@ -53,6 +55,11 @@ impl Store {
     /// The value of one record, as far as it is durable.
     pub async fn get(&self, partition: &[u8], key: &[u8]) -> Result<Option<Bytes>> {
         self.engine.get(partition, key).await
+    }
+
+    /// The values of some records of several partitions, each as far as it is durable; see [`Engine::get_many`].
+    pub async fn get_many(&self, wanted: &[Wanted]) -> Result<Vec<Vec<Option<Bytes>>>> {
+        self.engine.get_many(wanted).await
     }
 
     /// The durable records of a range in order, until a limit is reached; see [`Page::next`] for the rest.
@@ -124,15 +131,42 @@ impl Store {
         &self,
         partition: &[u8],
         mut keys: Vec<Bytes>,
+        decide: impl FnMut(&mut Transaction) -> Result<T, E> + Send,
+    ) -> Result<T, E> {
+        keys.sort_unstable();
+        keys.dedup();
+        self.attempt(partition, &keys, None, decide).await
+    }
+
+    /// As [`transact`](Store::transact), for who has read the keys already: the first attempt rests on what was seen, and
+    /// only if that has changed since are they read again.
+    pub async fn transact_seen<T, E: From<Error>>(
+        &self,
+        partition: &[u8],
+        seen: BTreeMap<Bytes, Option<Bytes>>,
+        decide: impl FnMut(&mut Transaction) -> Result<T, E> + Send,
+    ) -> Result<T, E> {
+        let (keys, values): (Vec<_>, Vec<_>) = seen.into_iter().unzip();
+        self.attempt(partition, &keys, Some(values), decide).await
+    }
+
+    /// Runs a transaction until it meets no conflict. The keys are in order.
+    async fn attempt<T, E: From<Error>>(
+        &self,
+        partition: &[u8],
+        keys: &[Bytes],
+        mut seen: Option<Vec<Option<Bytes>>>,
         mut decide: impl FnMut(&mut Transaction) -> Result<T, E> + Send,
     ) -> Result<T, E> {
         let partition = Bytes::copy_from_slice(partition);
-        keys.sort_unstable();
-        keys.dedup();
         let mut turn = None;
         for attempt in 1..=ATTEMPTS_MAX {
-            let values = if keys.is_empty() { vec![] } else { self.engine.read_newest(&partition, &keys).await? };
-            let mut transaction = Transaction::new(&keys, values);
+            let values = match seen.take() {
+                Some(values) => values,
+                None if keys.is_empty() => vec![],
+                None => self.engine.read_newest(&partition, keys).await?,
+            };
+            let mut transaction = Transaction::new(keys, values);
             let decision = decide(&mut transaction);
             let commit = transaction.into_commit(partition.clone(), decision.is_ok())?;
             if commit.expected.is_empty() && commit.writes.is_empty() {

@@ -116,6 +116,25 @@ async fn a_refusal_that_rests_on_a_changed_value_is_decided_again() {
 }
 
 #[tokio::test]
+async fn what_was_seen_before_is_read_again_only_if_it_changed() {
+    let (engine, store) = store();
+    for (seen, tries) in [(None, 1), (None, 2), (Some(2), 1), (Some(2), 2)] {
+        let seen = [(key(), seen.map(|count: u8| Bytes::from(vec![count])))].into();
+        let mut runs = 0;
+        let reads = engine.calls(Call::ReadNewest);
+        let counted = store.transact_seen(b"p", seen, |tx| {
+            runs += 1;
+            let count = tx.get(&key()).map_or(0, |value| value[0]) + 1;
+            tx.put(key(), vec![count]);
+            Ok::<_, Error>(())
+        });
+        counted.await.unwrap();
+        assert_eq!((runs, engine.calls(Call::ReadNewest) - reads), (tries, tries - 1));
+    }
+    assert_eq!(store.get(b"p", &key()).await.unwrap().as_deref(), Some(&[4][..]));
+}
+
+#[tokio::test]
 async fn reading_what_was_not_declared_fails_and_writes_nothing() {
     let (_, store) = store();
     let outcome = store.transact(b"p", vec![], |tx| {

@@ -70,6 +70,7 @@ macro_rules! engine_suite {
             newest::a_commit_that_was_let_go_shows_from_then_on_or_never,
             newest::a_committed_value_is_read_at_once,
             newest::many_keys_are_read_at_once_however_close_they_lie,
+            newest::records_of_several_partitions_are_read_together,
             newest::values_come_in_the_order_asked_for,
             order::records_come_by_partition_and_then_by_key,
             random::any_history_ends_as_in_memory,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Harness;
 use super::steps::{bytes, get, put, puts};
-use crate::Commit;
+use crate::{Commit, Wanted};
 
 pub async fn a_committed_value_is_read_at_once(mut harness: Box<dyn Harness>) {
     let engine = harness.open().await;
@@ -35,6 +35,19 @@ pub async fn values_come_in_the_order_asked_for(mut harness: Box<dyn Harness>) {
     let newest = engine.read_newest(b"p", &["c", "absent", "a", "c"].map(bytes)).await.expect("a read succeeds");
     assert_eq!(newest, [Some(bytes("3")), None, Some(bytes("1")), Some(bytes("3"))]);
     assert_eq!(engine.read_newest(b"p", &[]).await.expect("a read succeeds"), []);
+}
+
+pub async fn records_of_several_partitions_are_read_together(mut harness: Box<dyn Harness>) {
+    let engine = harness.open().await;
+    engine.commit(puts("p", &[("a", "1"), ("b", "2")])).await.expect("a put succeeds");
+    engine.commit(puts("q", &[("a", "3")])).await.expect("a put succeeds");
+    let wanted =
+        |partition, keys: &[&str]| Wanted { partition: bytes(partition), keys: keys.iter().map(bytes).collect() };
+    let asked = [wanted("q", &["a"]), wanted("p", &["b", "absent", "a", "b"]), wanted("p", &[]), wanted("r", &["a"])];
+    let found = engine.get_many(&asked).await.expect("a read succeeds");
+    let value = |value| Some(bytes(value));
+    assert_eq!(found, [vec![value("3")], vec![value("2"), None, value("1"), value("2")], vec![], vec![None]]);
+    assert_eq!(engine.get_many(&[]).await.expect("a read succeeds"), [] as [Vec<_>; 0]);
 }
 
 /// Engines may read keys that lie together in another way than single ones.
