@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use tablerock_kv::{Bytes, Commit, Dice, Engine, ErrorKind, Health, Page, Range, Result, ScanLimits};
+use tablerock_kv::{Bytes, Commit, Dice, Engine, ErrorKind, Health, Page, Range, Result, ScanLimits, Wanted};
 use tokio::task::JoinHandle;
 
 use crate::failure::translate;
 use crate::pool::Pool;
-use crate::{DatabaseClock, PostgresOptions, Target, commit, drops, keeper, scan, schema};
+use crate::{DatabaseClock, PostgresOptions, Target, commit, drops, keeper, read, scan, schema};
 
 /// How long opening waits between two attempts to reach the database.
 const OPENING_PAUSE: Duration = Duration::from_millis(500);
@@ -73,8 +73,11 @@ impl Drop for PostgresEngine {
 #[async_trait]
 impl Engine for PostgresEngine {
     async fn get(&self, partition: &[u8], key: &[u8]) -> Result<Option<Bytes>> {
-        let rows = self.pool.query(|statements| &statements.get, &[&partition, &key]).await?;
-        Ok(rows.first().map(|row| Bytes::copy_from_slice(row.get(0))))
+        read::one(&self.pool, partition, key).await
+    }
+
+    async fn get_many(&self, wanted: &[Wanted]) -> Result<Vec<Vec<Option<Bytes>>>> {
+        read::many(&self.pool, wanted).await
     }
 
     async fn scan(&self, range: &Range, limits: ScanLimits) -> Result<Page> {
@@ -83,13 +86,7 @@ impl Engine for PostgresEngine {
 
     /// What is committed is durable here, so this is what everyone sees.
     async fn read_newest(&self, partition: &[u8], keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
-        if let [key] = keys {
-            return Ok(vec![self.get(partition, key).await?]);
-        }
-        let wanted: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
-        let rows = self.pool.query(|statements| &statements.read, &[&partition, &wanted]).await?;
-        let found: std::collections::HashMap<&[u8], &[u8]> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
-        Ok(wanted.iter().map(|key| found.get(key).map(|value| Bytes::copy_from_slice(value))).collect())
+        read::some(&self.pool, partition, keys).await
     }
 
     async fn commit(&self, commit: Commit) -> Result<()> {

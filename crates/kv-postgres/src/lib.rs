@@ -25,8 +25,10 @@
 //! | `schema` | the tables, and who creates them when many servers start at once |
 //! | `statements` | every statement of normal operation |
 //! | `connection`, `pool` | connections, a bounded number of them, and their replacement |
+//! | `readers` | connections that reads of single records share |
 //! | [`engine`](PostgresEngine) | the contract |
 //! | `commit` | how a commit becomes one statement or one short transaction |
+//! | `read` | reads by primary key, of several partitions in one round trip |
 //! | `scan` | pages by primary key |
 //! | `drops` | dropped ranges, swept by one server at a time |
 //! | [`clock`](DatabaseClock) | the time that all servers share |
@@ -43,6 +45,8 @@ mod failure;
 mod keeper;
 mod options;
 mod pool;
+mod read;
+mod readers;
 mod scan;
 mod schema;
 mod statements;

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Bounds of an engine. The defaults are for serving; tests want shorter waits.
 #[derive(Debug, Clone, Copy)]
 pub struct PostgresOptions {
-    /// Connections that this engine opens at most.
+    /// Connections that this engine opens at most, those that reads share among them.
     pub connections_max: usize,
     /// How long a request waits for one of them, or for a new one to be made.
     pub connection_wait: Duration,

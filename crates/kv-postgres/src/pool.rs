@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures_util::future::try_join_all;
 use parking_lot::Mutex;
 use tablerock_kv::{Error, Health, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -17,6 +18,7 @@ use tokio_postgres::{Row, Statement};
 
 use crate::connection::Connection;
 use crate::failure::{breaks_connection, closed, translate};
+use crate::readers::Readers;
 use crate::statements::Statements;
 use crate::{PostgresOptions, Target};
 
@@ -29,22 +31,36 @@ pub(crate) type Parameters<'a> = [&'a (dyn ToSql + Sync)];
 /// Chooses a statement of a connection.
 pub(crate) type Pick = fn(&Statements) -> &Statement;
 
+/// A statement that only reads, one of several that are sent together.
+#[derive(Clone, Copy)]
+pub(crate) struct Query<'a> {
+    pub(crate) pick: Pick,
+    pub(crate) parameters: [&'a (dyn ToSql + Sync); 2],
+}
+
 pub(crate) struct Pool {
     pub(crate) target: Target,
     pub(crate) options: PostgresOptions,
+    /// How many there are to lend.
+    connections: usize,
     permits: Arc<Semaphore>,
     idle: Mutex<Vec<Connection>>,
+    pub(crate) readers: Option<Readers>,
     health: Mutex<Health>,
     is_closed: AtomicBool,
 }
 
 impl Pool {
     pub(crate) fn new(target: Target, options: PostgresOptions) -> Self {
+        let readers = Readers::of(&options);
+        let connections = options.connections_max.saturating_sub(readers.as_ref().map_or(0, Readers::count)).max(1);
         Self {
             target,
             options,
-            permits: Arc::new(Semaphore::new(options.connections_max.max(1))),
+            connections,
+            permits: Arc::new(Semaphore::new(connections)),
             idle: Mutex::default(),
+            readers,
             health: Mutex::new(Health::Healthy),
             is_closed: AtomicBool::new(false),
         }
@@ -64,7 +80,7 @@ impl Pool {
             Ok(Lease { lent, pool: self.clone(), state: State::Clean })
         });
         let leased = leased.await.unwrap_or_else(|_| {
-            let connections = self.options.connections_max;
+            let connections = self.connections;
             Err(Error::unavailable(format!("none of {connections} connections to the database was free for {wait:?}")))
         });
         leased.inspect_err(|error| self.note(Health::Down(error.message().to_owned())))
@@ -73,6 +89,14 @@ impl Pool {
     fn take_idle(&self) -> Option<Connection> {
         let mut idle = self.idle.lock();
         std::iter::from_fn(|| idle.pop()).find(|connection| !connection.client.is_closed())
+    }
+
+    /// Throws away what is idle and what reads share: what broke one connection has mostly broken all.
+    pub(crate) fn forget_connections(&self) {
+        self.idle.lock().clear();
+        if let Some(readers) = &self.readers {
+            readers.forget();
+        }
     }
 
     /// Runs a statement that only reads. One that met a broken connection is run again on a new one.
@@ -86,6 +110,18 @@ impl Pool {
         rows
     }
 
+    /// Runs statements that only read in one round trip, each as a transaction of its own. They are run again as
+    /// [one](Self::query) is.
+    pub(crate) async fn query_all(self: &Arc<Self>, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>> {
+        let mut lease = self.lease().await?;
+        let found = lease.query_all(queries).await;
+        if found.is_err() && lease.is_broken() {
+            drop(lease);
+            return self.lease().await?.query_all(queries).await;
+        }
+        found
+    }
+
     /// Runs a statement that changes rows, as a transaction of its own, and says how many those were.
     pub(crate) async fn execute(self: &Arc<Self>, pick: Pick, parameters: &Parameters<'_>) -> Result<u64> {
         self.lease().await?.execute(pick, parameters).await
@@ -93,6 +129,11 @@ impl Pool {
 
     pub(crate) fn health(&self) -> Health {
         self.health.lock().clone()
+    }
+
+    /// How long to wait for the database, whatever it was asked.
+    pub(crate) fn patience(&self) -> Duration {
+        self.options.statement_wait + GRACE
     }
 
     /// Remembers how the database is. A closed engine stays down.
@@ -114,7 +155,10 @@ impl Pool {
             self.is_closed.store(true, Ordering::Release);
             *health = Health::Down(closed().message().to_owned());
         }
-        let all = u32::try_from(self.options.connections_max.max(1)).unwrap_or(u32::MAX);
+        if let Some(readers) = &self.readers {
+            readers.close(&self.options).await;
+        }
+        let all = u32::try_from(self.connections).unwrap_or(u32::MAX);
         // Whoever is still at it after that is cut off when the runtime ends.
         let _ = timeout(self.options.statement_wait, self.permits.acquire_many(all)).await;
         self.permits.close();
@@ -142,9 +186,8 @@ impl Lease {
         &self.lent.as_ref().expect("a lease has its connection until it is dropped").0
     }
 
-    /// How long to wait for the database, whatever it was asked.
     pub(crate) fn patience(&self) -> Duration {
-        self.pool.options.statement_wait + GRACE
+        self.pool.patience()
     }
 
     pub(crate) async fn query(&mut self, pick: Pick, parameters: &Parameters<'_>) -> Result<Vec<Row>> {
@@ -152,6 +195,16 @@ impl Lease {
         let rows = connection.client.query(pick(&connection.statements), parameters);
         let rows = timeout(self.patience(), rows).await;
         self.judge("a read failed", rows.ok())
+    }
+
+    pub(crate) async fn query_all(&mut self, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>> {
+        let connection = self.connection();
+        // The driver sends a statement when it is first polled, and does not wait for the one before it.
+        let found = queries.iter().map(|query| async move {
+            connection.client.query((query.pick)(&connection.statements), &query.parameters).await
+        });
+        let found = timeout(self.patience(), try_join_all(found)).await;
+        self.judge("a read failed", found.ok())
     }
 
     pub(crate) async fn execute(&mut self, pick: Pick, parameters: &Parameters<'_>) -> Result<u64> {
@@ -203,7 +256,7 @@ impl Drop for Lease {
         }
         match self.state {
             State::Clean => self.pool.idle.lock().push(connection),
-            State::Broken => self.pool.idle.lock().clear(),
+            State::Broken => self.pool.forget_connections(),
             State::InTransaction => give_back_later(self.pool.clone(), connection, permit),
         }
     }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use database::DatabaseServer;
 use tablerock_kv::{Bytes, Commit, Engine, Error, ErrorKind, Health, Store};
 use tablerock_kv_postgres::{PostgresEngine, PostgresOptions, Target};
+use tokio::task::JoinHandle;
 
 const PATIENT: PostgresOptions = PostgresOptions {
     connections_max: 8,
@@ -104,6 +105,36 @@ async fn a_database_that_is_killed_again_and_again_loses_nothing_acknowledged() 
     }
 }
 
+/// Somebody else's transaction that locks every record.
+async fn hold_all_rows(database: &DatabaseServer) -> tokio_postgres::Client {
+    let (holder, connection) =
+        tokio_postgres::connect(&database.url_of("failures"), tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    holder.batch_execute("BEGIN; SELECT * FROM tablerock_records FOR UPDATE").await.unwrap();
+    holder
+}
+
+/// Writers of the record `held`.
+fn write_held(engine: &Arc<PostgresEngine>, count: usize) -> Vec<JoinHandle<Result<(), Error>>> {
+    let write = |engine: Arc<PostgresEngine>| async move { engine.commit(put("held", "2")).await };
+    (0..count).map(|_| tokio::spawn(write(engine.clone()))).collect()
+}
+
+async fn wait_until_blocked(holder: &tokio_postgres::Client, connections: usize) {
+    let blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    let give_up = Instant::now() + Duration::from_secs(20);
+    while count_of(holder, blocked).await < connections as i64 {
+        assert!(Instant::now() < give_up, "not {connections} connections wait for the row after 20 s");
+        // Within a transaction, the first look at the activity would be shown again and again.
+        holder.batch_execute("SELECT pg_stat_clear_snapshot()").await.unwrap();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn count_of(client: &tokio_postgres::Client, query: &str) -> i64 {
+    client.query_one(query, &[]).await.unwrap().get(0)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_row_that_somebody_holds_delays_its_writer_no_longer_than_the_bound() {
     let database = DatabaseServer::start();
@@ -115,18 +146,10 @@ async fn a_row_that_somebody_holds_delays_its_writer_no_longer_than_the_bound() 
     };
     let engine = open(&database, options).await;
     engine.commit(put("held", "1")).await.unwrap();
-    let (holder, connection) =
-        tokio_postgres::connect(&database.url_of("failures"), tokio_postgres::NoTls).await.unwrap();
-    tokio::spawn(connection);
-    holder.batch_execute("BEGIN; SELECT * FROM tablerock_records FOR UPDATE").await.unwrap();
+    let holder = hold_all_rows(&database).await;
 
     let started = Instant::now();
-    let writers: Vec<_> = (0..6)
-        .map(|_| {
-            let engine = engine.clone();
-            tokio::spawn(async move { engine.commit(put("held", "2")).await })
-        })
-        .collect();
+    let writers = write_held(&engine, 6);
     for writer in writers {
         let error = writer.await.unwrap().expect_err("the row is held");
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
@@ -137,6 +160,31 @@ async fn a_row_that_somebody_holds_delays_its_writer_no_longer_than_the_bound() 
     engine.commit(put("held", "3")).await.unwrap();
     assert_eq!(engine.get(b"p", b"held").await.unwrap().as_deref(), Some(&b"3"[..]));
     wait_for(&engine, "healthy", |health| *health == Health::Healthy).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reads_wait_neither_for_writers_nor_for_connections() {
+    let database = DatabaseServer::start();
+    let engine = open(&database, PATIENT).await;
+    engine.commit(put("held", "1")).await.unwrap();
+    let holder = hold_all_rows(&database).await;
+    let writers = write_held(&engine, 2 * PATIENT.connections_max);
+    // All connections but the one for reads.
+    wait_until_blocked(&holder, PATIENT.connections_max - 1).await;
+    let reads = (0..500).map(|_| engine.get(b"p", b"held"));
+    let started = Instant::now();
+    for value in futures_util::future::join_all(reads).await {
+        assert_eq!(value.unwrap().as_deref(), Some(&b"1"[..]));
+    }
+    assert!(started.elapsed() < PATIENT.connection_wait, "{:?}", started.elapsed());
+    let ours =
+        "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
+    holder.batch_execute("SELECT pg_stat_clear_snapshot()").await.unwrap();
+    assert_eq!(count_of(&holder, ours).await, PATIENT.connections_max as i64);
+    holder.batch_execute("ROLLBACK").await.unwrap();
+    for writer in writers {
+        let _ = writer.await.unwrap();
+    }
 }
 
 #[tokio::test]
