@@ -1,6 +1,6 @@
 //! The table directory: create, find and delete tables.
 
-use tablerock_kv::{Bytes, ScanLimits};
+use tablerock_kv::{Bytes, ScanLimits, Wanted};
 use tablerock_protocol::{ErrorCode, TableName, limits};
 
 use super::TableService;
@@ -13,6 +13,14 @@ use crate::{Error, Result, keys};
 pub struct Table {
     /// As it was spelled when the table was created.
     pub name: String,
+}
+
+/// Where the entities of a partition are, and what was read there on the way.
+#[derive(Debug)]
+pub(super) struct FoundPartition {
+    pub(super) partition: Bytes,
+    /// The values of the records that the operation is about, if they came with the table's row.
+    pub(super) values: Option<Vec<Option<Bytes>>>,
 }
 
 impl TableService {
@@ -89,20 +97,58 @@ impl TableService {
     /// The id of the table that an operation on entities names. Every such operation asks, so nothing else of the
     /// record is read.
     pub(super) async fn table_id(&self, account: &str, name: &str) -> Result<u64> {
-        let Some(known) = &self.known else { return self.stored_id(account, name).await };
+        let Some(known) = &self.known else {
+            return self.keep_guess(account, name, self.stored_record(account, name).await?.as_ref());
+        };
         match known.look_up(account, name) {
             Lookup::Found(id) => Ok(id),
             Lookup::Unknown(search) => {
-                let id = self.stored_id(account, name).await?;
+                let record = self.stored_record(account, name).await?.ok_or(ErrorCode::TableNotFound)?;
+                let id = TableRecord::decode_id(&record)?;
                 known.remember(search, id);
                 Ok(id)
             }
         }
     }
 
-    async fn stored_id(&self, account: &str, name: &str) -> Result<u64> {
-        let record = self.stored_record(account, name).await?.ok_or(ErrorCode::TableNotFound)?;
-        Ok(TableRecord::decode_id(&record)?)
+    /// Finds the partition that an operation on entities names. If the table's id can only be guessed, the records that
+    /// the operation is about are read with the row that tells whether the guess was right: one round trip for both.
+    pub(super) async fn find_partition(
+        &self,
+        account: &str,
+        table: &str,
+        partition_key: &str,
+        keys: &[Bytes],
+    ) -> Result<FoundPartition> {
+        let guess = if self.known.is_some() { None } else { self.guessed.get(account, table) };
+        let id = match guess {
+            None => self.table_id(account, table).await?,
+            Some(guess) => {
+                let partition = keys::entity_partition(guess, partition_key);
+                let row = keys::directory_key(&TableName::fold(table));
+                let wanted = [
+                    Wanted { partition: keys::directory_partition(account), keys: vec![row] },
+                    Wanted { partition: partition.clone(), keys: keys.to_vec() },
+                ];
+                let mut found = self.store.get_many(&wanted).await?.into_iter();
+                let row = found.next().and_then(|mut values| values.pop()).flatten();
+                let id = self.keep_guess(account, table, row.as_ref())?;
+                if id == guess {
+                    return Ok(FoundPartition { partition, values: found.next() });
+                }
+                id
+            }
+        };
+        Ok(FoundPartition { partition: keys::entity_partition(id, partition_key), values: None })
+    }
+
+    /// The id in a table's row, which is the next guess.
+    fn keep_guess(&self, account: &str, table: &str, row: Option<&Bytes>) -> Result<u64> {
+        let id = row.map(|row| TableRecord::decode_id(row)).transpose()?;
+        if self.guessed.get(account, table) != id {
+            self.guessed.keep(account, table, id);
+        }
+        Ok(id.ok_or(ErrorCode::TableNotFound)?)
     }
 
     pub(super) async fn table_record(&self, account: &str, name: &str) -> Result<Option<TableRecord>> {

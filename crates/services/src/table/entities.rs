@@ -4,6 +4,7 @@ use tablerock_kv::{Bytes, Transaction};
 use tablerock_protocol::entity::keys_size;
 use tablerock_protocol::{DateTime, ErrorCode, EtagCondition, limits};
 
+use super::directory::FoundPartition;
 use super::group::{Change, EntityGroup, EntityOperation};
 use super::{Properties, StoredEntity, TableService};
 use crate::{Error, Result, keys};
@@ -26,11 +27,14 @@ impl TableService {
         row_key: &str,
     ) -> Result<StoredEntity> {
         self.throttle.check_account(account)?;
-        let table_id = self.table_id(account, table).await?;
-        let partition = keys::entity_partition(table_id, partition_key);
+        let key = [keys::entity_key(row_key)];
+        let FoundPartition { partition, values } = self.find_partition(account, table, partition_key, &key).await?;
         self.throttle.check_partition(&partition, 1)?;
         self.load.read(account, table, partition_key, 1);
-        let value = self.store.get(&partition, &keys::entity_key(row_key)).await?;
+        let value = match values {
+            Some(values) => values.into_iter().next().flatten(),
+            None => self.store.get(&partition, &key[0]).await?,
+        };
         Ok(StoredEntity::open(value.ok_or(ErrorCode::ResourceNotFound)?)?)
     }
 
@@ -38,13 +42,13 @@ impl TableService {
     /// of the operation that caused it.
     pub async fn apply(&self, account: &str, group: &EntityGroup) -> Result<Vec<Outcome>> {
         self.throttle.check_account(account)?;
-        let table_id = self.table_id(account, group.table()).await.map_err(|error| error.at_index(0))?;
-        let partition = keys::entity_partition(table_id, group.partition_key());
+        let row_keys: Vec<Bytes> = group.operations().iter().map(|op| keys::entity_key(&op.row_key)).collect();
+        let found = self.find_partition(account, group.table(), group.partition_key(), &row_keys).await;
+        let FoundPartition { partition, values } = found.map_err(|error| error.at_index(0))?;
         self.throttle.check_partition(&partition, group.operations().len())?;
         self.load.write(account, group.table(), group.partition_key(), group.operations().len() as u64);
         self.timestamps.reserve().await?;
 
-        let row_keys: Vec<Bytes> = group.operations().iter().map(|op| keys::entity_key(&op.row_key)).collect();
         let decide = |tx: &mut Transaction| {
             let current = row_keys.iter().map(|key| current(tx, key)).collect::<Result<Vec<_>>>()?;
             // All entities of a group get one Timestamp, later than any that they had.
@@ -58,7 +62,13 @@ impl TableService {
                 .collect()
         };
         let announcement = self.sketches.as_ref().map(|sketches| sketches.announce(&partition, &row_keys));
-        let outcome = self.store.transact(&partition, row_keys.clone(), decide).await;
+        let outcome = match values {
+            Some(values) => {
+                let seen = row_keys.iter().cloned().zip(values).collect();
+                self.store.transact_seen(&partition, seen, decide).await
+            }
+            None => self.store.transact(&partition, row_keys.clone(), decide).await,
+        };
         if let Some(announcement) = announcement {
             announcement.over();
         }

@@ -101,7 +101,7 @@ impl Deletion<'_> {
 }
 
 /// Accounts' names have no colon.
-fn key(account: &str, table: &str) -> String {
+pub(super) fn key(account: &str, table: &str) -> String {
     let mut key = String::with_capacity(account.len() + 1 + table.len());
     key.push_str(account);
     key.push(':');

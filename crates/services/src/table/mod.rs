@@ -4,6 +4,7 @@ mod acl;
 mod directory;
 mod entities;
 mod group;
+mod guessed_tables;
 mod known_tables;
 mod plan;
 mod query;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 use tablerock_kv::{Bytes, Clock, Store};
 
+use guessed_tables::GuessedTables;
 use known_tables::KnownTables;
 use sketch::Sketches;
 
@@ -52,6 +54,7 @@ pub struct TableService {
     throttle: Throttle,
     load: Load,
     known: Option<KnownTables>,
+    guessed: GuessedTables,
     sketches: Option<Sketches>,
 }
 
@@ -63,7 +66,17 @@ impl TableService {
         let load = Load::new(clock.clone());
         let known = KnownTables::of(&store);
         let sketches = Sketches::of(&store, &clock);
-        Ok(Self { store, clock, timestamps, table_ids, throttle, load, known, sketches })
+        Ok(Self {
+            store,
+            clock,
+            timestamps,
+            table_ids,
+            throttle,
+            load,
+            known,
+            guessed: GuessedTables::default(),
+            sketches,
+        })
     }
 
     /// Which tables and partitions are read and written most.

@@ -1,0 +1,63 @@
+//! The ids that tables had when they were last looked up, in a store that others change as well.
+//!
+//! A guess is never trusted. It says where an entity will be if the table is still the one that it was, so that the entity
+//! and the table's row in the directory can be read together; the row then tells whether the guess was right.
+
+use std::collections::HashMap;
+
+use parking_lot::RwLock;
+
+use super::known_tables::key;
+
+/// Beyond this many tables, all are forgotten and looked up again.
+const TABLES_MAX: usize = 10_000;
+
+#[derive(Debug, Default)]
+pub(super) struct GuessedTables(RwLock<HashMap<String, u64>>);
+
+impl GuessedTables {
+    pub(super) fn get(&self, account: &str, table: &str) -> Option<u64> {
+        self.0.read().get(&key(account, table)).copied()
+    }
+
+    /// Keeps what the directory says: an id, or that there is no such table.
+    pub(super) fn keep(&self, account: &str, table: &str, id: Option<u64>) {
+        let key = key(account, table);
+        let mut tables = self.0.write();
+        match id {
+            Some(id) => {
+                if tables.len() >= TABLES_MAX && !tables.contains_key(&key) {
+                    tables.clear();
+                }
+                tables.insert(key, id);
+            }
+            None => drop(tables.remove(&key)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_that_was_seen_is_guessed() {
+        let tables = GuessedTables::default();
+        assert_eq!(tables.get("account", "People"), None);
+        for id in [Some(7), Some(8), None] {
+            tables.keep("account", "People", id);
+            assert_eq!(tables.get("account", "pEOPLE"), id);
+            assert_eq!(tables.get("other", "People"), None);
+        }
+    }
+
+    #[test]
+    fn no_more_than_so_many_tables_are_remembered() {
+        let tables = GuessedTables::default();
+        for number in 0..=TABLES_MAX {
+            tables.keep("account", &format!("Table{number}"), Some(1));
+        }
+        assert!(tables.0.read().len() <= TABLES_MAX);
+        assert_eq!(tables.get("account", &format!("Table{TABLES_MAX}")), Some(1));
+    }
+}
