@@ -154,34 +154,48 @@ async fn bulk_inserts(table: &TableClient) -> Result<f64, AnyError> {
 async fn point_reads(table: &TableClient, bare: &Bare, side_by_side: usize) -> Result<(f64, f64), AnyError> {
     let (mut hyper, mut ours) = (0, 0);
     for _ in 0..TURNS {
-        hyper += count(side_by_side, async |number| bare.read(number).await).await?;
-        ours += count(side_by_side, async |number| {
-            let (partition, row) = key(number);
-            let read: Employee = table.get(&partition, &row).await?;
-            assert_eq!(read.id, row);
-            Ok(())
-        })
-        .await?;
+        hyper += count(bare, side_by_side).await?;
+        ours += count(table, side_by_side).await?;
     }
     let rate = |reads: usize| reads as f64 / (TURN * TURNS).as_secs_f64();
     Ok((rate(hyper), rate(ours)))
 }
 
-/// How many reads loops side by side make in a turn.
-async fn count(side_by_side: usize, read: impl AsyncFn(usize) -> Result<(), AnyError>) -> Result<usize, AnyError> {
+/// Whoever reads an entity by its keys.
+trait Reader: Clone + Send + Sync + 'static {
+    fn read(&self, number: usize) -> impl Future<Output = Result<(), AnyError>> + Send;
+}
+
+/// How many reads loops side by side make in a turn. Each loop is a task of its own, as the requests of an application
+/// are.
+async fn count<R: Reader>(reader: &R, side_by_side: usize) -> Result<usize, AnyError> {
     let started = Instant::now();
-    let loops = (0..side_by_side).map(async |place| {
-        let mut count = 0;
-        while started.elapsed() < TURN {
-            read(place + count * side_by_side).await?;
-            count += 1;
-        }
-        Ok::<usize, AnyError>(count)
+    let loops = (0..side_by_side).map(|place| {
+        let reader = reader.clone();
+        tokio::spawn(async move {
+            let mut count = 0;
+            while started.elapsed() < TURN {
+                reader.read(place + count * side_by_side).await?;
+                count += 1;
+            }
+            Ok::<usize, AnyError>(count)
+        })
     });
-    Ok(try_join_all(loops).await?.into_iter().sum())
+    let counts = try_join_all(loops).await?;
+    counts.into_iter().sum()
+}
+
+impl Reader for TableClient {
+    async fn read(&self, number: usize) -> Result<(), AnyError> {
+        let (partition, row) = key(number);
+        let read: Employee = self.get(&partition, &row).await?;
+        assert_eq!(read.id, row);
+        Ok(())
+    }
 }
 
 /// The same requests by hyper alone, with a signature that is made once, and their answers read and thrown away.
+#[derive(Clone)]
 struct Bare {
     client: Client<HttpConnector, Empty<Bytes>>,
     base: String,
@@ -194,7 +208,9 @@ impl Bare {
         let client = Client::builder(TokioExecutor::new()).build_http();
         Ok(Self { client, base: format!("{}/{}", table.endpoint(), table.name()), sas })
     }
+}
 
+impl Reader for Bare {
     async fn read(&self, number: usize) -> Result<(), AnyError> {
         let (partition, row) = key(number);
         let url = format!("{}(PartitionKey='{partition}',RowKey='{row}')?{}", self.base, self.sas.as_str());
