@@ -12,7 +12,7 @@
 //! - [`session`], [`table`], [`queue`], [`container`]: what one case works with; what it made is dropped after it.
 //! - [`batch`]: entity group transactions, written and read.
 //! - [`expect`], [`pattern`], [`xml`]: saying what was expected, readably.
-//! - [`case`], [`cases`], [`error_codes`]: the cases, and which of them provokes which published error code.
+//! - [`case`], [`mod@cases`], [`error_codes`]: the cases, and which of them provokes which published error code.
 //! - [`runner`], [`known`]: running them, and the checked-in differences of a target.
 
 pub mod batch;

@@ -60,7 +60,7 @@ impl Verdict {
     }
 }
 
-/// Runs the cases, at most [`CONCURRENT_CASES_MAX`] at once; the verdicts come in the order of the cases.
+/// Runs the cases, at most `CONCURRENT_CASES_MAX` at once; the verdicts come in the order of the cases.
 pub async fn run(shared: Arc<Shared>, cases: &[Case]) -> Vec<Verdict> {
     let permits = Arc::new(Semaphore::new(CONCURRENT_CASES_MAX));
     let mut running = JoinSet::new();

@@ -1,4 +1,4 @@
-//! The steps that cargo does for us: formatting, lints, unit tests, and the binaries under test.
+//! The steps that cargo does for us: formatting, lints, documentation, unit tests, and the binaries under test.
 
 use std::fs;
 use std::path::Path;
@@ -18,6 +18,12 @@ pub(crate) fn fmt(workspace: &Workspace) -> Row {
 
 pub(crate) fn lint(workspace: &Workspace) -> Row {
     step(workspace, "lint", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], 20 * MINUTE)
+}
+
+/// The pages of every library: a link that leads nowhere is a failure.
+pub(crate) fn doc(workspace: &Workspace) -> Row {
+    let strict = "build.rustdocflags=['-D', 'warnings']";
+    step(workspace, "doc", &["doc", "--workspace", "--lib", "--no-deps", "--config", strict], 10 * MINUTE)
 }
 
 /// Unit tests, engine suites and doc tests of every crate; the row counts the tests.

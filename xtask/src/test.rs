@@ -77,6 +77,9 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], table_port: u16) -> Resu
     });
     if wants(Part::Lint) && summary.is_success() {
         summary.push(checks::lint(workspace));
+        if summary.is_success() {
+            summary.push(checks::doc(workspace));
+        }
     }
     if wants(Part::Unit) && summary.is_success() {
         // Some of the tests start a database.
