@@ -21,7 +21,10 @@ pub(crate) fn lines(settings: &Settings, services: &Services, admin: Option<Sock
         named.map(|(name, address)| format!("Tablerock {name} service is successfully listening at {}", root(address)));
     let mut lines = listening.to_vec();
     if let Some(admin) = admin {
-        lines.push(format!("Health and metrics: http://{0}/health, http://{0}/metrics", reachable(admin)));
+        lines.push(format!(
+            "Health, metrics, load: http://{0}/health, http://{0}/metrics, http://{0}/load",
+            reachable(admin)
+        ));
     }
     lines.push(match &settings.data {
         DataPlace::Folder(data) => format!("Data: {}", data.display()),
