@@ -58,7 +58,7 @@ impl Encryption {
         self
     }
 
-    pub(super) fn is_chosen(&self, partition_key: &str, row_key: &str, name: &str) -> bool {
+    pub(crate) fn is_chosen(&self, partition_key: &str, row_key: &str, name: &str) -> bool {
         self.properties.as_ref().is_some_and(|resolver| resolver(partition_key, row_key, name))
     }
 

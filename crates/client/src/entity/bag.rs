@@ -106,9 +106,21 @@ impl Entity {
         self.properties.push(Property { name: name.into(), value });
     }
 
-    /// Has a property encrypted when the entity is written.
-    pub(crate) fn mark_encrypted(&mut self, name: impl Into<Cow<'static, str>>) {
-        self.encrypted.push(name.into());
+    /// Has a property encrypted when the entity is written, as `#[entity(encrypt)]` does for a struct. A table's client
+    /// that has no encryption refuses to write it.
+    ///
+    /// ```
+    /// use tablerock_client::Entity;
+    ///
+    /// let mut ann = Entity::new("Sales", "00001").with("Name", "Ann").with("Salary", "93,000");
+    /// ann.mark_encrypted("Salary");
+    /// assert_eq!(ann.encrypted().collect::<Vec<_>>(), ["Salary"]);
+    /// ```
+    pub fn mark_encrypted(&mut self, name: impl Into<Cow<'static, str>>) {
+        let name = name.into();
+        if !self.is_encrypted(&name) {
+            self.encrypted.push(name);
+        }
     }
 
     /// The properties that are encrypted when the entity is written: those that its type marks with

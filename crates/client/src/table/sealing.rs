@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Entity, Error, Result};
+use crate::{Entity, Error, Result, TableClient};
 
 /// Whether and how a table's entities are encrypted. The default is that they are not.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +39,18 @@ impl Sealing {
     pub(super) fn selection<'s>(&self, select: &'s str) -> Cow<'s, str> {
         Cow::Borrowed(select)
     }
+
+    fn is_chosen(&self, _: &str, _: &str, _: &str) -> bool {
+        false
+    }
+}
+
+impl TableClient {
+    /// Whether this client encrypts a property of whatever entity it writes under these keys: whether the resolver of
+    /// its encryption, if it has one, says so. What an entity itself marks, [`Entity::encrypted`] tells.
+    pub fn encrypts(&self, partition_key: &str, row_key: &str, name: &str) -> bool {
+        self.sealing.is_chosen(partition_key, row_key, name)
+    }
 }
 
 #[cfg(feature = "encryption")]
@@ -48,7 +60,6 @@ mod with_encryption {
     use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
     use super::*;
-    use crate::TableClient;
     use crate::encryption::{Encryption, EncryptionError, METADATA_1, METADATA_2};
 
     /// Keys of a page's entities that are unwrapped together, which matters when the keys are in a service.
@@ -91,6 +102,11 @@ mod with_encryption {
                 Some(_) => Cow::Owned(format!("{select},{METADATA_1},{METADATA_2}")),
                 None => Cow::Borrowed(select),
             }
+        }
+
+        pub(super) fn is_chosen(&self, partition_key: &str, row_key: &str, name: &str) -> bool {
+            let encryption = self.encryption.as_ref();
+            encryption.is_some_and(|encryption| encryption.is_chosen(partition_key, row_key, name))
         }
     }
 

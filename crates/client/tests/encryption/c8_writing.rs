@@ -34,6 +34,8 @@ async fn c8_a_resolver_chooses_by_partition_row_and_name() {
         table.insert(&entity).await.unwrap();
         let stored: Entity = table.without_encryption().get(partition, row).await.unwrap();
         assert_eq!((is_binary(&stored, "Secret"), is_binary(&stored, "Plain")), (is_chosen, false));
+        assert_eq!(table.encrypts(partition, row, "Secret"), is_chosen);
+        assert!(!table.without_encryption().encrypts(partition, row, "Secret"));
         let read: Entity = table.get(partition, row).await.unwrap();
         assert_eq!(read.properties(), entity.properties());
     }
@@ -108,6 +110,18 @@ async fn c8_what_was_read_encrypted_is_written_encrypted_whatever_its_type() {
         assert_eq!(table.get::<Employee>("Sales", row).await.unwrap().salary, "94,000 €");
     }
     assert!(matches!(table.without_encryption().insert_or_replace(&copy).await, Err(Error::Invalid(_))));
+}
+
+#[tokio::test]
+async fn c8_a_bag_can_mark_what_is_to_be_encrypted() {
+    let account = Account::open().await;
+    let table = account.table().await.with_encryption(encryption());
+    let mut entity = Entity::new("p", "r").with("Secret", "x").with("Plain", "y");
+    entity.mark_encrypted("Secret");
+    assert!(matches!(table.without_encryption().insert(&entity).await, Err(Error::Invalid(_))));
+    table.insert(&entity).await.unwrap();
+    let stored: Entity = table.without_encryption().get("p", "r").await.unwrap();
+    assert!(is_binary(&stored, "Secret") && !is_binary(&stored, "Plain"));
 }
 
 #[tokio::test]
