@@ -8,7 +8,7 @@ use tablerock_kv::{Error, Result};
 
 use crate::directory::Directory;
 use crate::failure::translate;
-use crate::{LocalOptions, journal};
+use crate::{LocalOptions, journal, manifest};
 
 /// The longest physical key, that is partition and key with their delimiters: fjall counts it with 16 bits.
 pub(crate) const KEY_BYTES_MAX: usize = u16::MAX as usize;
@@ -85,15 +85,11 @@ pub(crate) fn open(directory: &Directory, options: &LocalOptions) -> Result<Hand
 /// Fails if a file is missing without which fjall would take the data for something that never came to be, and begin
 /// anew: a keyspace without the file that names its tables, or all journals.
 fn check_whole(data: &Path) -> Result<()> {
-    let keyspaces = (0..KEYSPACES).map(|id| data.join(format!("keyspaces/{id}/current")));
-    let missing = keyspaces.into_iter().find(|path| !path.exists());
-    let missing = match missing {
-        None if journal::newest(data)?.is_none() => Some(data.join("0.jnl")),
-        missing => missing,
-    };
-    match missing {
-        None => Ok(()),
-        Some(path) => {
+    (0..KEYSPACES).try_for_each(|id| manifest::check(&data.join(format!("keyspaces/{id}"))))?;
+    match journal::newest(data)? {
+        Some(_) => Ok(()),
+        None => {
+            let path = data.join("0.jnl");
             Err(Error::corrupt(format!("{} is missing; restore the directory from a backup", path.display())))
         }
     }

@@ -31,6 +31,7 @@
 //! | `engine` | the contract: what each call does, and the threads' life |
 //! | `directory`, `format` | the data directory: its lock and its format |
 //! | `journal` | the end of the journal after a power cut |
+//! | `manifest` | the files that name tables, looked at before fjall does |
 //! | `database` | fjall as we set it up |
 //! | `view` | what readers see |
 //! | `overlay` | what is on its way to disk |
@@ -51,6 +52,7 @@ mod format;
 mod garbage;
 mod intents;
 mod journal;
+mod manifest;
 mod options;
 mod overlay;
 mod queue;

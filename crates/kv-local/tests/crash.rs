@@ -151,6 +151,28 @@ async fn a_missing_file_is_not_taken_for_a_new_beginning() {
     }
 }
 
+/// fjall panics over some of these bytes, and while it cleans up after that once more, which ends the process.
+#[tokio::test]
+async fn a_flipped_bit_in_what_names_the_tables_is_corrupt_wherever_it_is() {
+    let copy = copy_of_a_running_engine().await;
+    for keyspace in 0..3 {
+        let folder = copy.path().join(format!("store/keyspaces/{keyspace}"));
+        let number = u64::from_le_bytes(fs::read(folder.join("current")).unwrap()[..8].try_into().unwrap());
+        for path in [folder.join("current"), folder.join(format!("v{number}"))] {
+            let bytes = fs::read(&path).unwrap();
+            for place in 0..bytes.len() {
+                let mut damaged = bytes.clone();
+                damaged[place] ^= 1 << (place % 8);
+                fs::write(&path, damaged).unwrap();
+                let error = LocalEngine::open(copy.path()).expect_err("a bit has flipped");
+                assert_eq!(error.kind(), ErrorKind::Corrupt, "byte {place} of {}: {error}", path.display());
+            }
+            fs::write(&path, bytes).unwrap();
+        }
+    }
+    assert_eq!(whole_commits(copy.path()).await, COMMITS);
+}
+
 #[tokio::test]
 async fn a_damaged_table_is_corrupt() {
     let directory = tempfile::tempdir().unwrap();
