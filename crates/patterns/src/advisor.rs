@@ -5,6 +5,8 @@ use std::collections::HashMap;
 
 /// Fewer keys than this say nothing.
 const KEYS_MIN: usize = 32;
+/// Fewer changes of a key than this lead nowhere.
+const STEPS_MIN: usize = 8;
 /// How much of a sequence has to show a trait for it to be one.
 const SHARE: f64 = 0.9;
 
@@ -17,7 +19,7 @@ pub enum Finding {
     Prepend,
     /// Nearly all writes go to one partition.
     HotPartition,
-    /// Keys are times that only go on: entries of a log.
+    /// Keys are times that only go on, and nothing spreads them: entries of a log.
     LogData,
 }
 
@@ -59,7 +61,8 @@ pub fn advise<'a>(keys: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<Adv
     if is_one(&partitions) {
         findings.push(Finding::HotPartition);
     }
-    if is_log(&partitions) || is_log(&rows) {
+    // Times in the RowKey, below PartitionKeys that spread, are what the log tail pattern is made of.
+    if is_log(&partitions) || (is_one(&partitions) && is_log(&rows)) {
         findings.push(Finding::LogData);
     }
     findings.into_iter().map(Finding::advice).collect()
@@ -104,7 +107,7 @@ fn is_going(keys: &[&str], order: Ordering) -> bool {
         steps_count += 1;
         same += usize::from(step == order);
     }
-    steps_count * 4 >= keys.len() && is_share(same, steps_count)
+    steps_count >= STEPS_MIN && is_share(same, steps_count)
 }
 
 fn is_one(keys: &[&str]) -> bool {
@@ -152,8 +155,24 @@ mod tests {
         assert_eq!(found(|n| (one(), format!("{}", n * 7919 % 200))), [Finding::HotPartition]);
         let log = |n: usize| (format!("2026-11-16T08:{:02}:{:02}Z", n / 60, n % 60), one());
         assert_eq!(found(log), [Finding::Append, Finding::LogData]);
-        let ticks = |n: usize| (format!("{}", n % 7), format!("{:019}", 638_000_000_000_000_000_u64 + n as u64));
-        assert_eq!(found(ticks), [Finding::LogData]);
+        let ticks = |n: usize| (one(), format!("{:019}", 638_000_000_000_000_000_u64 + n as u64));
+        assert_eq!(found(ticks), [Finding::HotPartition, Finding::LogData]);
+    }
+
+    /// Partitions by the minute, with several entities each.
+    #[test]
+    fn d_append_and_prepend_are_seen_through_runs_of_one_key() {
+        assert_eq!(found(|n| (format!("m{:04}", n / 10), format!("{:03}", n * 7 % 10))), [Finding::Append]);
+        assert_eq!(found(|n| (format!("m{:04}", 99 - n / 10), format!("{:03}", n * 7 % 10))), [Finding::Prepend]);
+    }
+
+    /// What the advice for growing keys recommends must not be the next thing that it warns of.
+    #[test]
+    fn d_the_log_tail_pattern_is_left_alone() {
+        for sign in [1, -1] {
+            let ticks = |n: usize| format!("{:019}", 638_000_000_000_000_000_i64 + sign * n as i64);
+            assert_eq!(found(|n| (format!("{:06}", n * 7919 % 13), ticks(n))), []);
+        }
     }
 
     #[test]
