@@ -3,7 +3,7 @@
 mod stage;
 
 use stage::{Stage, employee};
-use tablerock_client::{Result, TableClient, TableEntity};
+use tablerock_client::{Entity, Result, TableClient, TableEntity, Write};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -46,10 +46,10 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     stage.close().await
 }
 
-/// What is said twice is changed twice, in one transaction.
+/// What is said twice is changed twice, in one transaction, and nothing else is.
 async fn change_manager(company: &TableClient, manager: &stage::Employee) -> Result<()> {
-    let mut department: Department = company.get("Sales", "department").await?;
-    department.manager_email.clone_from(&manager.email);
-    let group = company.transaction().insert_or_replace(manager).insert_or_replace(&department);
-    group.commit().await.map(drop)
+    let manager = manager.to_entity()?.only(&["Email"]);
+    let department = Entity::new("Sales", "department").with("ManagerEmail", manager.property::<String>("Email")?);
+    let changes = [&manager, &department].map(|change| Write::merge(change).any_version());
+    company.transaction().writes(changes).commit().await.map(drop)
 }

@@ -2,13 +2,20 @@
 //! queue message and steps that can be repeated.
 
 use serde::{Deserialize, Serialize};
-use tablerock_client::{Entity, QueueClient, Result, TableClient};
+use tablerock_client::{DateTime, Entity, Error, ErrorCode, QueueClient, Result, TableClient};
 
 use crate::intents::{Intents, Resumed, Taken};
 use crate::optimistic::{Tries, unless_lost};
 
+/// In the archive: the Timestamp of the version that was copied. Versions of one entity differ in it, and later ones have a
+/// later one.
+const VERSION: &str = "ArchivedVersion";
+
 /// Moves entities from a table of current ones to an archive. At no time is an entity in neither, and when its message
-/// is done it is in the archive only.
+/// is done it is in the archive only, in its last version: a worker that stood still for long changes nothing.
+///
+/// A request is for whatever is under its keys. Who puts another entity there while the message of the first may still
+/// come back has that one moved as well.
 ///
 /// ```no_run
 /// # use tablerock_client::{QueueServiceClient, TableServiceClient};
@@ -87,11 +94,34 @@ impl Archive {
             let Some(entity) = self.current.get_if_exists::<Entity>(partition_key, row_key).await? else {
                 return Ok(());
             };
-            self.archive.insert_or_replace(&entity).await?;
-            if unless_lost(self.current.delete(&entity).await)?.is_some() {
+            let is_kept = self.keep(&entity).await?.is_some();
+            if is_kept && unless_lost(self.current.delete(&entity).await)?.is_some() {
                 return Ok(());
             }
             tries.lost().await?;
+        }
+    }
+
+    /// Puts a version into the archive, unless it or a later one is there. `None` if another worker was faster.
+    async fn keep(&self, entity: &Entity) -> Result<Option<()>> {
+        let version = entity.timestamp.ok_or_else(|| Error::Answer("it has no Timestamp".to_owned()))?;
+        let copy = entity.copy_at(&entity.partition_key, &entity.row_key).with(VERSION, version);
+        let Some(archived) = self.archived(entity).await? else {
+            return unless_lost(self.archive.insert(&copy).await.map(drop));
+        };
+        if archived.property::<Option<DateTime>>(VERSION)? >= Some(version) {
+            return Ok(Some(()));
+        }
+        let over = archived.etag.ok_or_else(|| Error::Answer("it has no ETag".to_owned()))?;
+        unless_lost(self.archive.replace(&copy).if_match(over).await.map(drop))
+    }
+
+    /// What the archive has of an entity, without its properties.
+    async fn archived(&self, entity: &Entity) -> Result<Option<Entity>> {
+        match self.archive.get_properties(&entity.partition_key, &entity.row_key, &[VERSION]).await {
+            Ok(archived) => Ok(Some(archived)),
+            Err(error) if error.code() == Some(ErrorCode::ResourceNotFound) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 }

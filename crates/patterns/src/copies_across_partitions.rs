@@ -4,11 +4,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use tablerock_client::{Entity, QueueClient, Result, TableClient, TableEntity};
 
-use crate::intents::{Begun, Intents, Resumed, Taken};
-use crate::optimistic::{Tries, unless_lost};
+use crate::followers::{Followed, Follower};
+use crate::intents::{Intents, Resumed};
 
 type CopyKeys = dyn Fn(&Entity) -> Vec<(String, String)> + Send + Sync;
 
@@ -29,16 +28,13 @@ type CopyKeys = dyn Fn(&Entity) -> Vec<(String, String)> + Send + Sync;
 /// ```
 #[derive(Clone)]
 pub struct CopiesAcrossPartitions {
-    table: TableClient,
-    intents: Intents<Change>,
-    copy_keys: Arc<CopyKeys>,
+    followed: Followed<Copies>,
 }
 
-/// An entity that is about to change, and the copies that this may concern: those of the version before and after.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Change {
-    entity: (String, String),
-    copies: Vec<(String, String)>,
+#[derive(Clone)]
+struct Copies {
+    table: TableClient,
+    keys: Arc<CopyKeys>,
 }
 
 impl CopiesAcrossPartitions {
@@ -49,117 +45,63 @@ impl CopiesAcrossPartitions {
         poison: QueueClient,
         copy_keys: impl Fn(&Entity) -> Vec<(String, String)> + Send + Sync + 'static,
     ) -> Self {
-        Self { table, intents: Intents::new(queue, poison), copy_keys: Arc::new(copy_keys) }
+        let copies = Copies { table: table.clone(), keys: Arc::new(copy_keys) };
+        Self { followed: Followed::new(table, queue, poison, copies) }
     }
 
     /// The same with other settings for its queue.
     #[must_use]
     pub fn with_intents(mut self, change: impl FnOnce(Intents<()>) -> Intents<()>) -> Self {
-        self.intents = self.intents.map_settings(change);
+        self.followed.intents = self.followed.intents.map_settings(change);
         self
     }
 
     /// Creates the queues unless they exist.
     pub async fn create_queues_if_not_exist(&self) -> Result<()> {
-        self.intents.create_if_not_exists().await
+        self.followed.intents.create_if_not_exists().await
     }
 
     /// The table, for reading.
     pub fn table(&self) -> &TableClient {
-        &self.table
+        &self.followed.table
     }
 
     /// Adds an entity or replaces it, and then its copies.
     pub async fn put(&self, entity: &impl TableEntity) -> Result<()> {
-        let entity = entity.to_entity()?;
-        let mut tries = Tries::to_change("the entity");
-        loop {
-            let before = self.read(&entity.partition_key, &entity.row_key).await?;
-            let begun = self.begin(&entity, [before.as_ref(), Some(&entity)]).await?;
-            let written = match before.and_then(|before| before.etag) {
-                Some(etag) => self.table.replace(&entity).if_match(etag).await,
-                None => self.table.insert(&entity).await,
-            };
-            let written = unless_lost(written)?;
-            self.end(begun).await?;
-            if written.is_some() {
-                return Ok(());
-            }
-            tries.lost().await?;
-        }
+        self.followed.put(&entity.to_entity()?).await
     }
 
     /// Deletes an entity, if it exists, and then its copies.
     pub async fn delete(&self, partition_key: &str, row_key: &str) -> Result<()> {
-        let mut tries = Tries::to_change("the entity");
-        loop {
-            let Some(before) = self.read(partition_key, row_key).await? else { return Ok(()) };
-            let begun = self.begin(&before, [Some(&before), None]).await?;
-            let deleted = unless_lost(self.table.delete(&before).await)?;
-            self.end(begun).await?;
-            if deleted.is_some() {
-                return Ok(());
-            }
-            tries.lost().await?;
-        }
+        self.followed.delete(partition_key, row_key).await
     }
 
     /// Resumes what a writer has left.
     pub async fn work_once(&self) -> Result<Resumed> {
-        let begun = match self.intents.take().await? {
-            Taken::Intent(begun) => begun,
-            Taken::Nothing => return Ok(Resumed::Nothing),
-            Taken::Poison => return Ok(Resumed::Poisoned),
-        };
-        let outcome = self.make_equal(&begun.intent).await;
-        self.intents.conclude(begun, outcome).await
+        self.followed.work_once().await
+    }
+}
+
+impl Follower for Copies {
+    type Place = (String, String);
+
+    fn places(&self, entity: &Entity) -> Vec<(String, String)> {
+        (self.keys)(entity)
     }
 
-    async fn begin(&self, entity: &Entity, versions: [Option<&Entity>; 2]) -> Result<Begun<Change>> {
-        let mut copies: Vec<_> = versions.into_iter().flatten().flat_map(|version| (self.copy_keys)(version)).collect();
-        copies.sort();
-        copies.dedup();
-        let entity = (entity.partition_key.clone(), entity.row_key.clone());
-        self.intents.begin(Change { entity, copies }).await
+    async fn put(&self, (partition_key, row_key): &(String, String), entity: &Entity) -> Result<()> {
+        self.table.insert_or_replace(&entity.copy_at(partition_key, row_key)).await.map(drop)
     }
 
-    async fn end(&self, begun: Begun<Change>) -> Result<()> {
-        self.make_equal(&begun.intent).await?;
-        self.intents.finish(begun).await
-    }
-
-    /// Makes copies what the entity says now, and looks whether it still says so: whoever has written an old version
-    /// over a newer one finds out and does it again.
-    async fn make_equal(&self, Change { entity: (partition_key, row_key), copies }: &Change) -> Result<()> {
-        let mut tries = Tries::to_change("the entity");
-        loop {
-            let entity = self.read(partition_key, row_key).await?;
-            let wanted = entity.as_ref().map(|entity| (self.copy_keys)(entity)).unwrap_or_default();
-            for (partition, row) in copies {
-                match &entity {
-                    Some(entity) if wanted.iter().any(|key| (&key.0, &key.1) == (partition, row)) => {
-                        self.table.insert_or_replace(&entity.copy_at(partition, row)).await?;
-                    }
-                    _ => drop(self.table.delete_at(partition, row).any_version().if_exists().await?),
-                }
-            }
-            let now = self.read(partition_key, row_key).await?;
-            let version = |entity: Option<Entity>| entity.and_then(|entity| entity.etag);
-            if version(now) == version(entity) {
-                return Ok(());
-            }
-            tries.lost().await?;
-        }
-    }
-
-    async fn read(&self, partition_key: &str, row_key: &str) -> Result<Option<Entity>> {
-        self.table.get_if_exists(partition_key, row_key).await
+    async fn clear(&self, (partition_key, row_key): &(String, String), _: &str) -> Result<()> {
+        self.table.delete_at(partition_key, row_key).any_version().if_exists().await.map(drop)
     }
 }
 
 impl fmt::Debug for CopiesAcrossPartitions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Followed { table, intents, .. } = &self.followed;
         let mut shown = f.debug_struct("CopiesAcrossPartitions");
-        shown.field("table", &self.table.name()).field("intents", &self.intents).finish_non_exhaustive()
+        shown.field("table", &table.name()).field("intents", intents).finish_non_exhaustive()
     }
 }

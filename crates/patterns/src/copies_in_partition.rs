@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tablerock_client::{Entity, Error, Result, TableClient, TableEntity, Write};
+use tablerock_client::{Entity, Error, Property, Result, TableClient, TableEntity, Write};
 
 type RowKeys = dyn Fn(&Entity) -> Vec<String> + Send + Sync;
 
@@ -47,16 +47,19 @@ impl CopiesInPartition {
 
     /// Adds an entity and its copies; its own RowKey is made from its properties.
     pub async fn insert(&self, entity: &impl TableEntity) -> Result<()> {
-        let entity = entity.to_entity()?;
-        let writes = self.keys(&entity)?.into_iter().map(|key| Write::insert(&copy(&entity, key)));
+        let mut entity = entity.to_entity()?;
+        let keys = self.keys(&entity)?;
+        self.mark_secrets(&mut entity, &keys);
+        let writes = keys.into_iter().map(|key| Write::insert(&copy(&entity, key)));
         self.table.transaction().writes(writes).commit().await.map(drop)
     }
 
     /// Puts an entity in the place of the version that was read under its own RowKey, with all its copies. Copies whose
     /// keys it has no more are gone.
     pub async fn replace(&self, read: &Entity, changed: &impl TableEntity) -> Result<()> {
-        let changed = changed.to_entity()?;
+        let mut changed = changed.to_entity()?;
         let (before, after) = (self.keys(read)?, self.keys(&changed)?);
+        self.mark_secrets(&mut changed, &after);
         if before[0] != after[0] || read.row_key != before[0] || read.partition_key != changed.partition_key {
             return Err(Error::Invalid("an entity keeps its own keys; to move it, delete it and insert it".to_owned()));
         }
@@ -79,6 +82,14 @@ impl CopiesInPartition {
         }
         let copies = keys[1..].iter().map(|key| Write::delete_at(&read.partition_key, key).any_version());
         self.table.transaction().delete(read).writes(copies).commit().await.map(drop)
+    }
+
+    /// What is a secret under one of the keys is one under all of them.
+    fn mark_secrets(&self, entity: &mut Entity, row_keys: &[String]) {
+        let is_secret = |name: &str| row_keys.iter().any(|key| self.table.encrypts(&entity.partition_key, key, name));
+        let names = entity.properties().iter().map(|Property { name, .. }| name.to_string());
+        let secrets: Vec<String> = names.filter(|name| is_secret(name)).collect();
+        secrets.into_iter().for_each(|name| entity.mark_encrypted(name));
     }
 
     fn keys(&self, entity: &Entity) -> Result<Vec<String>> {

@@ -1,5 +1,5 @@
 //! Data series: a day's 24 hourly values as 24 properties of one entity, each written by a merge that leaves the others
-//! alone. A day is one read in the place of 24, and a tenth of the entities.
+//! alone. A day is one read in the place of 24, and a twenty-fourth of the entities.
 
 use tablerock_client::{DateTime, Entity, Etag, Result, TableClient};
 

@@ -11,14 +11,17 @@ use tablerock_client::{Error, Message, QueueClient, Result};
 
 use crate::optimistic::unless_lost;
 
-/// How long a worker has an intent for itself.
-const INVISIBLE: Duration = Duration::from_secs(30);
+/// How long whoever is at an intent has it for itself. A call of the client takes a minute and a half at most, and the
+/// service works on a request for half a minute: whatever was sent before a worker takes over has then arrived.
+const INVISIBLE: Duration = Duration::from_secs(180);
 /// How often an intent is tried before it is poison.
 const TRIES_MAX: u32 = 5;
 
 /// Intents in a queue. One is [`begun`](Self::begin) before anything is done, and [`finished`](Self::finish) when all of
 /// it is. What is not finished in time is [`taken up`](Self::take) by any worker, possibly while the first one is
-/// still at it: what an intent does has to come out the same however often it is done.
+/// still at it: what an intent does has to come out the same however often it is done. A writer that stood still for so
+/// long must not get its write in behind the worker's back, so a worker first gives the entity a version that the writer
+/// has not seen.
 ///
 /// One that fails again and again goes to the poison queue, where somebody looks at it; it does not hold up the others.
 #[derive(Clone)]
@@ -86,8 +89,9 @@ impl<T: Serialize + DeserializeOwned> Intents<T> {
         Self { queue, poison, invisible: INVISIBLE, tries_max: TRIES_MAX, intent: PhantomData }
     }
 
-    /// How long a worker has an intent for itself before another may resume it; half a minute, unless it is said.
-    /// Longer than an intent usually takes.
+    /// How long whoever is at an intent has it for itself before another may resume it; three minutes, unless it is said.
+    /// It should be longer than a call of the client may take with all its tries: see
+    /// [`time_max`](tablerock_client::ClientOptions::time_max).
     #[must_use]
     pub fn invisible_for(mut self, time: Duration) -> Self {
         self.invisible = time;

@@ -1,5 +1,5 @@
-//! Keys that sort as they should. Keys are text and lie in the order of their bytes, so the order has to be written into
-//! them: numbers with leading zeros, times as ticks, the newest first as ticks that run backwards.
+//! Keys that sort as they should. Keys are text and lie in the order of their UTF-16 units, so the order has to be written
+//! into them: numbers with leading zeros, times as ticks, the newest first as ticks that run backwards.
 
 use tablerock_client::DateTime;
 

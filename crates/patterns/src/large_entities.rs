@@ -1,22 +1,34 @@
 //! Large entities: values that are too large for a property lie in blobs, to which the entity refers. A blob is there
 //! before the entity refers to it, and until after it does no more.
+//!
+//! An intent around each write names the blobs that may be left over. Whoever removes those has to be sure that no slow
+//! writer makes the entity refer to them afterwards. So the write that does is always one over a version that was seen:
+//! once the entity has another version, it is refused. A new entity gets such a version by a placeholder.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tablerock_client::{ContainerClient, Entity, Error, Property, QueueClient, Result, TableClient, Value};
+use tablerock_client::{ContainerClient, Entity, Error, Etag, Property, QueueClient, Result, TableClient, Value};
 
 use crate::intents::{Begun, Intents, Resumed, Taken};
 use crate::optimistic::{Tries, unless_lost};
 
 /// Where an entity says which of its values are in which blobs.
 const REFERENCES: &str = "LargeValues";
+/// In a placeholder: the intent of the writer that is about to put the entity there.
+const PENDING: &str = "LargePending";
+const OWN: [&str; 2] = [REFERENCES, PENDING];
 /// Values of more bytes go to blobs. Twice as much is what a property of text can hold in UTF-8.
 const VALUE_BYTES_MAX: usize = 32 * 1024;
+/// What the client reads in one answer.
+const LARGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Entities with values of any size. A value's blob has a name of its own for every write, made from the intent's id, so
-/// it never changes: whoever has read the entity reads the values that belong to it, or finds them gone and reads again.
-/// Values in blobs are not encrypted, whatever the table's client does with properties.
+/// Entities with values of up to 64 MiB each. A value's blob has a name of its own for every write, made from the intent's
+/// id, so it never changes: whoever has read the entity reads the values that belong to it, or finds them gone and reads
+/// again. Values in blobs are not encrypted, so one that the table's client would encrypt is refused.
+///
+/// Whoever reads the table itself may meet the placeholder of an entity that is just being put, which has the property
+/// `LargePending` and no other.
 ///
 /// ```no_run
 /// # use tablerock_client::{BlobServiceClient, Entity, QueueServiceClient, TableClient};
@@ -75,42 +87,72 @@ impl LargeEntities {
 
     /// Adds an entity or replaces whatever version there is.
     pub async fn put(&self, entity: &Entity) -> Result<()> {
-        let marked = entity.encrypted().find(|name| entity.get(name).is_some_and(is_large));
-        if let Some(name) = marked {
-            return Err(Error::Invalid(format!("property {name} is to be encrypted, and values in blobs are not")));
-        }
-        if entity.get(REFERENCES).is_some() {
-            return Err(Error::Invalid(format!("the name {REFERENCES} is used for references to large values")));
-        }
+        let large = self.large_properties(entity)?;
         let mut tries = Tries::to_change("the entity");
-        loop {
-            let before = self.read(&entity.partition_key, &entity.row_key).await?;
-            let large = entity.properties().iter().filter(|property| is_large(&property.value));
-            let large: Vec<&Property<'_>> = large.collect();
-            let new = large.iter().map(|property| property.name.to_string()).collect();
-            let begun = self.begin(entity, before.as_ref(), new).await?;
-            let small = self.put_values(entity, &large, begun.id()).await?;
-            // From here on nobody takes the new blobs for left-overs, as long as the next request is in time.
-            if let Some(begun) = unless_lost(self.intents.renew(begun).await)? {
-                let written = match before.and_then(|before| before.etag) {
-                    Some(etag) => self.table.replace(&small).if_match(etag).await,
-                    None => self.table.insert(&small).await,
-                };
-                let written = unless_lost(written)?;
-                self.end(begun).await?;
-                if written.is_some() {
-                    return Ok(());
-                }
-            }
+        while self.put_once(entity, &large).await?.is_none() {
             tries.lost().await?;
         }
+        Ok(())
+    }
+
+    /// `None` if somebody else was faster.
+    async fn put_once(&self, entity: &Entity, large: &[&Property<'static>]) -> Result<Option<()>> {
+        let before = self.read(&entity.partition_key, &entity.row_key).await?;
+        let new = large.iter().map(|property| property.name.to_string()).collect();
+        let begun = self.begin(entity, before.as_ref(), new).await?;
+        let mut over = before.and_then(|before| before.etag);
+        if over.is_none() && !large.is_empty() {
+            over = unless_lost(self.insert_placeholder(entity, begun.id()).await)?;
+            if over.is_none() {
+                self.end(begun).await?;
+                return Ok(None);
+            }
+        }
+        let Some((begun, small)) = self.put_values(begun, entity, large).await? else { return Ok(None) };
+        let written = match over {
+            Some(etag) => self.table.replace(&small).if_match(etag).await,
+            None => self.table.insert(&small).await,
+        };
+        let written = unless_lost(written)?;
+        self.end(begun).await?;
+        Ok(written.map(drop))
+    }
+
+    /// Before the intent is renewed for the last time: a worker that does not find the placeholder has taken the intent,
+    /// and then renewing fails.
+    async fn insert_placeholder(&self, entity: &Entity, id: &str) -> Result<Etag> {
+        self.table.insert(&Entity::new(&entity.partition_key, &entity.row_key).with(PENDING, id)).await
+    }
+
+    /// The properties whose values go to blobs.
+    fn large_properties<'e>(&self, entity: &'e Entity) -> Result<Vec<&'e Property<'static>>> {
+        let refused = |name: &str, why: String| Err(Error::Invalid(format!("property {name} {why}")));
+        if let Some(name) = OWN.into_iter().find(|name| entity.get(name).is_some()) {
+            return refused(name, "has a name that is used for references to large values".to_owned());
+        }
+        let large = entity.properties().iter().filter(|property| size(&property.value) > VALUE_BYTES_MAX);
+        let large: Vec<&Property<'_>> = large.collect();
+        for Property { name, value } in &large {
+            if self.is_secret(entity, name) {
+                return refused(name, "is to be encrypted, and values in blobs are not".to_owned());
+            }
+            if size(value) > LARGE_BYTES_MAX {
+                return refused(name, format!("has {} bytes, of at most {LARGE_BYTES_MAX}", size(value)));
+            }
+        }
+        Ok(large)
+    }
+
+    fn is_secret(&self, entity: &Entity, name: &str) -> bool {
+        entity.encrypted().any(|marked| marked == name)
+            || self.table.encrypts(&entity.partition_key, &entity.row_key, name)
     }
 
     /// Reads an entity with all its values.
     pub async fn get(&self, partition_key: &str, row_key: &str) -> Result<Option<Entity>> {
         let mut tries = Tries::to_change("the entity");
         loop {
-            let Some(mut entity) = self.read(partition_key, row_key).await? else { return Ok(None) };
+            let Some(mut entity) = self.read_put(partition_key, row_key).await? else { return Ok(None) };
             if self.fill_in(&mut entity).await?.is_some() {
                 return Ok(Some(entity));
             }
@@ -122,7 +164,7 @@ impl LargeEntities {
     pub async fn delete(&self, partition_key: &str, row_key: &str) -> Result<bool> {
         let mut tries = Tries::to_change("the entity");
         loop {
-            let Some(before) = self.read(partition_key, row_key).await? else { return Ok(false) };
+            let Some(before) = self.read_put(partition_key, row_key).await? else { return Ok(false) };
             let begun = self.begin(&before, Some(&before), Vec::new()).await?;
             let deleted = unless_lost(self.table.delete(&before).await)?;
             self.end(begun).await?;
@@ -140,7 +182,7 @@ impl LargeEntities {
             Taken::Nothing => return Ok(Resumed::Nothing),
             Taken::Poison => return Ok(Resumed::Poisoned),
         };
-        let outcome = self.remove_unneeded(&begun).await;
+        let outcome = self.resume(&begun).await;
         self.intents.conclude(begun, outcome).await
     }
 
@@ -151,8 +193,14 @@ impl LargeEntities {
         self.intents.begin(Change { entity, old, new }).await
     }
 
-    /// Puts large values into blobs and returns the entity that refers to them.
-    async fn put_values(&self, entity: &Entity, large: &[&Property<'_>], id: &str) -> Result<Entity> {
+    /// Puts large values into blobs and returns the entity that refers to them; `None` if it took so long that a worker has
+    /// resumed the intent.
+    async fn put_values(
+        &self,
+        mut begun: Begun<Change>,
+        entity: &Entity,
+        large: &[&Property<'static>],
+    ) -> Result<Option<(Begun<Change>, Entity)>> {
         let mut small = entity.clone();
         let mut references = References::new();
         for Property { name, value } in large {
@@ -161,16 +209,21 @@ impl LargeEntities {
                 Value::Binary(bytes) => (bytes.to_vec(), false),
                 _ => continue,
             };
-            let blob = blob_name(id, name);
+            let blob = blob_name(begun.id(), name);
             self.container.blob(&blob).put(content).await?;
             small.remove(name);
             references.insert(name.to_string(), Reference { blob, is_text });
+            match unless_lost(self.intents.renew(begun.clone()).await)? {
+                Some(renewed) => begun = renewed,
+                // The worker may have been there before the blob was.
+                None => return self.remove_unneeded(&begun).await.map(|()| None),
+            }
         }
         if !references.is_empty() {
             let text = serde_json::to_string(&references).map_err(|error| Error::Invalid(error.to_string()))?;
             small.set(REFERENCES, text);
         }
-        Ok(small)
+        Ok(Some((begun, small)))
     }
 
     /// Gets the values that an entity refers to; `None` if one is gone, because the entity has changed since.
@@ -191,10 +244,26 @@ impl LargeEntities {
         self.intents.finish(begun).await
     }
 
-    /// Deletes the blobs of an intent, old and new, that the entity does not refer to.
+    /// The writer of an intent may be slow, not dead. What it still wants to write is refused once the entity has a version
+    /// that it has not seen; only then can nobody refer to its blobs any more.
+    async fn resume(&self, begun: &Begun<Change>) -> Result<()> {
+        let (partition_key, row_key) = &begun.intent.entity;
+        let entity = self.read(partition_key, row_key).await?;
+        if let Some(entity) = entity.filter(|entity| !is_placeholder_of(entity, begun)) {
+            unless_lost(self.table.replace(&entity).await)?;
+        }
+        self.remove_unneeded(begun).await
+    }
+
+    /// Deletes the blobs of an intent, old and new, that the entity does not refer to, and before them the placeholder, if
+    /// it is still there.
     async fn remove_unneeded(&self, begun: &Begun<Change>) -> Result<()> {
         let Change { entity: (partition_key, row_key), old, new } = &begun.intent;
-        let entity = self.read(partition_key, row_key).await?;
+        let mut entity = self.read(partition_key, row_key).await?;
+        if let Some(placeholder) = entity.take_if(|entity| is_placeholder_of(entity, begun)) {
+            unless_lost(self.table.delete(&placeholder).await)?;
+            entity = self.read(partition_key, row_key).await?;
+        }
         let needed = entity.as_ref().map(references).transpose()?.unwrap_or_default();
         let new = new.iter().map(|name| blob_name(begun.id(), name));
         for blob in old.iter().cloned().chain(new) {
@@ -208,13 +277,23 @@ impl LargeEntities {
     async fn read(&self, partition_key: &str, row_key: &str) -> Result<Option<Entity>> {
         self.table.get_if_exists(partition_key, row_key).await
     }
+
+    /// An entity that has been put; a placeholder is none yet.
+    async fn read_put(&self, partition_key: &str, row_key: &str) -> Result<Option<Entity>> {
+        Ok(self.read(partition_key, row_key).await?.filter(|entity| entity.get(PENDING).is_none()))
+    }
 }
 
-fn is_large(value: &Value<'_>) -> bool {
+fn is_placeholder_of(entity: &Entity, begun: &Begun<Change>) -> bool {
+    matches!(entity.get(PENDING), Some(Value::String(id)) if id == begun.id())
+}
+
+/// The bytes of a value that can go to a blob.
+fn size(value: &Value<'_>) -> usize {
     match value {
-        Value::String(text) => text.len() > VALUE_BYTES_MAX,
-        Value::Binary(bytes) => bytes.len() > VALUE_BYTES_MAX,
-        _ => false,
+        Value::String(text) => text.len(),
+        Value::Binary(bytes) => bytes.len(),
+        _ => 0,
     }
 }
 

@@ -10,7 +10,7 @@
 //! | secondary index within a partition | [`CopiesInPartition`] |
 //! | secondary index across partitions | [`CopiesAcrossPartitions`] |
 //! | eventually consistent transactions | [`Intents`], [`Archive`] |
-//! | index entities | [`IndexList`], in an entity or in a blob |
+//! | index entities | [`IndexList`] in an entity or in a blob, [`ListedEntities`] around those elsewhere |
 //! | compound keys, log tail, keys that sort | [`keys`] |
 //! | high-volume delete | [`PeriodTables`] |
 //! | data series | [`DaySeries`] |
@@ -25,10 +25,12 @@ mod archive;
 mod copies_across_partitions;
 mod copies_in_partition;
 mod day_series;
+mod followers;
 mod index_list;
 mod intents;
 pub mod keys;
 mod large_entities;
+mod listed_entities;
 mod optimistic;
 mod period_tables;
 mod wide_entities;
@@ -41,5 +43,6 @@ pub use day_series::{DaySeries, HOURS};
 pub use index_list::{BlobList, EntityList, IndexList, ListStore};
 pub use intents::{Begun, Intents, Resumed, Taken};
 pub use large_entities::LargeEntities;
+pub use listed_entities::ListedEntities;
 pub use period_tables::{Period, PeriodTables};
 pub use wide_entities::WideEntities;

@@ -1,13 +1,16 @@
 //! Wide entities: one logical entity over several physical ones, because it has more properties or bytes than one can
 //! hold. All parts lie in one partition and are written by one group transaction, so nobody sees half of it.
 
+use std::hash::{BuildHasher as _, RandomState};
+
 use tablerock_client::{Entity, Error, Property, Result, TableClient, Value, Write};
 
 use crate::optimistic::{Tries, unless_lost};
 
 /// In the first part: how many there are.
 const PARTS: &str = "WideParts";
-/// In every part: which version of the whole it belongs to.
+/// In every part: which version of the whole it belongs to, a number that no other version has. One that counted would
+/// begin again after the entity was deleted.
 const VERSION: &str = "WideVersion";
 const OWN: [&str; 2] = [PARTS, VERSION];
 
@@ -41,7 +44,6 @@ pub struct WideEntities {
 /// What the first part says of the whole.
 struct Head {
     parts: usize,
-    version: i64,
     first: Entity,
 }
 
@@ -53,11 +55,11 @@ impl WideEntities {
 
     /// Adds an entity or replaces whatever version there is.
     pub async fn put(&self, entity: &Entity) -> Result<()> {
-        let parts = split(entity)?;
+        let parts = split(&self.with_marks(entity))?;
         let mut tries = Tries::to_change("the entity");
         loop {
             let head = self.head(&entity.partition_key, &entity.row_key).await?;
-            let version = head.as_ref().map_or(0, |head| head.version) + 1;
+            let version = unheard_of();
             let mut parts = parts.iter().map(|part| part.clone().with(VERSION, version));
             let first = parts.next().expect("an entity has a first part").with(PARTS, i32_of(parts.len() + 1));
             let first = match &head {
@@ -108,12 +110,24 @@ impl WideEntities {
         }
     }
 
+    /// The entity with a mark on each property that is a secret by its keys: parts have keys of their own, under which
+    /// a resolver might not know it.
+    fn with_marks(&self, entity: &Entity) -> Entity {
+        let mut marked = entity.clone();
+        for Property { name, .. } in entity.properties() {
+            if self.table.encrypts(&entity.partition_key, &entity.row_key, name) {
+                marked.mark_encrypted(name.to_string());
+            }
+        }
+        marked
+    }
+
     async fn head(&self, partition_key: &str, row_key: &str) -> Result<Option<Head>> {
         let first = self.table.get_properties(partition_key, &part_key(row_key, 0), &OWN).await;
         match first {
             Ok(first) => {
-                let (parts, version) = (parts_of(&first)?, first.property(VERSION)?);
-                Ok(Some(Head { parts, version, first }))
+                let parts = parts_of(&first)?;
+                Ok(Some(Head { parts, first }))
             }
             Err(error) if error.code() == Some(tablerock_client::ErrorCode::ResourceNotFound) => Ok(None),
             Err(error) => Err(error),
@@ -134,6 +148,7 @@ fn join(partition_key: &str, row_key: &str, parts: Vec<Entity>) -> Result<Option
         if part.property::<i64>(VERSION)? != version {
             return Ok(None);
         }
+        part.encrypted().for_each(|name| whole.mark_encrypted(name.to_owned()));
         for Property { name, value } in part.into_properties() {
             if !OWN.contains(&name.as_ref()) {
                 whole.set(name, value);
@@ -144,12 +159,6 @@ fn join(partition_key: &str, row_key: &str, parts: Vec<Entity>) -> Result<Option
 }
 
 fn split(entity: &Entity) -> Result<Vec<Entity>> {
-    // A mark does not survive being moved to a part, and a secret must not go out in the open.
-    if let Some(name) = entity.encrypted().next() {
-        return Err(Error::Invalid(format!(
-            "property {name} of a wide entity is encrypted by a resolver, not by a mark"
-        )));
-    }
     let part = |place| Entity::new(&entity.partition_key, part_key(&entity.row_key, place));
     let mut parts = vec![part(0)];
     let mut bytes = 0;
@@ -164,7 +173,11 @@ fn split(entity: &Entity) -> Result<Vec<Entity>> {
             bytes = 0;
         }
         bytes += size;
-        parts.last_mut().expect("there is a first part").set(name.as_ref(), value.clone());
+        let last = parts.last_mut().expect("there is a first part");
+        last.set(name.as_ref(), value.clone());
+        if entity.encrypted().any(|marked| marked == name) {
+            last.mark_encrypted(name.to_string());
+        }
     }
     if parts.len() > PARTS_MAX {
         return Err(Error::Invalid(format!("the entity takes {} parts of at most {PARTS_MAX}", parts.len())));
@@ -180,6 +193,11 @@ fn property_bytes(name: &str, value: &Value<'_>) -> usize {
         _ => 16,
     };
     name.encode_utf16().count() * 2 + value + 8
+}
+
+/// A number that is new each time: the standard library's hash keys come from the operating system.
+fn unheard_of() -> i64 {
+    RandomState::new().hash_one(()).cast_signed()
 }
 
 fn part_key(row_key: &str, part: usize) -> String {

@@ -1,9 +1,11 @@
-//! D: index entities under many writers at once, and copies that many change.
+//! D: index entities under many writers at once, copies that many change, and what is read while it is written.
 
 use std::time::Duration;
 
 use tablerock_client::Entity;
-use tablerock_patterns::{BlobList, CopiesAcrossPartitions, EntityList, IndexList, ListStore};
+use tablerock_patterns::{
+    BlobList, CopiesAcrossPartitions, EntityList, IndexList, LargeEntities, ListStore, WideEntities,
+};
 
 use crate::mortal::{Process, hasty, recover};
 use crate::support::{Account, unique_name};
@@ -69,4 +71,76 @@ async fn d_copies_across_partitions_end_equal_whoever_was_last() {
     let found: Vec<Entity> = table.query().all().await.unwrap();
     assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!(found[0].properties(), found[1].properties());
+}
+
+const REWRITES: usize = 30;
+
+/// A value of many bytes that tells which write it is of.
+fn filled(write: usize) -> Vec<u8> {
+    vec![u8::try_from(write).unwrap(); 60_000]
+}
+
+/// Every value of an entity is of the same write.
+fn check_whole(entity: &Entity, values: usize) {
+    let values: Vec<_> = (0..values).map(|value| entity.property::<Vec<u8>>(&format!("V{value}")).unwrap()).collect();
+    assert!(values.windows(2).all(|pair| pair[0] == pair[1]), "values of two writes");
+}
+
+/// Parts of more than the server reads at once, written over and written anew after a deletion.
+#[tokio::test(flavor = "multi_thread")]
+async fn d_a_wide_entity_is_read_whole_while_it_is_written() {
+    const VALUES: usize = 40;
+    let account = Account::open().await;
+    let wide = WideEntities::new(account.table().await);
+    let written = |write: usize| {
+        (0..VALUES).fold(Entity::new("p", "r"), |entity, value| entity.with(format!("V{value}"), filled(write)))
+    };
+    let writer = async {
+        for write in 0..REWRITES {
+            wide.put(&written(write)).await.unwrap();
+            if write % 2 == 0 {
+                wide.delete("p", "r").await.unwrap();
+            }
+        }
+    };
+    read_while(writer, async || wide.get("p", "r").await.unwrap(), VALUES).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn d_a_large_entity_is_read_whole_while_it_is_written() {
+    const VALUES: usize = 3;
+    let account = Account::open().await;
+    let (process, name) = (Process::healthy(&account), unique_name());
+    let (queue, poison) = (process.queues.queue(&name), process.queues.queue(format!("{name}-poison")));
+    let large = LargeEntities::new(account.table().await, process.blobs.container(&name), queue, poison);
+    large.create_if_not_exists().await.unwrap();
+    let written = |write: usize| {
+        (0..VALUES).fold(Entity::new("p", "r"), |entity, value| entity.with(format!("V{value}"), filled(write)))
+    };
+    let writer = async {
+        for write in 0..REWRITES {
+            large.put(&written(write)).await.unwrap();
+            if write % 2 == 0 {
+                large.delete("p", "r").await.unwrap();
+            }
+        }
+    };
+    read_while(writer, async || large.get("p", "r").await.unwrap(), VALUES).await;
+}
+
+async fn read_while(writer: impl Future<Output = ()>, read: impl AsyncFn() -> Option<Entity>, values: usize) {
+    let mut found = 0;
+    let reader = async {
+        loop {
+            if let Some(entity) = read().await {
+                check_whole(&entity, values);
+                found += 1;
+            }
+        }
+    };
+    tokio::select! {
+        () = writer => {}
+        () = reader => {}
+    }
+    assert!(found > 0, "the reader has met it");
 }

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tablerock_client::{BlobServiceClient, DateTime, Entity, QueueClient, Result, Write, column, row_key};
+use tablerock_client::{BlobServiceClient, DateTime, Entity, QueueClient, Result, TableClient, Write, column, row_key};
 use tablerock_patterns::keys::{compound, compound_prefix, inverted_ticks};
 use tablerock_patterns::{
     Archive, BlobList, CopiesAcrossPartitions, CopiesInPartition, DaySeries, EntityList, IndexList, LargeEntities,
-    Period, PeriodTables, WideEntities,
+    ListedEntities, Period, PeriodTables, WideEntities,
 };
 
 use crate::mortal::Process;
@@ -32,6 +32,7 @@ async fn d_the_guide_tells_what_each_pattern_costs() {
     keys(&mut meter).await;
     periods(&mut meter).await;
     shapes(&mut meter).await;
+    relationships(&mut meter).await;
 
     let guide = std::fs::read_to_string(GUIDE).unwrap();
     let written: Vec<&str> = guide
@@ -104,6 +105,43 @@ async fn index_lists(meter: &mut Meter<'_>) {
     meter.measure("`IndexList::add`, in an entity", here.add("000152")).await;
     meter.measure("`IndexList::add`, in a blob", in_blob.add("000123")).await;
     meter.measure("`IndexList::ids`, in an entity", here.ids()).await;
+
+    let (table, (queue, poison)) = (meter.account.table().await, meter.queues().await);
+    let name = |entity: &Entity| vec![entity.property::<String>("Email").unwrap_or_default()];
+    let listed = ListedEntities::new(table, queue, poison, name, move |name| BlobList::new(container.blob(name)));
+    meter.measure("`ListedEntities::put`, new, one list in a blob", listed.put(&jones("d"))).await;
+    meter.measure("`ListedEntities::delete`", listed.delete("Sales", "000123")).await;
+}
+
+/// A department with ten employees in three ways, and what else belongs together.
+async fn relationships(meter: &mut Meter<'_>) {
+    let (departments, employees) = (meter.account.table().await, meter.account.table().await);
+    let together = meter.account.table().await;
+    let department = Entity::new("Sales", "department").with("EmployeeCount", 10).with("Manager", "Ash");
+    let employee = |number: i32| Entity::new("Sales", format!("{number:06}")).with("Manager", "Ash");
+    let hire = |table: &TableClient, writes: Vec<Write>| table.transaction().writes(writes).commit();
+    let staff = || (0..10).map(employee).map(|entity| Write::insert(&entity)).collect::<Vec<_>>();
+    departments.insert(&department).await.unwrap();
+    together.insert(&department).await.unwrap();
+    hire(&employees, staff()).await.unwrap();
+    hire(&together, staff()).await.unwrap();
+
+    let all = |table: &TableClient| table.query::<Entity>().partition("Sales").all();
+    let both = async { departments.get::<Entity>("Sales", "department").await.and(all(&employees).await) };
+    meter.measure("separate: show a department and its 10 employees", both).await;
+    meter.measure("together: the same", all(&together)).await;
+    meter.measure("denormalised: show an employee and the manager", employees.get::<Entity>("Sales", "000003")).await;
+    let new = [Write::insert(&employee(10)), Write::merge(&department).any_version()];
+    meter.measure("together: hire, and count", hire(&together, new.to_vec())).await;
+    let renamed = (0..10).map(|number| Write::merge(&employee(number).with("Manager", "Jun")).any_version());
+    meter.measure("denormalised: another manager", hire(&employees, renamed.collect())).await;
+
+    let pair = [Write::insert(&Entity::new("Legal", "1")), Write::insert(&Entity::new("Legal", "salary_1"))];
+    meter.measure("one to one: an employee and the salary", hire(&employees, pair.to_vec())).await;
+    let join = async { all(&departments).await.and(employees.query::<Entity>().all().await) };
+    meter.measure("join of 1 department and 12 employees in the client", join).await;
+    let kinds = employees.query::<Entity>().partition("Sales").filter(column("Manager").eq("Jun"));
+    meter.measure("inheritance: 10 of a kind, by a property", kinds.all()).await;
 }
 
 async fn keys(meter: &mut Meter<'_>) {

@@ -1,4 +1,5 @@
-//! D: every pattern against a server: its story, its writers killed at every step, many at once, and what it costs.
+//! D: every pattern against a server: its story, its writers killed or slow at every step, many at once, its secrets, and
+//! what it costs.
 //!
 //! Without more it is a server in the test's own process. `CLIENT_TEST_CONNECTION_STRING` names another one.
 
@@ -13,4 +14,6 @@ mod costs;
 mod killed;
 mod mortal;
 mod poison;
+mod secrets;
+mod slow;
 mod stories;
