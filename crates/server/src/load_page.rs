@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use tablerock_services::{LoadReport, Rate};
 
+use crate::escape;
+
 /// How many tables, and how many partitions, are shown.
 pub(crate) const SHOWN_MAX: usize = 50;
 
@@ -43,30 +45,12 @@ fn section<'a, const N: usize>(
     page.push_str("<th class=n>reads/s</th><th class=n>writes/s</th><th class=n>unseen</th></tr></thead><tbody>");
     for (names, rate) in rows {
         page.push_str("<tr>");
-        names.iter().for_each(|name| page.extend(["<td class=k>", &escape(name), "</td>"]));
+        names.iter().for_each(|name| page.extend(["<td class=k>", &escape::html(name), "</td>"]));
         let Rate { reads, writes, unseen } = rate;
         let _ =
             write!(page, "<td class=n>{reads:.1}</td><td class=n>{writes:.1}</td><td class=n>{unseen:.1}</td></tr>");
     }
     page.push_str("</tbody></table>");
-}
-
-/// What a client chose as a key is text on this page, and nothing else.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            character if character.is_control() => {
-                let _ = write!(escaped, "\\u{{{:x}}}", u32::from(character));
-            }
-            character => escaped.push(character),
-        }
-    }
-    escaped
 }
 
 /// The document at `/load.json`.

@@ -16,6 +16,7 @@ use prometheus_client::registry::Registry;
 use tablerock_protocol::{ErrorCode, Uuid};
 use tablerock_services::{LoadReport, Rate};
 
+use crate::escape;
 use crate::operation::Operation;
 
 /// What became known about a request on its way.
@@ -192,15 +193,17 @@ impl Metrics {
         self.table_load.clear();
         for (name, rate) in &load.tables {
             for (kind, value) in kinds(rate) {
-                let labels = TableLabels { account: name.account.clone(), table: name.table.clone(), kind };
+                let (account, table) = (escape::label(&name.account), escape::label(&name.table));
+                let labels = TableLabels { account, table, kind };
                 self.table_load.get_or_create(&labels).set(value);
             }
         }
         self.partition_load.clear();
         for (name, rate) in load.partitions.iter().take(PARTITIONS_SHOWN_MAX) {
             for (kind, value) in kinds(rate) {
-                let (account, table) = (name.account.clone(), name.table.clone());
-                let labels = PartitionLabels { account, table, partition: name.partition_key.clone(), kind };
+                let (account, table) = (escape::label(&name.account), escape::label(&name.table));
+                let partition = escape::label(&name.partition_key);
+                let labels = PartitionLabels { account, table, partition, kind };
                 self.partition_load.get_or_create(&labels).set(value);
             }
         }
@@ -217,5 +220,65 @@ pub(crate) struct OpenConnection(Gauge<i64, AtomicI64>);
 impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.0.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tablerock_services::LoadedPartition;
+
+    use super::*;
+
+    /// A line of the exposition as its name, its labels and its value, read as Prometheus does.
+    fn parse_line(line: &str) -> Option<(&str, Vec<(&str, String)>, f64)> {
+        let Some((name, mut rest)) = line.split_once('{') else {
+            let (name, value) = line.split_once(' ')?;
+            return Some((name, Vec::new(), value.parse().ok()?));
+        };
+        let mut labels = Vec::new();
+        while !rest.starts_with('}') {
+            let (label, quoted) = rest.trim_start_matches(',').split_once("=\"")?;
+            let (mut value, mut characters) = (String::new(), quoted.char_indices());
+            let end = loop {
+                match characters.next()? {
+                    (at, '"') => break at,
+                    (_, '\\') => value.push(match characters.next()?.1 {
+                        'n' => '\n',
+                        character @ ('"' | '\\') => character,
+                        _ => return None,
+                    }),
+                    (_, character) => value.push(character),
+                }
+            };
+            labels.push((label, value));
+            rest = &quoted[end + 1..];
+        }
+        Some((name, labels, rest[1..].trim().parse().ok()?))
+    }
+
+    #[test]
+    fn a_key_cannot_break_the_exposition() {
+        let metrics = Metrics::new();
+        let mut load = LoadReport::default();
+        for partition_key in ["a\"b\n}", "\\", "\r\u{7}"] {
+            let name = LoadedPartition {
+                account: "acct".to_owned(),
+                table: "People".to_owned(),
+                partition_key: partition_key.to_owned(),
+            };
+            load.partitions.push((name, Rate { reads: 2.5, ..Rate::default() }));
+        }
+        let text = metrics.render(&load);
+        let mut seen = Vec::new();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (name, labels, value) = parse_line(line).unwrap_or_else(|| panic!("cannot be read: {line}\n{text}"));
+            let partition = labels.iter().find(|(label, _)| *label == "partition");
+            if let Some((_, partition)) = partition.filter(|_| value > 0.0) {
+                assert_eq!((name, value), ("tablerock_partition_load", 2.5));
+                seen.push(partition.clone());
+            }
+        }
+        seen.sort();
+        assert_eq!(seen, ["\\", "\\u{d}\\u{7}", "a\"b\n}"]);
     }
 }
