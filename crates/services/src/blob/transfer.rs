@@ -74,13 +74,14 @@ pub(crate) fn watch_note_of(record: &Record, new_container_id: u64) -> Result<Op
 }
 
 /// Copies one content, from wherever the one store has it to where the other would look for it. Both are known by the ids
-/// of the container and of the content.
+/// of the container and of the content. `told` hears of each part that has been taken in.
 pub(crate) async fn copy_content(
     from: &Store,
     old: (u64, u64),
     to: &Store,
     new: (u64, u64),
     length: u64,
+    mut told: impl FnMut(u64),
 ) -> Result<()> {
     let at = ContentAddress { container_id: new.0, content: new.1 };
     let mut upload = Upload::new(to, Inflow::default(), at, Some(length), Checksums::new(false));
@@ -88,8 +89,10 @@ pub(crate) async fn copy_content(
     let mut offset = 0;
     while offset < length {
         let bytes = content.read(offset, length - offset).await?.ok_or_else(gone)?;
-        offset += bytes.len() as u64;
+        let part = bytes.len() as u64;
         upload.write(bytes).await.map_err(store_error)?;
+        offset += part;
+        told(part);
     }
     upload.finish().await.map_err(store_error)?;
     Ok(())
@@ -107,7 +110,7 @@ fn store_error(error: crate::Error) -> Error {
 }
 
 fn gone() -> Error {
-    Error::invalid("a blob was overwritten while it was read: stop whoever writes there, and begin again")
+    Error::invalid("a blob was overwritten while it was read: stop whoever writes there, and begin anew")
 }
 
 /// What a blob holds, piece by piece and in order.
