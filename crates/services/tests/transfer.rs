@@ -103,6 +103,9 @@ async fn an_account_is_the_same_text_wherever_it_is() {
     assert_eq!(text.matches("{\"message\":").count(), 300);
     assert_eq!(text.matches("{\"blob\":{").count(), 5);
     assert_eq!(text.matches("{\"block\":").count(), 1);
+    let committed = text.lines().filter(|line| line.starts_with("{\"committed\":"));
+    let lengths: Vec<&str> = committed.map(|line| line.rsplit("\"length\":").next().unwrap()).collect();
+    assert_eq!(lengths, ["20000}}", "20001}}", "20002}}", "20003}}", "20004}}", "20005}}"]);
 
     for target in [Store::in_memory(), Store::new(Arc::new(MemoryEngine::shared()))] {
         let target = with_another_account(target).await;

@@ -61,7 +61,7 @@ pub use put::NewBlob;
 pub use reader::BlobReader;
 pub use record::{Blob, BlobKind, CopyState, Tier};
 pub(crate) use transfer::{
-    Held, block_of, contents_of_record, copy_content, described, held_by, opened, read_content, renumbered,
+    Held, Makeup, block_of, contents_of_record, copy_content, described, opened, read_content, renumbered,
     watch_note_of,
 };
 

@@ -9,7 +9,7 @@ use super::container_record::Container;
 use super::content::{Inflow, Upload};
 use super::keys::{self, BlobKey};
 use super::pieces::{PieceRecord, PieceSource};
-use super::record::{Blob, Body};
+use super::record::{Blob, BlobKind, Body};
 use super::stored_content::StoredContent;
 
 /// Key and value of a record of a blob, with other numbers for contents and layouts, which have theirs from one sequence.
@@ -120,18 +120,32 @@ pub(crate) enum Held {
 }
 
 /// What a blob or a snapshot is made of.
-pub(crate) async fn held_by(store: &Store, partition: &Bytes, blob: &Blob) -> Result<Vec<Held>> {
-    match &blob.body {
-        Body::Inline(bytes) => Ok(vec![Held::Inline(bytes.clone())]),
-        Body::Whole { content } => Ok(vec![Held::Stored { content: *content, length: blob.length }]),
-        Body::Pieces { layout, records } => {
-            let pieces = super::pieces::read_all(store, partition, *layout, *records).await?;
-            let held = pieces.into_iter().map(|piece| match piece.source {
-                PieceSource::Inline(bytes) => Held::Inline(bytes),
-                PieceSource::Content(content) => Held::Stored { content, length: piece.length },
-            });
-            Ok(held.collect())
+#[derive(Default)]
+pub(crate) struct Makeup {
+    pub(crate) held: Vec<Held>,
+    /// The blocks that Get Block List shows: ids in Base64, and lengths.
+    pub(crate) blocks: Vec<(String, u64)>,
+}
+
+impl Makeup {
+    pub(crate) async fn of(store: &Store, partition: &Bytes, blob: &Blob) -> Result<Self> {
+        let mut makeup = Self::default();
+        match &blob.body {
+            Body::Inline(bytes) => makeup.held.push(Held::Inline(bytes.clone())),
+            Body::Whole { content } => makeup.held.push(Held::Stored { content: *content, length: blob.length }),
+            Body::Pieces { layout, records } => {
+                for piece in super::pieces::read_all(store, partition, *layout, *records).await? {
+                    if blob.kind == BlobKind::Block {
+                        makeup.blocks.push((piece.id.to_base64(), piece.length));
+                    }
+                    makeup.held.push(match piece.source {
+                        PieceSource::Inline(bytes) => Held::Inline(bytes),
+                        PieceSource::Content(content) => Held::Stored { content, length: piece.length },
+                    });
+                }
+            }
         }
+        Ok(makeup)
     }
 }
 
