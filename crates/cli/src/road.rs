@@ -105,3 +105,30 @@ pub(crate) async fn close_quietly(road: &Road, store: &Store) -> Result<(), Stri
     };
     closed.await.map_err(|error| format!("the data was not closed cleanly, but nothing acknowledged is lost: {error}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use tablerock_kv::{Range, Record, ScanLimits, SystemClock};
+    use tablerock_protocol::{AccountName, Metadata, QueueName};
+
+    use super::*;
+
+    async fn records(store: &Store) -> Vec<Record> {
+        let all = ScanLimits { records_max: usize::MAX, bytes_max: usize::MAX, deadline: None };
+        store.scan(&Range::partitions(b""), all).await.unwrap().records
+    }
+
+    /// A copy that goes on asks whether the store is as it was, and settling comes before that.
+    #[tokio::test]
+    async fn to_settle_a_store_where_nothing_is_unfinished_changes_nothing() {
+        let (store, clock): (_, Arc<dyn Clock>) = (Store::in_memory(), Arc::new(SystemClock));
+        let accounts = [Account { name: AccountName::parse("acct").unwrap(), keys: Vec::new() }];
+        let queues = open_queues(&accounts, &store, &clock).await.unwrap();
+        queues.create_queue("acct", &QueueName::parse("jobs").unwrap(), &Metadata::default()).await.unwrap();
+        queues.close().await.unwrap();
+        let before = records(&store).await;
+        assert!(before.len() > 2);
+        settle(&accounts, &store, &clock).await.unwrap();
+        assert_eq!(records(&store).await, before);
+    }
+}
