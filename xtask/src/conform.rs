@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 use crate::checks;
+use crate::database;
 use crate::environments::Environment;
 use crate::port::Ports;
 use crate::preparation::Preparation;
@@ -104,6 +105,11 @@ pub(crate) fn against(
     }
 
     let name = target.name();
+    if let (Target::TablerockOnPostgres, Err(why)) = (target, database::ensure(workspace)) {
+        let missing = suites.iter().map(|&suite| cannot_run(&suite_run::name(target, suite), "suite", &why));
+        missing.for_each(|row| summary.push(row));
+        return None;
+    }
     let started = Instant::now();
     let server = match start(workspace, target, ports, preparation) {
         Ok(server) => server,
@@ -164,7 +170,7 @@ fn failed(name: &str, why: &str) -> Row {
 }
 
 /// What cannot run is a failure where nothing may be left out, and elsewhere a visible gap.
-fn cannot_run(name: &str, kind: &str, why: &str) -> Row {
+pub(crate) fn cannot_run(name: &str, kind: &str, why: &str) -> Row {
     if is_ci() {
         return failed(name, why);
     }

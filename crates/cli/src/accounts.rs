@@ -18,12 +18,15 @@ pub(crate) fn development() -> String {
 /// Reads the list.
 pub(crate) fn parse(list: &str) -> Result<Vec<Account>, String> {
     let mut accounts: Vec<Account> = Vec::new();
-    for entry in list.split(';').map(str::trim).filter(|entry| !entry.is_empty()) {
+    let entries = list.split(';').map(str::trim).filter(|entry| !entry.is_empty());
+    for (entry, place) in entries.zip(1..) {
         let mut parts = entry.split(':');
         let name = parts.next().unwrap_or_default();
+        // What stands in the place of a name may be a key.
         let account_name = AccountName::parse(name).ok_or_else(|| {
             format!(
-                "'{name}' is not an account name: use 3 to 24 lower-case letters and digits, as in --accounts name:key"
+                "entry {place} of --accounts begins with no account name: use 3 to 24 lower-case letters and digits, as \
+                 in name:key"
             )
         })?;
         if accounts.iter().any(|account| account.name == account_name) {
@@ -70,6 +73,19 @@ mod tests {
         ] {
             let error = parse(list).unwrap_err();
             assert!(error.contains(hint), "{list}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_shows_no_keys() {
+        for list in
+            ["one:a2V5;c2VjcmV0==", "one:a2V5;AccountKey=c2VjcmV0", "one:a2V5;two=c2VjcmV0;", "one:a2V5; c2VjcmV0:b"]
+        {
+            let error = parse(list).unwrap_err();
+            assert!(error.starts_with("entry 2 ") && !error.contains("c2VjcmV0"), "{list}: {error}");
+        }
+        for list in ["one:c2VjcmV0?", "one:c2VjcmV0:a2V5:a2V5", "one:c2VjcmV0;one:c2VjcmV0"] {
+            assert!(!parse(list).unwrap_err().contains("c2VjcmV0"), "{list}");
         }
     }
 }

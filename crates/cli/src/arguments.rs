@@ -58,6 +58,11 @@ pub(crate) struct CopyArguments {
     /// Where a copy from or to an endpoint remembers how far it is [default: a file in the current directory]
     #[arg(long, value_name = "FILE", help_heading = "Copy")]
     pub(crate) resume_file: Option<PathBuf>,
+    /// Begin anew: forget how far an earlier copy was
+    ///
+    /// Between stores, what the earlier one had brought to the new store is given back.
+    #[arg(long, help_heading = "Copy")]
+    pub(crate) start_over: bool,
     /// Answer reads from the old store meanwhile, and until stopped, as a server with the settings below would
     #[arg(long, help_heading = "Copy")]
     pub(crate) serve_reads: bool,
@@ -69,7 +74,7 @@ pub(crate) struct CopyArguments {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportArguments {
     /// The store: the folder of a server's --location, or postgres://…
-    #[arg(long, value_name = "PLACE")]
+    #[arg(long, env = "TABLEROCK_EXPORT_FROM", value_name = "PLACE", hide_env_values = true)]
     pub(crate) from: String,
     /// Only this account; may be given several times [default: all]
     #[arg(long, value_name = "NAME")]

@@ -7,29 +7,33 @@ use tablerock_kv::Store;
 use tablerock_services::transfer::{accounts_of, export_account};
 
 use crate::arguments::ExportArguments;
-use crate::{places, runtime};
+use crate::places::{self, Opening};
+use crate::runtime;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
 pub(crate) fn run(arguments: &ExportArguments) -> Result<(), String> {
     let place = places::parse_existing(&arguments.from, "--from")?;
-    let mut output: Box<dyn Write + Send> = match &arguments.output {
+    runtime()?.block_on(async {
+        let store = Store::new(places::open(&place, Opening::Existing).await?.0);
+        let present = accounts_of(&store).await.map_err(|error| error.to_string())?;
+        let accounts = places::chosen(present, &arguments.account)?;
+        // Nothing is written before it is known that there is something to write.
+        let mut output = output(arguments)?;
+        for account in &accounts {
+            export_account(&store, account, &mut output).await.map_err(|error| format!("{account}: {error}"))?;
+        }
+        output.flush().map_err(|error| format!("the export could not be written: {error}"))?;
+        store.close().await.map_err(|error| error.to_string())
+    })
+}
+
+fn output(arguments: &ExportArguments) -> Result<Box<dyn Write + Send>, String> {
+    Ok(match &arguments.output {
         Some(path) => {
             let file = File::create(path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
             Box::new(BufWriter::with_capacity(BUFFER_BYTES, file))
         }
         None => Box::new(BufWriter::with_capacity(BUFFER_BYTES, io::stdout())),
-    };
-    runtime()?.block_on(async {
-        let store = Store::new(places::open(&place).await?.0);
-        let accounts = match arguments.account.is_empty() {
-            true => accounts_of(&store).await.map_err(|error| error.to_string())?,
-            false => arguments.account.clone(),
-        };
-        for account in &accounts {
-            export_account(&store, account, &mut output).await.map_err(|error| format!("{account}: {error}"))?;
-        }
-        store.close().await.map_err(|error| error.to_string())
-    })?;
-    output.flush().map_err(|error| format!("the export could not be written: {error}"))
+    })
 }

@@ -37,8 +37,26 @@ pub(crate) fn parse_existing(text: &str, flag: &str) -> Result<DataPlace, String
     }
 }
 
-pub(crate) async fn open(place: &DataPlace) -> Result<(Arc<dyn Engine>, Arc<dyn Clock>), String> {
-    serve::open_engine(place, CACHE_BYTES).await
+/// What opening may do to a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// Prepare it if it is new.
+    MayCreate,
+    /// Nothing: it is read, and what is not there is a mistake.
+    Existing,
+}
+
+pub(crate) async fn open(place: &DataPlace, opening: Opening) -> Result<(Arc<dyn Engine>, Arc<dyn Clock>), String> {
+    serve::open_engine(place, CACHE_BYTES, opening).await
+}
+
+/// The accounts of a store that are wanted: all that there are, or those named, which have to be there.
+pub(crate) fn chosen(present: Vec<String>, wanted: &[String]) -> Result<Vec<String>, String> {
+    if let Some(unknown) = wanted.iter().find(|account| !present.contains(account)) {
+        let named = if present.is_empty() { "no account".to_owned() } else { present.join(", ") };
+        return Err(format!("the account {unknown} has nothing there; there is {named}"));
+    }
+    Ok(if wanted.is_empty() { present } else { wanted.to_vec() })
 }
 
 #[cfg(test)]

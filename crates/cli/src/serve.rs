@@ -17,6 +17,7 @@ use tokio::sync::watch;
 
 use crate::banner::{self, Services};
 use crate::logging;
+use crate::places::Opening;
 use crate::road::{self, RoadTerms};
 use crate::settings::{Address, DataPlace, Settings};
 
@@ -62,7 +63,7 @@ impl Doors {
 async fn serve(mut settings: Settings) -> Result<(), String> {
     // Ports first: they fail fast, and nothing has been opened yet that would need closing.
     let doors = Doors::open(&settings).await?;
-    let (engine, clock) = open_engine(&settings.data, settings.cache_bytes).await?;
+    let (engine, clock) = open_engine(&settings.data, settings.cache_bytes, Opening::MayCreate).await?;
     serve_on(&mut settings, doors, Store::new(engine), clock, Role::Server).await
 }
 
@@ -182,6 +183,7 @@ fn administer(
 pub(crate) async fn open_engine(
     place: &DataPlace,
     cache_bytes: u64,
+    opening: Opening,
 ) -> Result<(Arc<dyn Engine>, Arc<dyn Clock>), String> {
     match place {
         DataPlace::Memory => Ok((Arc::new(MemoryEngine::new()), Arc::new(SystemClock))),
@@ -191,7 +193,9 @@ pub(crate) async fn open_engine(
             Ok((Arc::new(engine), Arc::new(SystemClock)))
         }
         DataPlace::Database { target, connections_max } => {
-            let options = PostgresOptions { connections_max: *connections_max, ..PostgresOptions::default() };
+            let create_if_missing = opening == Opening::MayCreate;
+            let connections_max = *connections_max;
+            let options = PostgresOptions { connections_max, create_if_missing, ..PostgresOptions::default() };
             let engine = PostgresEngine::open(target.clone(), options).await;
             let engine = engine.map_err(|error| format!("cannot use {target}: {error}"))?;
             let clock = engine.clock();

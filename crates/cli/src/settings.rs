@@ -103,8 +103,30 @@ impl File {
         let shown = path.display();
         let text =
             std::fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}; check --config"))?;
-        toml::from_str(&text).map_err(|error| format!("{shown} is not a valid settings file: {error}"))
+        Self::parse(&text).map_err(|error| format!("{shown} is not a valid settings file: {error}"))
     }
+
+    /// What is wrong is said with its line, and never with what is in the line: that may be a key or a password. So the
+    /// reader's own display, which shows the line, is not used, nor its words where they repeat a value.
+    fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| {
+            let why = without_value(error.message().lines().next().unwrap_or_default());
+            match error.span().and_then(|span| text.get(..span.start)) {
+                Some(before) => format!("line {}: {why}", before.matches('\n').count() + 1),
+                None => why,
+            }
+        })
+    }
+}
+
+/// A message of the reader without what it found.
+fn without_value(message: &str) -> String {
+    if !["invalid type", "invalid value", "unknown variant"].iter().any(|begin| message.starts_with(begin)) {
+        return message.to_owned();
+    }
+    let expected =
+        message.rsplit_once(", expected ").map_or_else(String::new, |(_, what)| format!(": expected {what}"));
+    format!("the value is not what this key takes{expected}")
 }
 
 impl Settings {
@@ -201,15 +223,35 @@ fn data_place(given: &ServeArguments, file: &File) -> Result<DataPlace, String> 
 mod tests {
     use super::*;
 
-    fn file(text: &str) -> Result<File, String> {
-        toml::from_str(text).map_err(|error| error.to_string())
+    #[test]
+    fn a_typo_in_the_file_is_named() {
+        assert!(File::parse("table-port = 1234\nsilent = true").is_ok());
+        let error = File::parse("silent = true\n\ntabel-port = 1234").unwrap_err();
+        assert!(error.starts_with("line 3: ") && error.contains("tabel-port"), "{error}");
+        let error = File::parse("log-format = \"yaml\"").unwrap_err();
+        assert_eq!(error, "line 1: the value is not what this key takes: expected `text` or `json`");
     }
 
     #[test]
-    fn a_typo_in_the_file_is_named() {
-        assert!(file("table-port = 1234\nsilent = true").is_ok());
-        let error = file("tabel-port = 1234").unwrap_err();
-        assert!(error.contains("tabel-port"), "{error}");
+    fn a_mistake_in_the_file_shows_no_secrets() {
+        for line in [
+            "acounts = \"team:c2VjcmV0\"",
+            "accounts = \"team:c2VjcmV0",
+            "accounts = team:c2VjcmV0",
+            "accounts = \"team:c2VjcmV0\" # and\naccounts = \"team:c2VjcmV0\"",
+            "table-port = \"c2VjcmV0\"",
+            "log-format = \"c2VjcmV0\"",
+            "accounts = [\"team:c2VjcmV0\"]",
+            "accounts = { team = \"c2VjcmV0\" }",
+            "store = postgres://user:c2VjcmV0@host/data",
+            "store = 'postgres://user:c2VjcmV0@host/data",
+            "accounts = \"\\c2VjcmV0\"",
+            "c2VjcmV0==",
+        ] {
+            let error = File::parse(&format!("silent = true\n{line}\n")).unwrap_err();
+            assert!(error.starts_with("line 2: ") || error.starts_with("line 3: "), "{line}: {error}");
+            assert!(!error.contains("c2VjcmV0"), "{line}: {error}");
+        }
     }
 
     #[test]

@@ -7,6 +7,8 @@ use std::time::Duration;
 pub struct PostgresOptions {
     /// Connections that this engine opens at most, those that reads share among them.
     pub connections_max: usize,
+    /// Whether a database without our tables gets them. Otherwise it is taken for the wrong one, and left as it is.
+    pub create_if_missing: bool,
     /// How long a request waits for one of them, or for a new one to be made.
     pub connection_wait: Duration,
     /// How long the database may take for one statement. Together with the wait it is less than a request has.
@@ -25,6 +27,7 @@ impl Default for PostgresOptions {
     fn default() -> Self {
         Self {
             connections_max: 32,
+            create_if_missing: true,
             connection_wait: Duration::from_secs(5),
             statement_wait: Duration::from_secs(15),
             opening_wait: Duration::from_secs(30),

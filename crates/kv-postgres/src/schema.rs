@@ -44,8 +44,14 @@ pub(crate) async fn prepare(target: &Target, options: &PostgresOptions) -> Resul
 }
 
 async fn migrate(client: &Client, target: &Target, options: &PostgresOptions) -> Result<()> {
-    if version(client, READ_VERSION).await? == Some(VERSION) {
+    let found = version(client, READ_VERSION).await?;
+    if found == Some(VERSION) {
         return Ok(());
+    }
+    if !options.create_if_missing && found.is_none_or(|version| version == 0) {
+        return Err(Error::invalid(
+            "no Tablerock has kept data in this database: check the database's name, and search_path if there is one",
+        ));
     }
     run(client, CREATE_SCHEMA).await?;
     run(client, BEGIN_AT_ZERO).await?;

@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 
 const PATIENT: PostgresOptions = PostgresOptions {
     connections_max: 8,
+    create_if_missing: true,
     connection_wait: Duration::from_secs(2),
     statement_wait: Duration::from_secs(5),
     opening_wait: Duration::from_secs(30),

@@ -12,6 +12,7 @@ use tablerock_kv_postgres::{PostgresEngine, PostgresOptions, Target};
 
 const HASTY: PostgresOptions = PostgresOptions {
     connections_max: 2,
+    create_if_missing: true,
     connection_wait: Duration::from_secs(5),
     statement_wait: Duration::from_secs(5),
     opening_wait: Duration::ZERO,

@@ -66,6 +66,7 @@ struct State {
     scripts: HashMap<Call, VecDeque<Fault>>,
     always: HashMap<Call, Fault>,
     calls: HashMap<Call, usize>,
+    records_scanned: usize,
     health: Option<Health>,
 }
 
@@ -92,6 +93,11 @@ impl FaultEngine {
     /// How many calls of a kind have arrived.
     pub fn calls(&self, call: Call) -> usize {
         self.state.lock().calls.get(&call).copied().unwrap_or(0)
+    }
+
+    /// How many records all scans together have returned.
+    pub fn records_scanned(&self) -> usize {
+        self.state.lock().records_scanned
     }
 
     async fn apply<T>(&self, call: Call, act: impl Future<Output = Result<T>> + Send) -> Result<T> {
@@ -125,7 +131,9 @@ impl Engine for FaultEngine {
     }
 
     async fn scan(&self, range: &Range, limits: ScanLimits) -> Result<Page> {
-        self.apply(Call::Scan, self.inner.scan(range, limits)).await
+        let page = self.apply(Call::Scan, self.inner.scan(range, limits)).await?;
+        self.state.lock().records_scanned += page.records.len();
+        Ok(page)
     }
 
     async fn read_newest(&self, partition: &[u8], keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {

@@ -3,7 +3,7 @@
 use crate::signing::SignedServices;
 
 /// One of the services, each of which has its own port, resources, signatures and errors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Service {
     Blob,
     Queue,

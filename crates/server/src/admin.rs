@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use tablerock_kv::{Health, Store};
+use tablerock_services::LoadReport;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -33,7 +34,7 @@ pub async fn serve_admin(road: Arc<Road>, store: Store, listener: TcpListener, s
 
 fn answer(road: &Road, store: &Store, method: &Method, path: &str) -> Response<Content> {
     const TEXT: &str = "text/plain; charset=utf-8";
-    let load = || road.tables.load().report(SHOWN_MAX);
+    let load = || LoadReport::of(&[road.tables.load(), road.queues.load(), road.blobs.load()], SHOWN_MAX);
     let (status, content_type, body) = match (method, path) {
         (&Method::GET | &Method::HEAD, "/health") => match store.health() {
             Health::Healthy => (StatusCode::OK, TEXT, "healthy\n".to_owned()),

@@ -24,6 +24,7 @@ mod body;
 mod content;
 mod cors;
 mod endpoint;
+mod escape;
 mod finished;
 mod headers;
 mod listener;

@@ -3,9 +3,12 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use tablerock_services::{LoadReport, Rate};
+use tablerock_protocol::Service;
+use tablerock_services::{LoadReport, LoadedHolding, LoadedPartition, Rate};
 
-/// How many tables, and how many partitions, are shown.
+use crate::escape;
+
+/// How many tables, queues and containers, and how many partitions, are shown.
 pub(crate) const SHOWN_MAX: usize = 50;
 
 /// The page reloads itself; nothing else on it moves.
@@ -15,19 +18,23 @@ body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding
 table{border-collapse:collapse;width:100%}th,td{padding:.2rem .6rem;text-align:left;border-bottom:1px solid #ddd}\
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.k{word-break:break-all}\
 @media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}th,td{border-color:#444}}\
-</style></head><body><h1>Load</h1><p>Entities per second of the last minute or so, as this server sees it, hottest first. \
+</style></head><body><h1>Load</h1><p>Entities, messages and requests for blobs per second of the last minute or so, as this server sees it, hottest \
+first. A queue is one partition, and so is a blob. \
 An entry may have had up to <em>unseen</em> more while it was not among the hottest. \
 The same as JSON: <a href=\"/load.json\">/load.json</a>.</p>";
 
 /// The page at `/load`.
 pub(crate) fn html(report: &LoadReport) -> String {
     let mut page = HEAD.to_owned();
-    let tables = report.tables.iter().map(|(name, rate)| ([&name.account[..], &name.table[..]], rate));
-    section(&mut page, "Tables", ["Account", "Table"], tables);
-    let partitions = report.partitions.iter();
-    let partitions =
-        partitions.map(|(name, rate)| ([&name.account[..], &name.table[..], &name.partition_key[..]], rate));
-    section(&mut page, "Partitions", ["Account", "Table", "PartitionKey"], partitions);
+    let holdings = report.holdings.iter();
+    let holdings =
+        holdings.map(|(holding, rate)| ([holding.service.name(), &holding.account[..], &holding.name[..]], rate));
+    section(&mut page, "Tables, queues and containers", ["Service", "Account", "Name"], holdings);
+    let partitions = report.partitions.iter().map(|(loaded, rate)| {
+        let LoadedPartition { service, account, name, partition } = loaded;
+        ([service.name(), &account[..], &name[..], &partition[..]], rate)
+    });
+    section(&mut page, "Partitions", ["Service", "Account", "Name", "PartitionKey or blob"], partitions);
     page.push_str("</body></html>\n");
     page
 }
@@ -43,30 +50,12 @@ fn section<'a, const N: usize>(
     page.push_str("<th class=n>reads/s</th><th class=n>writes/s</th><th class=n>unseen</th></tr></thead><tbody>");
     for (names, rate) in rows {
         page.push_str("<tr>");
-        names.iter().for_each(|name| page.extend(["<td class=k>", &escape(name), "</td>"]));
+        names.iter().for_each(|name| page.extend(["<td class=k>", &escape::html(name), "</td>"]));
         let Rate { reads, writes, unseen } = rate;
         let _ =
             write!(page, "<td class=n>{reads:.1}</td><td class=n>{writes:.1}</td><td class=n>{unseen:.1}</td></tr>");
     }
     page.push_str("</tbody></table>");
-}
-
-/// What a client chose as a key is text on this page, and nothing else.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            character if character.is_control() => {
-                let _ = write!(escaped, "\\u{{{:x}}}", u32::from(character));
-            }
-            character => escaped.push(character),
-        }
-    }
-    escaped
 }
 
 /// The document at `/load.json`.
@@ -78,30 +67,54 @@ pub(crate) fn json(report: &LoadReport) -> String {
         }
         names
     };
-    let tables = report.tables.iter();
-    let tables = tables.map(|(name, rate)| merged(json!({ "account": name.account, "table": name.table }), rate));
-    let partitions = report.partitions.iter().map(|(name, rate)| {
-        let names = json!({ "account": name.account, "table": name.table, "partitionKey": name.partition_key });
-        merged(names, rate)
+    let named = |wanted: Service| -> Vec<Value> {
+        let of_service = report.holdings.iter().filter(|(holding, _)| holding.service == wanted);
+        let entries = of_service.map(|(LoadedHolding { account, name, .. }, rate)| match wanted {
+            Service::Table => merged(json!({ "account": account, "table": name }), rate),
+            Service::Queue => merged(json!({ "account": account, "queue": name }), rate),
+            Service::Blob => merged(json!({ "account": account, "container": name }), rate),
+        });
+        entries.collect()
+    };
+    let partitions = report.partitions.iter().map(|(loaded, rate)| {
+        let LoadedPartition { service, account, name, partition } = loaded;
+        let names = match service {
+            Service::Table => json!({ "table": name, "partitionKey": partition }),
+            Service::Queue => json!({ "queue": name }),
+            Service::Blob => json!({ "container": name, "blob": partition }),
+        };
+        let mut entry = merged(names, rate);
+        entry["service"] = service.name().into();
+        entry["account"] = account.as_str().into();
+        entry
     });
-    let (tables, partitions): (Vec<Value>, Vec<Value>) = (tables.collect(), partitions.collect());
-    format!("{}\n", json!({ "tables": tables, "partitions": partitions }))
+    let document = json!({
+        "tables": named(Service::Table),
+        "queues": named(Service::Queue),
+        "containers": named(Service::Blob),
+        "partitions": partitions.collect::<Vec<Value>>(),
+    });
+    format!("{document}\n")
 }
 
 #[cfg(test)]
 mod tests {
-    use tablerock_services::{LoadedPartition, LoadedTable};
-
     use super::*;
 
     fn report() -> LoadReport {
-        let (account, table) = ("acct".to_owned(), "People".to_owned());
         let rate = Rate { reads: 12.34, writes: 5.0, unseen: 0.0 };
-        let partition_key = "<script>\u{7}&".to_owned();
-        LoadReport {
-            tables: vec![(LoadedTable { account: account.clone(), table: table.clone() }, rate)],
-            partitions: vec![(LoadedPartition { account, table, partition_key }, rate)],
+        let mut report = LoadReport::default();
+        for (service, name, partition) in [
+            (Service::Table, "People", "<script>\u{7}&"),
+            (Service::Queue, "jobs", ""),
+            (Service::Blob, "photos", "a/b"),
+        ] {
+            let (account, name) = ("acct".to_owned(), name.to_owned());
+            let holding = LoadedHolding { service, account: account.clone(), name: name.clone() };
+            report.holdings.push((holding, rate));
+            report.partitions.push((LoadedPartition { service, account, name, partition: partition.to_owned() }, rate));
         }
+        report
     }
 
     #[test]
@@ -109,6 +122,7 @@ mod tests {
         let page = html(&report());
         assert!(page.contains("<td class=k>&lt;script&gt;\\u{7}&amp;</td><td class=n>12.3</td>"), "{page}");
         assert!(!page.contains("<script>"));
+        assert!(page.contains("<td class=k>queue</td><td class=k>acct</td><td class=k>jobs</td>"), "{page}");
     }
 
     #[test]
@@ -117,5 +131,14 @@ mod tests {
         assert_eq!(document["tables"][0]["table"], "People");
         assert_eq!(document["partitions"][0]["partitionKey"], "<script>\u{7}&");
         assert_eq!(document["partitions"][0]["writesPerSecond"], 5.0);
+        assert_eq!(
+            (&document["queues"][0]["queue"], &document["partitions"][1]["queue"]),
+            (&json!("jobs"), &json!("jobs"))
+        );
+        assert_eq!(document["containers"][0]["container"], "photos");
+        assert_eq!(
+            (&document["partitions"][2]["service"], &document["partitions"][2]["blob"]),
+            (&json!("blob"), &json!("a/b"))
+        );
     }
 }

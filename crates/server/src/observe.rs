@@ -13,9 +13,10 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use tablerock_protocol::{ErrorCode, Uuid};
-use tablerock_services::{LoadReport, Rate};
+use tablerock_protocol::{ErrorCode, Service, Uuid};
+use tablerock_services::{LoadReport, LoadedHolding, Rate};
 
+use crate::escape;
 use crate::operation::Operation;
 
 /// What became known about a request on its way.
@@ -63,6 +64,20 @@ struct TableLabels {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct QueueLabels {
+    account: String,
+    queue: String,
+    kind: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ContainerLabels {
+    account: String,
+    container: String,
+    kind: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct PartitionLabels {
     account: String,
     table: String,
@@ -90,6 +105,8 @@ pub struct Metrics {
     log_entries_dropped: Counter,
     connections: Gauge<i64, AtomicI64>,
     table_load: Family<TableLabels, Gauge<f64, AtomicU64>>,
+    queue_load: Family<QueueLabels, Gauge<f64, AtomicU64>>,
+    container_load: Family<ContainerLabels, Gauge<f64, AtomicU64>>,
     partition_load: Family<PartitionLabels, Gauge<f64, AtomicU64>>,
     /// Those of the load are set when they are asked for.
     rendering: Mutex<()>,
@@ -113,6 +130,8 @@ impl Metrics {
             log_entries_dropped: Counter::default(),
             connections: Gauge::default(),
             table_load: Family::default(),
+            queue_load: Family::default(),
+            container_load: Family::default(),
             partition_load: Family::default(),
             rendering: Mutex::default(),
         };
@@ -136,8 +155,12 @@ impl Metrics {
         registry.register("connections", "Open connections", self.connections.clone());
         let load = self.table_load.clone();
         registry.register("table_load", "Entities per second of the busiest tables", load);
+        let load = self.queue_load.clone();
+        registry.register("queue_load", "Messages per second of the busiest queues", load);
+        let load = self.container_load.clone();
+        registry.register("container_load", "Requests for blobs per second of the busiest containers", load);
         let load = self.partition_load.clone();
-        registry.register("partition_load", "Entities per second of the hottest partitions", load);
+        registry.register("partition_load", "Entities per second of the hottest partitions of tables", load);
     }
 
     pub(crate) fn record(&self, seen: &Seen<'_>, status: StatusCode, duration: Duration, request_id: Uuid) {
@@ -190,17 +213,32 @@ impl Metrics {
     /// What is not among the hottest any more is not shown any more.
     fn set_load(&self, load: &LoadReport) {
         self.table_load.clear();
-        for (name, rate) in &load.tables {
+        self.queue_load.clear();
+        self.container_load.clear();
+        for (LoadedHolding { service, account, name }, rate) in &load.holdings {
             for (kind, value) in kinds(rate) {
-                let labels = TableLabels { account: name.account.clone(), table: name.table.clone(), kind };
-                self.table_load.get_or_create(&labels).set(value);
+                let (account, name) = (escape::label(account), escape::label(name));
+                match service {
+                    Service::Table => {
+                        self.table_load.get_or_create(&TableLabels { account, table: name, kind }).set(value);
+                    }
+                    Service::Queue => {
+                        self.queue_load.get_or_create(&QueueLabels { account, queue: name, kind }).set(value);
+                    }
+                    Service::Blob => {
+                        self.container_load
+                            .get_or_create(&ContainerLabels { account, container: name, kind })
+                            .set(value);
+                    }
+                }
             }
         }
         self.partition_load.clear();
-        for (name, rate) in load.partitions.iter().take(PARTITIONS_SHOWN_MAX) {
+        let of_tables = load.partitions.iter().filter(|(loaded, _)| loaded.service == Service::Table);
+        for (loaded, rate) in of_tables.take(PARTITIONS_SHOWN_MAX) {
             for (kind, value) in kinds(rate) {
-                let (account, table) = (name.account.clone(), name.table.clone());
-                let labels = PartitionLabels { account, table, partition: name.partition_key.clone(), kind };
+                let (account, table) = (escape::label(&loaded.account), escape::label(&loaded.name));
+                let labels = PartitionLabels { account, table, partition: escape::label(&loaded.partition), kind };
                 self.partition_load.get_or_create(&labels).set(value);
             }
         }
@@ -217,5 +255,68 @@ pub(crate) struct OpenConnection(Gauge<i64, AtomicI64>);
 impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.0.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tablerock_services::LoadedPartition;
+
+    use super::*;
+
+    type Line<'a> = (&'a str, Vec<(&'a str, String)>, f64);
+
+    /// A line of the exposition as its name, its labels and its value, read as Prometheus does.
+    fn parse_line(line: &str) -> Option<Line<'_>> {
+        let Some((name, mut rest)) = line.split_once('{') else {
+            let (name, value) = line.split_once(' ')?;
+            return Some((name, Vec::new(), value.parse().ok()?));
+        };
+        let mut labels = Vec::new();
+        while !rest.starts_with('}') {
+            let (label, quoted) = rest.trim_start_matches(',').split_once("=\"")?;
+            let (mut value, mut characters) = (String::new(), quoted.char_indices());
+            let end = loop {
+                match characters.next()? {
+                    (at, '"') => break at,
+                    (_, '\\') => value.push(match characters.next()?.1 {
+                        'n' => '\n',
+                        character @ ('"' | '\\') => character,
+                        _ => return None,
+                    }),
+                    (_, character) => value.push(character),
+                }
+            };
+            labels.push((label, value));
+            rest = &quoted[end + 1..];
+        }
+        Some((name, labels, rest[1..].trim().parse().ok()?))
+    }
+
+    #[test]
+    fn a_key_cannot_break_the_exposition() {
+        let metrics = Metrics::new();
+        let mut load = LoadReport::default();
+        for partition_key in ["a\"b\n}", "\\", "\r\u{7}"] {
+            let name = LoadedPartition {
+                service: Service::Table,
+                account: "acct".to_owned(),
+                name: "People".to_owned(),
+                partition: partition_key.to_owned(),
+            };
+            load.partitions.push((name, Rate { reads: 2.5, ..Rate::default() }));
+        }
+        let text = metrics.render(&load);
+        let mut seen = Vec::new();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (name, labels, value) = parse_line(line).unwrap_or_else(|| panic!("cannot be read: {line}\n{text}"));
+            let partition = labels.iter().find(|(label, _)| *label == "partition");
+            if let Some((_, partition)) = partition.filter(|_| value > 0.0) {
+                assert_eq!((name, value), ("tablerock_partition_load", 2.5));
+                seen.push(partition.clone());
+            }
+        }
+        seen.sort();
+        assert_eq!(seen, ["\\", "\\u{d}\\u{7}", "a\"b\n}"]);
     }
 }

@@ -1,9 +1,11 @@
 //! One block blob over the wire: ranges of one version are read and put as blocks, so that memory is that of one block.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use tablerock_client::blob::{BlobHeaders, BlockId, ListedBlob};
 use tablerock_client::{BlobClient, ErrorCode, Etag};
 
-use super::account::describe;
+use super::failure::Failure;
 
 /// What is read and put at once, and a whole blob of up to this size.
 const BLOCK_BYTES: u64 = 8 << 20;
@@ -13,30 +15,55 @@ const BLOCKS_MAX: u64 = 50_000;
 /// The largest blob that can be copied.
 pub(super) const BLOB_BYTES_MAX: u64 = BLOCKS_MAX * BLOCK_BYTES_MAX;
 
-/// Copies a blob as it was listed. `false` if it has been deleted since.
-pub(super) async fn copy_blob(from: &BlobClient, to: &BlobClient, listed: &ListedBlob) -> Result<bool, String> {
+/// Copies a blob as it was listed. `false` if it has been deleted since. `arrived` counts what has
+/// arrived of it while it is under way.
+pub(super) async fn copy_blob(
+    from: &BlobClient,
+    to: &BlobClient,
+    listed: &ListedBlob,
+    arrived: &AtomicU64,
+) -> Result<bool, Failure> {
     if listed.length <= BLOCK_BYTES {
         match copy_whole(from, to, listed).await {
             Err(Trouble::Md5) => {}
             other => return settle(other),
         }
     }
-    settle(copy_blocks(from, to, listed).await)
+    settle(copy_blocks(from, to, listed, arrived).await)
+}
+
+/// What has arrived of a blob, which no longer counts by itself when the blob is done.
+struct Arrived<'a> {
+    all: &'a AtomicU64,
+    own: u64,
+}
+
+impl Arrived<'_> {
+    fn add(&mut self, bytes: u64) {
+        self.own += bytes;
+        self.all.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Arrived<'_> {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.own, Ordering::Relaxed);
+    }
 }
 
 enum Trouble {
     Gone,
     /// The blob says of itself an MD5 that is not its content's, which only a list of blocks can repeat.
     Md5,
-    Other(String),
+    Other(Failure),
 }
 
-fn settle(copied: Result<(), Trouble>) -> Result<bool, String> {
+fn settle(copied: Result<(), Trouble>) -> Result<bool, Failure> {
     match copied {
         Ok(()) => Ok(true),
         Err(Trouble::Gone) => Ok(false),
-        Err(Trouble::Md5) => Err("its MD5 is not that of its content".to_owned()),
-        Err(Trouble::Other(why)) => Err(why),
+        Err(Trouble::Md5) => Err("its MD5 is not that of its content".to_owned().into()),
+        Err(Trouble::Other(failure)) => Err(failure),
     }
 }
 
@@ -49,14 +76,20 @@ async fn copy_whole(from: &BlobClient, to: &BlobClient, listed: &ListedBlob) -> 
     })
 }
 
-async fn copy_blocks(from: &BlobClient, to: &BlobClient, listed: &ListedBlob) -> Result<(), Trouble> {
+async fn copy_blocks(
+    from: &BlobClient,
+    to: &BlobClient,
+    listed: &ListedBlob,
+    arrived: &AtomicU64,
+) -> Result<(), Trouble> {
     let block_bytes = block_bytes(listed.length);
     let starts = (0..listed.length.div_ceil(block_bytes)).map(|number| number * block_bytes);
-    let mut ids = Vec::new();
+    let (mut ids, mut arrived) = (Vec::new(), Arrived { all: arrived, own: 0 });
     for start in starts {
         let content = read(from, listed, start, listed.length.min(start + block_bytes)).await?;
-        let id = BlockId::from_bytes(&start.to_be_bytes());
+        let (id, length) = (BlockId::from_bytes(&start.to_be_bytes()), content.len() as u64);
         to.put_block(&id, content).await.map_err(|error| unwritten(&error))?;
+        arrived.add(length);
         ids.push(id);
     }
     let list = to.put_block_list(ids).headers(BlobHeaders::from(listed)).metadata(listed.metadata.clone());
@@ -70,22 +103,21 @@ async fn read(from: &BlobClient, listed: &ListedBlob, start: u64, end: u64) -> R
         if error.is_not_found() {
             return Trouble::Gone;
         }
-        let changed = if error.is_changed() { "it has changed since it was listed" } else { "" };
-        Trouble::Other(if changed.is_empty() {
-            format!("cannot be read: {}", describe(&error))
-        } else {
-            changed.to_owned()
+        Trouble::Other(match error.is_changed() {
+            // The next run lists it anew.
+            true => Failure { why: "it has changed since it was listed".to_owned(), may_pass: true },
+            false => Failure::of_call("cannot be read", &error),
         })
     })?;
     if content.len() as u64 == end - start {
         Ok(content)
     } else {
-        Err(Trouble::Other(format!("{} bytes came in the place of {}", content.len(), end - start)))
+        Err(Trouble::Other(format!("{} bytes came in the place of {}", content.len(), end - start).into()))
     }
 }
 
 fn unwritten(error: &tablerock_client::Error) -> Trouble {
-    Trouble::Other(format!("cannot be written: {}", describe(error)))
+    Trouble::Other(Failure::of_call("cannot be written", error))
 }
 
 /// As small as the number of blocks allows.

@@ -1,15 +1,17 @@
 //! Containers over the wire: their block blobs page by page, several side by side, then metadata and who can read them.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tablerock_client::blob::{ListedBlob, ListedContainer};
 use tablerock_client::{BlobServiceClient, ContainerClient};
 
-use super::account::describe;
 use super::blobs::{BLOB_BYTES_MAX, copy_blob};
+use super::failure::Failure;
 use super::ledger::{Holding, Status};
-use super::say;
 use super::tally::{Left, Tally};
 use super::wire::Transfer;
+use super::{TELL_TIME, say};
 
 /// Each has one block in memory.
 const SIDE_BY_SIDE: usize = 4;
@@ -29,7 +31,7 @@ impl Transfer<'_> {
                 }
                 Ok(None) => return,
                 Err(error) => {
-                    return self.report.fail("containers", &format!("cannot be listed: {}", describe(&error)));
+                    return self.report.fail("containers", &Failure::of_call("cannot be listed", &error));
                 }
             }
         }
@@ -40,15 +42,15 @@ impl Transfer<'_> {
         from: &BlobServiceClient,
         to: &BlobServiceClient,
         listed: &ListedContainer,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         let holding = Holding::Container(listed.name.clone());
         let mut status = self.ledger.status(&holding);
         if status.is_done {
             return Ok(());
         }
         let (from, to) = (from.container(&listed.name), to.container(&listed.name));
-        let read = |error| format!("cannot be read: {}", describe(&error));
-        let written = |error| format!("cannot be written: {}", describe(&error));
+        let read = |error| Failure::of_call("cannot be read", &error);
+        let written = |error| Failure::of_call("cannot be written", &error);
         to.create_if_not_exists().await.map_err(written)?;
         loop {
             let page = from.list_blobs().with_snapshots().segment(status.next.as_ref()).await.map_err(read)?;
@@ -74,7 +76,7 @@ impl Transfer<'_> {
         holding: &Holding,
         status: &mut Status,
         page: Vec<ListedBlob>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         let mut wanted = Vec::new();
         for blob in page {
             if let Some(why) = leave(&blob, &mut status.tally.left) {
@@ -85,25 +87,41 @@ impl Transfer<'_> {
                 wanted.push(blob);
             }
         }
-        let copies = wanted.into_iter().map(|blob| async move {
-            let copied = copy_blob(&from.blob(&blob.name), &to.blob(&blob.name), &blob).await;
+        // Of blobs that are under way.
+        let arrived = AtomicU64::new(0);
+        let copies = wanted.into_iter().map(|blob| async {
+            let copied = copy_blob(&from.blob(&blob.name), &to.blob(&blob.name), &blob, &arrived).await;
             (blob, copied)
         });
         let mut copies = stream::iter(copies).buffer_unordered(SIDE_BY_SIDE);
         let mut failed = Ok(());
-        while let Some((blob, copied)) = copies.next().await {
+        loop {
+            let under_way = arrived.load(Ordering::Relaxed);
+            self.tell_beside(&Tally { bytes: status.tally.bytes + under_way, ..status.tally });
+            // Large blobs take their time; what is under way goes on while it is told.
+            let Ok(next) = tokio::time::timeout(TELL_TIME, copies.next()).await else { continue };
+            let Some((blob, copied)) = next else { return failed };
             match copied {
                 Ok(true) => {
                     count(&mut status.tally, &blob);
                     self.ledger.blob(holding, blob.name.clone(), mark(&blob))?;
-                    self.tell_beside(&status.tally);
                 }
                 // It was deleted since it was listed.
                 Ok(false) => {}
-                Err(error) => failed = failed.and(Err(format!("{}: {error}", blob.name))),
+                Err(failure) => {
+                    let failure = failure.said(|why| format!("{}: {why}", blob.name));
+                    failed = Err(first_or_passing(failed, failure));
+                }
             }
         }
-        failed
+    }
+}
+
+/// Of several failures the first is told, and all is tried again if that may help with any.
+fn first_or_passing(before: Result<(), Failure>, failure: Failure) -> Failure {
+    match before {
+        Ok(()) => failure,
+        Err(first) => Failure { may_pass: first.may_pass || failure.may_pass, ..first },
     }
 }
 

@@ -68,10 +68,20 @@ impl Ledger {
         };
         let ends = [from.to_owned(), to.to_owned()];
         let holdings = read(&text, &ends).map_err(|why| {
-            format!("{} {why}: remove it to begin anew, or choose another with --resume-file", path.display())
+            format!("{} {why}: begin anew with --start-over, or choose another with --resume-file", path.display())
         })?;
         let (file, lines) = write(path, &ends, &holdings).map_err(|error| unwritten(path, &error))?;
         Ok(Self { path: path.to_owned(), ends, file, lines, holdings })
+    }
+
+    /// Makes the copy begin anew.
+    pub(super) fn forget(path: &Path) -> Result<(), String> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(format!("cannot remove {}: {error}; check --resume-file", path.display()))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn status(&self, holding: &Holding) -> Status {

@@ -7,12 +7,13 @@
 //! | over the wire | `wire.rs`, then `tables.rs`, `containers.rs`, `blobs.rs`, `queues.rs` |
 //! | what an end is | `end.rs`, `account.rs`, and `served.rs` for a store as an endpoint |
 //! | going on after an interruption | `ledger.rs`, `tally.rs` |
-//! | reads meanwhile | `reads.rs` |
+//! | reads meanwhile, and trying again | `reads.rs`, `failure.rs` |
 
 mod account;
 mod blobs;
 mod containers;
 mod end;
+mod failure;
 mod ledger;
 mod queues;
 mod reads;
@@ -51,6 +52,7 @@ pub(crate) fn run(arguments: &CopyArguments) -> Result<(), String> {
 }
 
 /// A copy that has come to its end.
+#[derive(Debug)]
 enum Ended {
     /// Everything has arrived.
     Whole,

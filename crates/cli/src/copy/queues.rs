@@ -4,7 +4,7 @@
 use tablerock_client::queue::ListedQueue;
 use tablerock_client::{QueueServiceClient, TryStreamExt as _};
 
-use super::account::describe;
+use super::failure::Failure;
 use super::ledger::Holding;
 use super::tally::{Left, Tally};
 use super::wire::Transfer;
@@ -23,7 +23,7 @@ impl Transfer<'_> {
                     self.report.outcome(&format!("queue {}", queue.name), copied);
                 }
                 Ok(None) => return,
-                Err(error) => return self.report.fail("queues", &format!("cannot be listed: {}", describe(&error))),
+                Err(error) => return self.report.fail("queues", &Failure::of_call("cannot be listed", &error)),
             }
         }
     }
@@ -33,14 +33,14 @@ impl Transfer<'_> {
         from: &QueueServiceClient,
         to: &QueueServiceClient,
         listed: &ListedQueue,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         let holding = Holding::Queue(listed.name.clone());
         if self.ledger.status(&holding).is_done {
             return Ok(());
         }
         let (from, to) = (from.queue(&listed.name), to.queue(&listed.name));
-        let read = |error| format!("cannot be read: {}", describe(&error));
-        let written = |error| format!("cannot be written: {}", describe(&error));
+        let read = |error| Failure::of_call("cannot be read", &error);
+        let written = |error| Failure::of_call("cannot be written", &error);
         to.create_if_not_exists().await.map_err(written)?;
         to.set_metadata(&listed.metadata).await.map_err(written)?;
         if self.with_policies {

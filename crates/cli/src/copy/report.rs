@@ -1,5 +1,6 @@
 //! What is said at the end: what was copied, what was not, and what helps.
 
+use super::failure::Failure;
 use super::ledger::{Holding, Ledger};
 use super::tally::Tally;
 
@@ -7,17 +8,21 @@ use super::tally::Tally;
 #[derive(Debug, Default)]
 pub(super) struct Report {
     failures: Vec<String>,
+    /// Of some failure.
+    may_pass: bool,
     notes: Vec<String>,
 }
 
 impl Report {
-    pub(super) fn outcome(&mut self, what: &str, outcome: Result<(), String>) {
-        if let Err(why) = outcome {
-            self.fail(what, &why);
+    pub(super) fn outcome(&mut self, what: &str, outcome: Result<(), Failure>) {
+        if let Err(failure) = outcome {
+            self.fail(what, &failure);
         }
     }
 
-    pub(super) fn fail(&mut self, what: &str, why: &str) {
+    pub(super) fn fail(&mut self, what: &str, failure: &Failure) {
+        let Failure { why, may_pass } = failure;
+        self.may_pass |= may_pass;
         super::say(&format!("{what}: {why}"));
         self.failures.push(format!("{what}: {why}"));
     }
@@ -29,6 +34,11 @@ impl Report {
 
     pub(super) fn has_failures(&self) -> bool {
         !self.failures.is_empty()
+    }
+
+    /// Whether another run may get further.
+    pub(super) fn may_pass(&self) -> bool {
+        self.may_pass
     }
 
     /// The text, and whether all that was there is there now.

@@ -3,39 +3,60 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use tablerock_kv::Store;
-use tablerock_services::transfer::{Progress, accounts_of, copy_account};
+use tablerock_kv::{Error, ErrorKind, Store};
+use tablerock_services::transfer::{CopyTerms, Progress, accounts_of, copy_account, forget_copy};
 
+use super::end::store_label;
+use super::failure::Failure;
 use super::{Ended, TELL_TIME, reads, say};
 use crate::arguments::CopyArguments;
-use crate::places;
+use crate::places::{self, Opening};
 use crate::settings::{DataPlace, Settings};
 
 /// Copies accounts from a store to another.
 pub(super) async fn copy(arguments: &CopyArguments, mut settings: Settings, to: &DataPlace) -> Result<(), String> {
     // Ports first, as when serving: they fail fast.
     let doors = reads::doors(arguments, &settings).await?;
-    let (from_engine, clock) = places::open(&settings.data).await?;
-    let (to_engine, _) = places::open(to).await?;
+    let source = store_label(&settings.data);
+    let (from_engine, clock) = places::open(&settings.data, Opening::Existing).await?;
+    let (to_engine, _) = places::open(to, Opening::MayCreate).await?;
     let (from, to) = (Store::new(from_engine.clone()), Store::new(to_engine));
-    let copying = copy_accounts(&from, &to, &arguments.account);
+    let mut start_over = arguments.start_over;
+    let copying = async || {
+        let accounts = accounts_in(&from, &arguments.account).await?;
+        if start_over {
+            forget(&to, &accounts).await?;
+            start_over = false;
+        }
+        copy_accounts(&from, &source, &to, &accounts).await
+    };
     let outcome = reads::beside(copying, doors, &mut settings, from_engine, clock).await;
     let closed = [to.close().await, from.close().await];
     outcome?;
     closed.into_iter().collect::<Result<(), _>>().map_err(|error| format!("a store was not closed cleanly: {error}"))
 }
 
-async fn copy_accounts(from: &Store, to: &Store, wanted: &[String]) -> Result<Ended, String> {
-    let present = accounts_of(from).await.map_err(|error| error.to_string())?;
-    if let Some(unknown) = wanted.iter().find(|account| !present.contains(account)) {
-        let named = if present.is_empty() { "no account".to_owned() } else { present.join(", ") };
-        return Err(format!("the account {unknown} has nothing there; there is {named}"));
+/// The accounts that are wanted: all that there are, or some of them.
+async fn accounts_in(from: &Store, wanted: &[String]) -> Result<Vec<String>, Failure> {
+    let present = accounts_of(from).await.map_err(|error| Failure::of_store(&error))?;
+    let accounts = places::chosen(present, wanted)?;
+    match accounts.is_empty() {
+        true => Err("no account has anything there: check --from".to_owned().into()),
+        false => Ok(accounts),
     }
-    let accounts = if wanted.is_empty() { present } else { wanted.to_vec() };
-    if accounts.is_empty() {
-        return Err("no account has anything there: check --from".to_owned());
+}
+
+async fn forget(to: &Store, accounts: &[String]) -> Result<(), Failure> {
+    for account in accounts {
+        if forget_copy(to, account).await.map_err(|error| Failure::of_store(&error))? {
+            say(&format!("{account}: what an earlier copy had brought there is given back"));
+        }
     }
-    for account in &accounts {
+    Ok(())
+}
+
+async fn copy_accounts(from: &Store, source: &str, to: &Store, accounts: &[String]) -> Result<Ended, Failure> {
+    for account in accounts {
         let started = Instant::now();
         let told_ms = AtomicU64::new(0);
         let tell = |progress: Progress| {
@@ -45,15 +66,21 @@ async fn copy_accounts(from: &Store, to: &Store, wanted: &[String]) -> Result<En
                 say(&describe(account, progress));
             }
         };
-        let done = copy_account(from, to, account, &tell).await;
-        let done = done.map_err(|error| {
-            format!(
-                "{account} is not copied yet: {error}; run the same command again, and it goes on from where it was"
-            )
-        })?;
+        let done = copy_account(from, to, account, &CopyTerms::from_store(source), &tell).await;
+        let done = done.map_err(|error| unfinished(account, &error))?;
         say(&format!("{}; done in {:.1} s", describe(account, done), started.elapsed().as_secs_f64()));
     }
     Ok(Ended::Whole)
+}
+
+fn unfinished(account: &str, error: &Error) -> Failure {
+    Failure::of_store(error).said(|why| match error.kind() {
+        // It says itself what helps.
+        ErrorKind::Invalid => format!("{account} is not copied: {why}"),
+        _ => {
+            format!("{account} is not copied yet: {why}; run the same command again, and it goes on from where it was")
+        }
+    })
 }
 
 fn describe(account: &str, progress: Progress) -> String {

@@ -3,7 +3,7 @@
 use tablerock_client::table::ServicePropertiesUpdate;
 use tablerock_client::{Entity, TableServiceClient, TryStreamExt as _, Write};
 
-use super::account::describe;
+use super::failure::Failure;
 use super::ledger::Holding;
 use super::wire::Transfer;
 
@@ -23,7 +23,7 @@ impl Transfer<'_> {
                     self.report.outcome(&format!("table {name}"), copied);
                 }
                 Ok(None) => break,
-                Err(error) => return self.report.fail("tables", &format!("cannot be listed: {}", describe(&error))),
+                Err(error) => return self.report.fail("tables", &Failure::of_call("cannot be listed", &error)),
             }
         }
         let copied = copy_properties(&from, &to).await;
@@ -36,20 +36,20 @@ impl Transfer<'_> {
         to: &TableServiceClient,
         name: &str,
         holding: &Holding,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         let status = self.ledger.status(holding);
         if status.is_done {
             return Ok(());
         }
         let (from, to) = (from.table(name), to.table(name));
-        to.create_if_not_exists().await.map_err(|error| format!("cannot be created: {}", describe(&error)))?;
+        to.create_if_not_exists().await.map_err(|error| Failure::of_call("cannot be created", &error))?;
         let (mut next, mut tally) = (status.next, status.tally);
         loop {
             let page = from.query::<Entity>().segment(next.as_ref()).await;
-            let page = page.map_err(|error| format!("cannot be read: {}", describe(&error)))?;
+            let page = page.map_err(|error| Failure::of_call("cannot be read", &error))?;
             // To do it twice is harmless: whatever is there is replaced by the same.
             let written = to.bulk(page.items.iter().map(Write::insert_or_replace)).await.into_result();
-            written.map_err(|error| format!("cannot be written: {}", describe(&error)))?;
+            written.map_err(|error| Failure::of_call("cannot be written", &error))?;
             tally.entities += page.items.len() as u64;
             next = page.next;
             let Some(next) = &next else { break };
@@ -58,9 +58,9 @@ impl Transfer<'_> {
         }
         if self.with_policies {
             let policies = from.access_policies().await;
-            let policies = policies.map_err(|error| format!("policies cannot be read: {}", describe(&error)))?;
+            let policies = policies.map_err(|error| Failure::of_call("policies cannot be read", &error))?;
             let set = to.set_access_policies(&policies).await;
-            set.map_err(|error| format!("policies cannot be set: {}", describe(&error)))?;
+            set.map_err(|error| Failure::of_call("policies cannot be set", &error))?;
         }
         self.ledger.done(holding, tally)?;
         self.tell();
@@ -68,8 +68,8 @@ impl Transfer<'_> {
     }
 }
 
-async fn copy_properties(from: &TableServiceClient, to: &TableServiceClient) -> Result<(), String> {
-    let read = from.properties().await.map_err(|error| format!("cannot be read: {}", describe(&error)))?;
+async fn copy_properties(from: &TableServiceClient, to: &TableServiceClient) -> Result<(), Failure> {
+    let read = from.properties().await.map_err(|error| Failure::of_call("cannot be read", &error))?;
     let update = ServicePropertiesUpdate {
         logging: Some(read.logging),
         hour_metrics: Some(read.hour_metrics),
@@ -77,5 +77,5 @@ async fn copy_properties(from: &TableServiceClient, to: &TableServiceClient) -> 
         cors: Some(read.cors),
         ..ServicePropertiesUpdate::default()
     };
-    to.set_properties(&update).await.map_err(|error| format!("cannot be set: {}", describe(&error)))
+    to.set_properties(&update).await.map_err(|error| Failure::of_call("cannot be set", &error))
 }

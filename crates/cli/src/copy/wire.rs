@@ -11,14 +11,16 @@ use tablerock_services::transfer::accounts_of;
 
 use super::account::WireAccount;
 use super::end::{End, store_label};
+use super::failure::Failure;
 use super::ledger::Ledger;
 use super::report::{self, Report};
 use super::served::Served;
 use super::tally::Tally;
 use super::{Ended, TELL_TIME, reads, say};
 use crate::arguments::CopyArguments;
+use crate::places::{self, Opening};
+use crate::road;
 use crate::settings::{DataPlace, Settings};
-use crate::{places, road};
 
 /// Copies between two ends of which at least one is an endpoint.
 pub(super) async fn copy(arguments: &CopyArguments, mut settings: Settings, from: End, to: End) -> Result<(), String> {
@@ -33,19 +35,23 @@ pub(super) async fn copy(arguments: &CopyArguments, mut settings: Settings, from
         (End::Endpoint(_), End::Endpoint(_)) if !arguments.account.is_empty() => {
             return Err("--account is for a store: a connection string names its account".to_owned());
         }
-        (End::Endpoint(source), _) => return copy_to(arguments, &source, to).await?.into_result(),
+        (End::Endpoint(source), _) => {
+            let copied = copy_to(arguments, &source, &to, arguments.start_over).await;
+            return copied.map_err(|failure| failure.why)?.into_result();
+        }
     };
     let doors = reads::doors(arguments, &settings).await?;
-    let (engine, clock) = places::open(&place).await?;
+    let (engine, clock) = places::open(&place, Opening::Existing).await?;
     let store = Store::new(engine.clone());
-    let copying = async {
+    let mut start_over = arguments.start_over;
+    let copying = async || {
         let name = account_in(&store, arguments.account.first()).await?;
         let label = format!("{} account {}", store_label(&place), name.as_str());
         // What a process before this one left unfinished has to be settled while that can be written.
         let settled = [Account { name: name.clone(), keys: Vec::new() }];
         road::settle(&settled, &store, &clock).await?;
         let served = Served::start(&reads::only(engine.clone()), clock.clone(), name, label).await?;
-        let outcome = copy_to(arguments, &served.account, to).await;
+        let outcome = copy_to(arguments, &served.account, &to, std::mem::take(&mut start_over)).await;
         served.stop().await;
         outcome
     };
@@ -55,15 +61,16 @@ pub(super) async fn copy(arguments: &CopyArguments, mut settings: Settings, from
 }
 
 /// Copies from an account to an end.
-async fn copy_to(arguments: &CopyArguments, from: &WireAccount, to: End) -> Result<Ended, String> {
+async fn copy_to(arguments: &CopyArguments, from: &WireAccount, to: &End, start_over: bool) -> Result<Ended, Failure> {
     match to {
-        End::Endpoint(to) => Transfer::open(arguments, from, &to)?.run().await,
+        End::Endpoint(to) => Transfer::open(arguments, from, to, start_over)?.run().await,
         End::Store(place) => {
             let name = arguments.account.first().or(from.name.as_ref());
-            let name = name.ok_or("--account has to say what the account is called in the new store")?;
+            let name =
+                name.ok_or_else(|| "--account has to say what the account is called in the new store".to_owned())?;
             let name =
                 AccountName::parse(name).ok_or_else(|| format!("{name} is not an account's name: use --account"))?;
-            copy_into(arguments, from, &place, name).await
+            copy_into(arguments, from, place, name, start_over).await
         }
     }
 }
@@ -73,18 +80,19 @@ async fn copy_into(
     from: &WireAccount,
     place: &DataPlace,
     name: AccountName,
-) -> Result<Ended, String> {
-    let (engine, clock) = places::open(place).await?;
+    start_over: bool,
+) -> Result<Ended, Failure> {
+    let (engine, clock) = places::open(place, Opening::MayCreate).await?;
     let store = Store::new(engine);
     let label = format!("{} account {}", store_label(place), name.as_str());
     let served = Served::start(&store, clock, name, label).await?;
-    let outcome = match Transfer::open(arguments, from, &served.account) {
+    let outcome = match Transfer::open(arguments, from, &served.account, start_over) {
         Ok(transfer) => transfer.run().await,
-        Err(error) => Err(error),
+        Err(error) => Err(Failure::from(error)),
     };
     let road = served.stop().await;
     let closed = road::close_quietly(&road, &store).await;
-    outcome.and_then(|ended| closed.map(|()| ended))
+    outcome.and_then(|ended| Ok(closed.map(|()| ended)?))
 }
 
 /// The account to be copied out of a store.
@@ -111,11 +119,19 @@ pub(super) struct Transfer<'a> {
 }
 
 impl<'a> Transfer<'a> {
-    fn open(arguments: &CopyArguments, from: &'a WireAccount, to: &'a WireAccount) -> Result<Self, String> {
+    fn open(
+        arguments: &CopyArguments,
+        from: &'a WireAccount,
+        to: &'a WireAccount,
+        start_over: bool,
+    ) -> Result<Self, String> {
         if from.label == to.label {
             return Err("--from and --to are the same account".to_owned());
         }
         let path = arguments.resume_file.clone().unwrap_or_else(|| default_path(from, to));
+        if start_over {
+            Ledger::forget(&path)?;
+        }
         let ledger = Ledger::open(&path, &from.label, &to.label)?;
         let with_policies = from.has_key && to.has_key;
         let mut report = Report::default();
@@ -126,7 +142,7 @@ impl<'a> Transfer<'a> {
         Ok(Self { from, to, ledger, report, with_policies, told: Instant::now() })
     }
 
-    async fn run(mut self) -> Result<Ended, String> {
+    async fn run(mut self) -> Result<Ended, Failure> {
         self.copy_queues().await;
         self.copy_containers().await;
         self.copy_tables().await;
@@ -134,7 +150,8 @@ impl<'a> Transfer<'a> {
         // Nobody has to read it.
         let _ = writeln!(std::io::stdout(), "{text}");
         if self.report.has_failures() {
-            return Err("not all is copied: run the same command again, and it goes on from where it was".to_owned());
+            let why = "not all is copied: run the same command again, and it goes on from where it was".to_owned();
+            return Err(Failure { why, may_pass: self.report.may_pass() });
         }
         self.ledger.remove()?;
         Ok(match is_whole {
@@ -154,9 +171,9 @@ impl<'a> Transfer<'a> {
             return;
         }
         self.told = Instant::now();
-        let under_way = match under_way.blobs {
-            0 => String::new(),
-            blobs => format!("; a container with {blobs} blobs so far, {:.1} MiB", under_way.mib()),
+        let under_way = match under_way {
+            Tally { blobs: 0, bytes: 0, .. } => String::new(),
+            Tally { blobs, .. } => format!("; a container with {blobs} blobs so far, {:.1} MiB", under_way.mib()),
         };
         say(&format!("{}{under_way}", report::copied(&self.ledger)));
     }

@@ -32,6 +32,19 @@ async fn a_schema_of_a_newer_version_is_left_alone() {
 }
 
 #[tokio::test]
+async fn a_database_without_tables_stays_so_if_it_has_to_be_there_already() {
+    let target = Target::parse(&DATABASE.url("mistyped")).unwrap();
+    let existing = PostgresOptions { create_if_missing: false, ..PostgresOptions::default() };
+    let error = PostgresEngine::open(target.clone(), existing).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.message().contains("check the database's name"), "{error}");
+    assert_eq!(DATABASE.run("SELECT count(*) FROM pg_tables WHERE schemaname = 'mistyped'").trim(), "0");
+
+    drop(PostgresEngine::open(target.clone(), PostgresOptions::default()).await.unwrap());
+    PostgresEngine::open(target, existing).await.expect("now it is there");
+}
+
+#[tokio::test]
 async fn a_database_that_acknowledges_before_it_syncs_is_refused() {
     let url = DATABASE.url("careless").replace("careless", "careless%20-c%20synchronous_commit%3Doff");
     let target = Target::parse(&url).unwrap();

@@ -75,6 +75,20 @@ impl BlobService {
         Ok(Place::new(self.container_id(at.account, at.container).await?, at.name))
     }
 
+    /// The same for a request that reads the blob, or something of it.
+    pub(super) async fn place_to_read(&self, at: BlobAddress<'_>) -> Result<Place> {
+        let place = self.place(at).await?;
+        self.load.read(at.account, at.container, at.name, 1);
+        Ok(place)
+    }
+
+    /// The same for a request that changes it.
+    pub(super) async fn place_to_write(&self, at: BlobAddress<'_>) -> Result<Place> {
+        let place = self.place(at).await?;
+        self.load.write(at.account, at.container, at.name, 1);
+        Ok(place)
+    }
+
     pub(super) async fn container_id(&self, account: &str, container: &str) -> Result<u64> {
         let key = keys::directory_key(container);
         let record = self.store.get(&keys::directory_partition(account), &key).await?;

@@ -71,7 +71,7 @@ impl BlobService {
         action: LeaseAction,
     ) -> Result<(Blob, LeaseOutcome)> {
         let fresh = LeaseId(self.fresh_uuid());
-        let place = self.place(at).await?;
+        let place = self.place_to_write(at).await?;
         self.amend(&place, |blob| {
             terms.conditions.check_write(Some(blob.changed))?;
             Ok(lease::apply(&mut blob.lease, action, self.clock.ticks(), fresh)?)
@@ -81,7 +81,7 @@ impl BlobService {
 
     /// Remembers a tier. Content is kept in the same way whatever it is, so the ETag stays what it was.
     pub async fn set_blob_tier(&self, at: BlobAddress<'_>, lease: Option<LeaseId>, tier: &str) -> Result<()> {
-        let place = self.place(at).await?;
+        let place = self.place_to_write(at).await?;
         let set = |blob: &mut Blob| {
             if blob.kind != BlobKind::Block {
                 return Err(ErrorCode::InvalidBlobType.into());
@@ -96,7 +96,7 @@ impl BlobService {
 
     /// Replaces all tags. The ETag stays what it was.
     pub async fn set_blob_tags(&self, at: BlobAddress<'_>, terms: &WriteTerms, tags: &Tags) -> Result<()> {
-        let place = self.place(at).await?;
+        let place = self.place_to_write(at).await?;
         let set = |blob: &mut Blob| {
             let read = ReadTerms { conditions: Default::default(), tags: terms.tags.clone(), lease: terms.lease };
             read.check(blob, self.clock.ticks())?;
@@ -114,7 +114,7 @@ impl BlobService {
         terms: &WriteTerms,
         mut change: impl FnMut(&mut Blob) -> Result<()> + Send,
     ) -> Result<Blob> {
-        let place = self.place(at).await?;
+        let place = self.place_to_write(at).await?;
         self.timestamps.reserve().await?;
         let amended = self.amend(&place, |blob| {
             let now = self.clock.ticks();

@@ -35,7 +35,7 @@ pub struct Appended {
 impl BlobService {
     /// Appends a block to an append blob. Small ones are one commit, and several writers share a sync.
     pub async fn append_block(&self, at: BlobAddress<'_>, terms: &AppendTerms, received: Received) -> Result<Appended> {
-        let place = self.place(at).await?;
+        let place = self.place_to_write(at).await?;
         received.check_place(&place)?;
         self.timestamps.reserve().await?;
         let length = received.length;

@@ -42,7 +42,7 @@ impl BlobService {
         new: &NewBlob,
         list: &BlockListRequest,
     ) -> Result<DateTime> {
-        let place = self.place(at).await?;
+        let place = self.place_to_write(at).await?;
         let layout = self.content_ids.next().await?;
         let mut attempts = Attempts::default();
         loop {
@@ -105,7 +105,7 @@ impl BlobService {
         terms: &ReadTerms,
         which: WhichBlocks,
     ) -> Result<BlockLists> {
-        let place = self.place(at).await?;
+        let place = self.place_to_read(at).await?;
         let blob = self.stored_blob(&place, snapshot).await?;
         let uncommitted = UncommittedBlock::read_all(&self.store, &place.partition).await?;
         if blob.is_none() && (uncommitted.is_empty() || snapshot.is_some()) {

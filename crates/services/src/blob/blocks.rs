@@ -137,7 +137,7 @@ impl BlobService {
         id: &BlockId,
         received: Received,
     ) -> Result<()> {
-        let place = self.place(at).await?;
+        let place = self.place_to_write(at).await?;
         received.check_place(&place)?;
         let ReceivedBody::Stored { content, note } = received.body else {
             return Err(StoreError::internal("a block was received as if it were a small blob").into());

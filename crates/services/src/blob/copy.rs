@@ -51,7 +51,7 @@ impl BlobService {
     /// Copies a blob, and tells when the copy was made and its id.
     pub async fn copy_blob(&self, source: &CopySource<'_>, target: &CopyTarget<'_>) -> Result<(DateTime, String)> {
         let blob = self.copy_source(source).await?;
-        let to = self.place(target.at).await?;
+        let to = self.place_to_write(target.at).await?;
         let current = self.stored_blob(&to, None).await?;
         self.check_copy(&blob, current.as_ref(), target)?;
         let from = self.place(source.at).await?;
@@ -84,7 +84,7 @@ impl BlobService {
     }
 
     async fn copy_source(&self, source: &CopySource<'_>) -> Result<Blob> {
-        let from = self.place(source.at).await?;
+        let from = self.place_to_read(source.at).await?;
         let terms = ReadTerms { conditions: Conditions::default(), tags: None, lease: source.lease };
         let blob = self.find(&from, source.snapshot, &terms).await?;
         let met = source.conditions.check_read(blob.changed);

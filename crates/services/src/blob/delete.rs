@@ -28,7 +28,7 @@ type Snapshots = Vec<(Bytes, Blob)>;
 
 impl BlobService {
     pub async fn delete_blob(&self, at: BlobAddress<'_>, terms: &WriteTerms, snapshots: DeleteSnapshots) -> Result<()> {
-        let place = self.place(at).await?;
+        let place = self.place_to_write(at).await?;
         self.delete_with(&place, snapshots != DeleteSnapshots::Refuse, |seen, found| {
             decide_delete(seen, found, terms, snapshots, self.clock.ticks())
         })
@@ -37,7 +37,7 @@ impl BlobService {
 
     /// Deletes one snapshot. The lease of the blob does not protect it.
     pub async fn delete_snapshot(&self, at: BlobAddress<'_>, terms: &ReadTerms, taken: DateTime) -> Result<()> {
-        let place = self.place(at).await?;
+        let place = self.place_to_write(at).await?;
         let key = keys::snapshot_key(taken.ticks());
         self.delete_with(&place, true, |seen, found| {
             let (_, snapshot) = found.iter().find(|(found, _)| *found == key).ok_or(ErrorCode::BlobNotFound)?;

@@ -61,6 +61,12 @@ pub struct BlobPage {
 impl BlobService {
     pub async fn list_blobs(&self, account: &str, container: &str, query: &BlobQuery) -> Result<BlobPage> {
         let container_id = self.container_id(account, container).await?;
+        let page = self.page_of(container_id, query).await?;
+        self.load.read_across(account, container, page.entries.len().max(1) as u64);
+        Ok(page)
+    }
+
+    async fn page_of(&self, container_id: u64, query: &BlobQuery) -> Result<BlobPage> {
         let mut range = keys::blobs_with_prefix(container_id, &query.prefix);
         if let Some(marker) = &query.marker {
             range.start = range.start.max(decode_marker(container_id, marker)?);

@@ -40,11 +40,12 @@ mod transfer;
 use std::sync::Arc;
 
 use tablerock_kv::{Clock, Dice, Store};
-use tablerock_protocol::{DateTime, Uuid};
+use tablerock_protocol::{DateTime, Service, Uuid};
 
 use crate::Result;
 use crate::duty::Duty;
 use crate::ids::Ids;
+use crate::load::Load;
 use crate::timestamps::Timestamps;
 
 pub use address::{BlobAddress, ReadTerms, WriteTerms};
@@ -61,7 +62,7 @@ pub use put::NewBlob;
 pub use reader::BlobReader;
 pub use record::{Blob, BlobKind, CopyState, Tier};
 pub(crate) use transfer::{
-    Held, block_of, contents_of_record, copy_content, described, held_by, opened, read_content, renumbered,
+    Held, Makeup, block_of, contents_of_record, copy_content, described, opened, read_content, renumbered,
     watch_note_of,
 };
 
@@ -82,6 +83,7 @@ pub struct BlobService {
     inflow: content::Inflow,
     tidying: Arc<tidying::Tidying>,
     sweep_duty: Duty,
+    load: Load,
 }
 
 impl BlobService {
@@ -94,7 +96,13 @@ impl BlobService {
         tidying.settle_all().await?;
         let inflow = content::Inflow::default();
         let sweep_duty = Duty::new(store.clone(), clock.clone(), crate::keys::BLOB_SWEEP_DUTY);
-        Ok(Self { store, clock, dice, timestamps, container_ids, content_ids, inflow, tidying, sweep_duty })
+        let load = Load::new(Service::Blob, clock.clone());
+        Ok(Self { store, clock, dice, timestamps, container_ids, content_ids, inflow, tidying, sweep_duty, load })
+    }
+
+    /// Which containers and blobs are read and written most.
+    pub fn load(&self) -> &Load {
+        &self.load
     }
 
     /// Leaves the store as a clean stop should. Requests must have ended.

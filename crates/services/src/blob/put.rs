@@ -93,7 +93,7 @@ impl BlobService {
         received: Received,
     ) -> Result<DateTime> {
         // Looked up again: a container that went away while the content came in may not get it.
-        let place = self.place(at).await?;
+        let place = self.place_to_write(at).await?;
         received.check_place(&place)?;
         let length = received.length;
         let (body, note) = match received.body {

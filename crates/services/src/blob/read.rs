@@ -16,7 +16,7 @@ const ATTEMPTS_MAX: u32 = 16;
 impl BlobService {
     /// The properties of a blob or of a snapshot.
     pub async fn blob(&self, at: BlobAddress<'_>, snapshot: Option<DateTime>, terms: &ReadTerms) -> Result<Blob> {
-        let place = self.place(at).await?;
+        let place = self.place_to_read(at).await?;
         self.find(&place, snapshot, terms).await
     }
 
@@ -34,7 +34,7 @@ impl BlobService {
         terms: &ReadTerms,
         mut choose: impl FnMut(&Blob) -> Result<ByteRange, ServiceError> + Send,
     ) -> Result<(Blob, ByteRange, BlobReader)> {
-        let place = self.place(at).await?;
+        let place = self.place_to_read(at).await?;
         for _ in 0..ATTEMPTS_MAX {
             let blob = self.find(&place, snapshot, terms).await?;
             let range = choose(&blob)?;

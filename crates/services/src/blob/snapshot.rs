@@ -18,7 +18,7 @@ impl BlobService {
         terms: &WriteTerms,
         metadata: Option<&Metadata>,
     ) -> Result<(DateTime, DateTime)> {
-        let place = self.place(at).await?;
+        let place = self.place_to_write(at).await?;
         self.timestamps.reserve().await?;
         let key = Bytes::from_static(keys::BASE_KEY);
         let decide = |tx: &mut Transaction| {

@@ -9,7 +9,7 @@ use super::container_record::Container;
 use super::content::{Inflow, Upload};
 use super::keys::{self, BlobKey};
 use super::pieces::{PieceRecord, PieceSource};
-use super::record::{Blob, Body};
+use super::record::{Blob, BlobKind, Body};
 use super::stored_content::StoredContent;
 
 /// Key and value of a record of a blob, with other numbers for contents and layouts, which have theirs from one sequence.
@@ -74,13 +74,14 @@ pub(crate) fn watch_note_of(record: &Record, new_container_id: u64) -> Result<Op
 }
 
 /// Copies one content, from wherever the one store has it to where the other would look for it. Both are known by the ids
-/// of the container and of the content.
+/// of the container and of the content. `told` hears of each part that has been taken in.
 pub(crate) async fn copy_content(
     from: &Store,
     old: (u64, u64),
     to: &Store,
     new: (u64, u64),
     length: u64,
+    mut told: impl FnMut(u64),
 ) -> Result<()> {
     let at = ContentAddress { container_id: new.0, content: new.1 };
     let mut upload = Upload::new(to, Inflow::default(), at, Some(length), Checksums::new(false));
@@ -88,8 +89,10 @@ pub(crate) async fn copy_content(
     let mut offset = 0;
     while offset < length {
         let bytes = content.read(offset, length - offset).await?.ok_or_else(gone)?;
-        offset += bytes.len() as u64;
+        let part = bytes.len() as u64;
         upload.write(bytes).await.map_err(store_error)?;
+        offset += part;
+        told(part);
     }
     upload.finish().await.map_err(store_error)?;
     Ok(())
@@ -107,7 +110,7 @@ fn store_error(error: crate::Error) -> Error {
 }
 
 fn gone() -> Error {
-    Error::invalid("a blob was overwritten while it was read: stop whoever writes there, and begin again")
+    Error::invalid("a blob was overwritten while it was read: stop whoever writes there, and begin anew")
 }
 
 /// What a blob holds, piece by piece and in order.
@@ -117,18 +120,32 @@ pub(crate) enum Held {
 }
 
 /// What a blob or a snapshot is made of.
-pub(crate) async fn held_by(store: &Store, partition: &Bytes, blob: &Blob) -> Result<Vec<Held>> {
-    match &blob.body {
-        Body::Inline(bytes) => Ok(vec![Held::Inline(bytes.clone())]),
-        Body::Whole { content } => Ok(vec![Held::Stored { content: *content, length: blob.length }]),
-        Body::Pieces { layout, records } => {
-            let pieces = super::pieces::read_all(store, partition, *layout, *records).await?;
-            let held = pieces.into_iter().map(|piece| match piece.source {
-                PieceSource::Inline(bytes) => Held::Inline(bytes),
-                PieceSource::Content(content) => Held::Stored { content, length: piece.length },
-            });
-            Ok(held.collect())
+#[derive(Default)]
+pub(crate) struct Makeup {
+    pub(crate) held: Vec<Held>,
+    /// The blocks that Get Block List shows: ids in Base64, and lengths.
+    pub(crate) blocks: Vec<(String, u64)>,
+}
+
+impl Makeup {
+    pub(crate) async fn of(store: &Store, partition: &Bytes, blob: &Blob) -> Result<Self> {
+        let mut makeup = Self::default();
+        match &blob.body {
+            Body::Inline(bytes) => makeup.held.push(Held::Inline(bytes.clone())),
+            Body::Whole { content } => makeup.held.push(Held::Stored { content: *content, length: blob.length }),
+            Body::Pieces { layout, records } => {
+                for piece in super::pieces::read_all(store, partition, *layout, *records).await? {
+                    if blob.kind == BlobKind::Block {
+                        makeup.blocks.push((piece.id.to_base64(), piece.length));
+                    }
+                    makeup.held.push(match piece.source {
+                        PieceSource::Inline(bytes) => Held::Inline(bytes),
+                        PieceSource::Content(content) => Held::Stored { content, length: piece.length },
+                    });
+                }
+            }
         }
+        Ok(makeup)
     }
 }
 

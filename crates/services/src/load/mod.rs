@@ -1,7 +1,9 @@
-//! Where the load is: which tables and which partitions are read and written most, as this server sees it.
+//! Where the load is: which tables, queues and containers, and which of their partitions, are read and written most, as this
+//! server sees it.
 //!
-//! It is for whoever looks at a busy store and wants to know which range is hot. Memory is bounded however many tables and
-//! partitions there are; what a request pays is a hash and a short lock.
+//! It is for whoever looks at a busy store and wants to know which range is hot. Memory is bounded however many there are; what
+//! a request pays is a hash and a short lock. Each service counts for itself, so that none crowds out another. A queue is one
+//! partition, and so is a blob.
 
 mod hottest;
 
@@ -11,109 +13,122 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 use tablerock_kv::Clock;
+use tablerock_protocol::Service;
 
 use hottest::{Event, Hottest};
 
 pub use hottest::Rate;
 
-/// Tables with a counter.
-const TABLES_MAX: usize = 256;
+/// Tables, queues or containers with a counter.
+const HOLDINGS_MAX: usize = 256;
 /// Partitions are dealt to so many sketches by a hash, so that requests do not wait for each other.
 const SHARDS: usize = 8;
 const PARTITIONS_OF_SHARD_MAX: usize = 64;
 
-/// A table.
+/// A table, a queue or a container.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LoadedTable {
+pub struct LoadedHolding {
+    pub service: Service,
     pub account: String,
-    pub table: String,
+    pub name: String,
 }
 
-/// A partition of a table.
+/// A partition of a table, a queue, or a blob of a container.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LoadedPartition {
+    pub service: Service,
     pub account: String,
-    pub table: String,
-    pub partition_key: String,
+    /// Of the table, queue or container.
+    pub name: String,
+    /// A PartitionKey or the name of a blob; nothing for a queue.
+    pub partition: String,
 }
 
-/// What is busiest, hottest first, in entities per second.
+/// What is busiest, hottest first, in entities, messages and requests for blobs per second.
 #[derive(Debug, Clone, Default)]
 pub struct LoadReport {
-    pub tables: Vec<(LoadedTable, Rate)>,
+    pub holdings: Vec<(LoadedHolding, Rate)>,
     pub partitions: Vec<(LoadedPartition, Rate)>,
 }
 
+impl LoadReport {
+    /// The hottest of several services, at most so many of each.
+    pub fn of(services: &[&Load], count_max: usize) -> Self {
+        let mut report = Self::default();
+        for load in services {
+            let seconds = load.seconds();
+            report.holdings.extend(load.holdings.lock().rates(seconds));
+            load.partitions.iter().for_each(|shard| report.partitions.extend(shard.lock().rates(seconds)));
+        }
+        keep_hottest(&mut report.holdings, count_max);
+        keep_hottest(&mut report.partitions, count_max);
+        report
+    }
+}
+
+/// The load of one service.
 #[derive(Debug)]
 pub struct Load {
+    service: Service,
     clock: Arc<dyn Clock>,
     started: Instant,
     hasher: RandomState,
-    tables: Mutex<Hottest<LoadedTable>>,
+    holdings: Mutex<Hottest<LoadedHolding>>,
     partitions: [Mutex<Hottest<LoadedPartition>>; SHARDS],
 }
 
 impl Load {
-    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(service: Service, clock: Arc<dyn Clock>) -> Self {
         Self {
+            service,
             started: clock.instant(),
             clock,
             hasher: RandomState::new(),
-            tables: Mutex::new(Hottest::new(TABLES_MAX)),
+            holdings: Mutex::new(Hottest::new(HOLDINGS_MAX)),
             partitions: std::array::from_fn(|_| Mutex::new(Hottest::new(PARTITIONS_OF_SHARD_MAX))),
         }
     }
 
-    /// Entities of one partition were read.
-    pub(crate) fn read(&self, account: &str, table: &str, partition_key: &str, entities: u64) {
-        self.count(account, table, Some(partition_key), Event::Read, entities);
+    /// Something of one partition was read.
+    pub(crate) fn read(&self, account: &str, name: &str, partition: &str, amount: u64) {
+        self.count(account, name, Some(partition), Event::Read, amount);
     }
 
-    /// Entities of several partitions were read: that is load of the table, and of no partition in particular.
-    pub(crate) fn read_across(&self, account: &str, table: &str, entities: u64) {
-        self.count(account, table, None, Event::Read, entities);
+    /// Something of several partitions was read: that is load of the table, and of no partition in particular.
+    pub(crate) fn read_across(&self, account: &str, name: &str, amount: u64) {
+        self.count(account, name, None, Event::Read, amount);
     }
 
-    /// Entities of one partition were to be written.
-    pub(crate) fn write(&self, account: &str, table: &str, partition_key: &str, entities: u64) {
-        self.count(account, table, Some(partition_key), Event::Write, entities);
+    /// Something of one partition was to be written.
+    pub(crate) fn write(&self, account: &str, name: &str, partition: &str, amount: u64) {
+        self.count(account, name, Some(partition), Event::Write, amount);
     }
 
-    fn count(&self, account: &str, table: &str, partition_key: Option<&str>, event: Event, entities: u64) {
-        let seconds = self.seconds();
-        let id = self.hasher.hash_one((account, table));
-        let name = || LoadedTable { account: account.to_owned(), table: table.to_owned() };
-        self.tables.lock().count(id, event, entities, seconds, name);
-        let Some(partition_key) = partition_key else { return };
-        let id = self.hasher.hash_one((account, table, partition_key));
-        let name = || LoadedPartition {
+    fn count(&self, account: &str, name: &str, partition: Option<&str>, event: Event, amount: u64) {
+        let (service, seconds) = (self.service, self.seconds());
+        let id = self.hasher.hash_one((account, name));
+        let holding = || LoadedHolding { service, account: account.to_owned(), name: name.to_owned() };
+        self.holdings.lock().count(id, event, amount, seconds, holding);
+        let Some(partition) = partition else { return };
+        let id = self.hasher.hash_one((account, name, partition));
+        let loaded = || LoadedPartition {
+            service,
             account: account.to_owned(),
-            table: table.to_owned(),
-            partition_key: partition_key.to_owned(),
+            name: name.to_owned(),
+            partition: partition.to_owned(),
         };
         let shard = &self.partitions[id as usize % SHARDS];
-        shard.lock().count(id, event, entities, seconds, name);
+        shard.lock().count(id, event, amount, seconds, loaded);
     }
 
     fn seconds(&self) -> f64 {
         self.clock.instant().saturating_duration_since(self.started).as_secs_f64()
     }
-
-    /// The hottest tables and partitions, at most so many of each.
-    pub fn report(&self, count_max: usize) -> LoadReport {
-        let seconds = self.seconds();
-        let partitions = self.partitions.iter().flat_map(|shard| shard.lock().rates(seconds)).collect();
-        LoadReport {
-            tables: hottest_first(self.tables.lock().rates(seconds), count_max),
-            partitions: hottest_first(partitions, count_max),
-        }
-    }
 }
 
-fn hottest_first<N: Ord>(mut rates: Vec<(N, Rate)>, count_max: usize) -> Vec<(N, Rate)> {
+fn keep_hottest<N: Ord>(rates: &mut Vec<(N, Rate)>, count_max: usize) {
     rates.sort_by(|one, other| other.1.total().total_cmp(&one.1.total()).then_with(|| one.0.cmp(&other.0)));
     rates.truncate(count_max);
-    rates
 }
 
 #[cfg(test)]
@@ -127,20 +142,20 @@ mod tests {
     #[test]
     fn the_hottest_come_first_and_a_scan_heats_no_partition() {
         let clock = Arc::new(ManualClock::at(0));
-        let load = Load::new(clock.clone());
+        let load = Load::new(Service::Table, clock.clone());
         for number in 0..10_000_u64 {
             load.read("acct", "Wide", &format!("p{number}"), 1);
             load.write("acct", "Hot", "p", 3);
             load.read_across("acct", "Scanned", 100);
             clock.advance(Duration::from_millis(10));
         }
-        let report = load.report(3);
-        let tables: Vec<&str> = report.tables.iter().map(|(name, _)| name.table.as_str()).collect();
+        let report = LoadReport::of(&[&load], 3);
+        let tables: Vec<&str> = report.holdings.iter().map(|(holding, _)| holding.name.as_str()).collect();
         assert_eq!(tables, ["Scanned", "Hot", "Wide"]);
         assert_eq!(report.partitions.len(), 3);
         let (hottest, rate) = &report.partitions[0];
-        assert_eq!((hottest.table.as_str(), hottest.partition_key.as_str()), ("Hot", "p"));
+        assert_eq!((hottest.name.as_str(), hottest.partition.as_str()), ("Hot", "p"));
         assert!((270.0..301.0).contains(&rate.writes), "{rate:?}");
-        assert!(report.partitions.iter().all(|(name, _)| name.table != "Scanned"));
+        assert!(report.partitions.iter().all(|(loaded, _)| loaded.name != "Scanned"));
     }
 }

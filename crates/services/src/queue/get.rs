@@ -45,6 +45,11 @@ impl QueueService {
                 Ok(false) | Err(_) => break,
             }
         }
+        // Giving a message out moves it.
+        match given.len() {
+            0 => self.count_reads(account, queue, 1),
+            messages => self.count_writes(account, queue, messages),
+        }
         Ok(given)
     }
 
@@ -68,9 +73,11 @@ impl QueueService {
             }
             match page.next {
                 Some(next) if seen.len() < count && self.clock.instant() < deadline => range.start = next,
-                _ => return Ok(seen),
+                _ => break,
             }
         }
+        self.count_reads(account, queue, seen.len());
+        Ok(seen)
     }
 
     /// Moves claimed messages to the time at which they become visible again. Claims are only hopes: those that are

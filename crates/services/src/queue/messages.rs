@@ -50,6 +50,7 @@ impl QueueService {
     /// Adds a message. The receipt that comes back is good at once.
     pub async fn put_message(&self, account: &str, queue: &QueueName, message: NewMessage) -> Result<Message> {
         let queue_id = self.queue_id(account, queue).await?;
+        self.count_writes(account, queue, 1);
         let now = self.time.now().await;
         let number = self.message_numbers.next().await?;
         let key = MessageKey { visible: self.time.visible_after(now, message.visibility_seconds), number };
@@ -88,6 +89,7 @@ impl QueueService {
         update: MessageUpdate,
     ) -> Result<Message> {
         let queue_id = self.queue_id(account, queue).await?;
+        self.count_writes(account, queue, 1);
         let now = self.time.now().await;
         let place = place_of(receipt);
         let new_key =
@@ -115,6 +117,7 @@ impl QueueService {
 
     pub async fn delete_message(&self, account: &str, queue: &QueueName, id: Uuid, receipt: PopReceipt) -> Result<()> {
         let queue_id = self.queue_id(account, queue).await?;
+        self.count_writes(account, queue, 1);
         let now = self.time.now().await;
         let place = place_of(receipt);
         let count_key = keys::count_key(count::part_of(receipt.number));

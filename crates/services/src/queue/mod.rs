@@ -30,11 +30,12 @@ mod time;
 use std::sync::Arc;
 
 use tablerock_kv::{Bytes, Clock, Dice, Store};
-use tablerock_protocol::Metadata;
+use tablerock_protocol::{Metadata, QueueName, Service};
 
 use crate::Result;
 use crate::duty::Duty;
 use crate::ids::Ids;
+use crate::load::Load;
 
 use heads::Heads;
 use sweep::Sweeps;
@@ -74,6 +75,7 @@ pub struct QueueService {
     heads: Heads,
     sweeps: Sweeps,
     sweep_duty: Duty,
+    load: Load,
 }
 
 impl QueueService {
@@ -84,11 +86,26 @@ impl QueueService {
             message_numbers: Ids::new(store.clone(), keys::NEXT_MESSAGE_NUMBER, MESSAGE_NUMBERS_BLOCK),
             heads: Heads::new(store.is_exclusive()),
             sweeps: Sweeps::default(),
+            load: Load::new(Service::Queue, clock.clone()),
             sweep_duty: Duty::new(store.clone(), clock.clone(), crate::keys::QUEUE_SWEEP_DUTY),
             store,
             clock,
             dice,
         })
+    }
+
+    /// Which queues are read and written most.
+    pub fn load(&self) -> &Load {
+        &self.load
+    }
+
+    /// Messages of a queue, which is one partition, are to be read.
+    fn count_reads(&self, account: &str, queue: &QueueName, messages: usize) {
+        self.load.read(account, queue.as_str(), "", messages.max(1) as u64);
+    }
+
+    fn count_writes(&self, account: &str, queue: &QueueName, messages: usize) {
+        self.load.write(account, queue.as_str(), "", messages as u64);
     }
 
     /// Leaves the store as a clean stop should. Requests must have ended.

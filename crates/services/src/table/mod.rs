@@ -16,6 +16,7 @@ mod table_query;
 use std::sync::Arc;
 
 use tablerock_kv::{Bytes, Clock, Store};
+use tablerock_protocol::Service;
 
 use guessed_tables::GuessedTables;
 use known_tables::KnownTables;
@@ -63,7 +64,7 @@ impl TableService {
         let timestamps = Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await?;
         let table_ids = Ids::new(store.clone(), keys::NEXT_TABLE_ID, TABLE_IDS_BLOCK);
         let throttle = Throttle::new(clock.clone(), targets);
-        let load = Load::new(clock.clone());
+        let load = Load::new(Service::Table, clock.clone());
         let known = KnownTables::of(&store);
         let sketches = Sketches::of(&store, &clock);
         Ok(Self {

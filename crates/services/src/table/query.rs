@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use tablerock_kv::key::key_bytes_to_text;
-use tablerock_kv::{Bytes, Position, Range, Record, ScanLimits};
+use tablerock_kv::{Bytes, Position, Range, ScanLimits};
 use tablerock_protocol::signing::{KeyBound, KeyRange};
 use tablerock_protocol::{Filter, limits};
 
@@ -65,7 +65,7 @@ impl TableService {
             page: EntityPage::default(),
             page_bytes: 0,
             chunk_records: CHUNK_RECORDS_MIN,
-            place: (account, table),
+            read_from: ReadFrom::Nowhere,
         };
         if run.items_max == 0 {
             return Ok(run.page);
@@ -75,7 +75,23 @@ impl TableService {
                 break;
             }
         }
-        Ok(run.page)
+        let Run { page, read_from, .. } = run;
+        self.count_read(account, table, &read_from, page.entities_read)?;
+        Ok(page)
+    }
+
+    /// What a query reads of one partition is that one's load; what it reads of several is the table's.
+    fn count_read(&self, account: &str, table: &str, read_from: &ReadFrom, entities: u64) -> Result<()> {
+        // To find nothing takes a look as well.
+        let entities = entities.max(1);
+        match read_from {
+            ReadFrom::One(partition) => {
+                let partition_key = key_bytes_to_text(keys::partition_key_of(partition)?)?;
+                self.load.read(account, table, &partition_key, entities);
+            }
+            ReadFrom::Nowhere | ReadFrom::Several => self.load.read_across(account, table, entities),
+        }
+        Ok(())
     }
 }
 
@@ -136,8 +152,25 @@ struct Run<'a> {
     page: EntityPage,
     page_bytes: usize,
     chunk_records: usize,
-    /// Account and table.
-    place: (&'a str, &'a str),
+    read_from: ReadFrom,
+}
+
+/// Which partitions a query has read.
+#[derive(Debug, PartialEq, Eq)]
+enum ReadFrom {
+    Nowhere,
+    One(Bytes),
+    Several,
+}
+
+impl ReadFrom {
+    fn add(&mut self, partition: &Bytes) {
+        match self {
+            Self::Nowhere => *self = Self::One(partition.clone()),
+            Self::One(before) if before == partition => {}
+            Self::One(_) | Self::Several => *self = Self::Several,
+        }
+    }
 }
 
 impl Run<'_> {
@@ -164,7 +197,10 @@ impl Run<'_> {
                 building.keep(&chunk);
             }
             self.page.entities_read += chunk.records.len() as u64;
-            self.count_load(&chunk.records)?;
+            // Records are in order, so these two tell whether there are others.
+            for record in chunk.records.first().into_iter().chain(chunk.records.last()) {
+                self.read_from.add(&record.partition);
+            }
             for record in chunk.records {
                 if self.take(&record.partition, &record.key, record.value)? {
                     return Ok(true);
@@ -197,29 +233,10 @@ impl Run<'_> {
 
     async fn read_point(&mut self, Position { partition, key }: Position) -> Result<bool> {
         self.service.throttle.check_partition(&partition, 1)?;
-        self.count_read(&partition, 1)?;
+        self.read_from.add(&partition);
         let Some(value) = self.service.store.get(&partition, &key).await? else { return Ok(false) };
         self.page.entities_read += 1;
         self.take(&partition, &key, value)
-    }
-
-    /// Reads of one partition are its load; those of several are the table's.
-    fn count_load(&self, records: &[Record]) -> Result<()> {
-        let ((account, table), count) = (self.place, records.len() as u64);
-        match (records.first(), records.last()) {
-            (Some(first), Some(last)) if first.partition == last.partition => {
-                self.count_read(&first.partition, count)?
-            }
-            _ => self.service.load.read_across(account, table, count.max(1)),
-        }
-        Ok(())
-    }
-
-    fn count_read(&self, partition: &[u8], entities: u64) -> Result<()> {
-        let (account, table) = self.place;
-        let partition_key = key_bytes_to_text(keys::partition_key_of(partition)?)?;
-        self.service.load.read(account, table, &partition_key, entities);
-        Ok(())
     }
 
     fn chunk_limits(&mut self) -> ScanLimits {

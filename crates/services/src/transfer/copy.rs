@@ -2,28 +2,41 @@
 
 use std::collections::HashSet;
 
-use tablerock_kv::{Bytes, Error, Record, Result, ScanLimits, Store, Transaction};
+use tablerock_kv::{Bytes, Error, Position, Record, Result, ScanLimits, Store, Transaction};
 use tokio::task::JoinSet;
 
-use super::ceilings;
 use super::checkpoint::Checkpoint;
 use super::holdings::{Holding, Kind, holdings, settings};
 use super::renumbering::Renumbering;
+use super::source::Source;
+use super::{ceilings, directories};
 use crate::{blob, keys};
 
 /// What is read at once, and then written.
 const PAGE: ScanLimits = ScanLimits { records_max: 1_000, bytes_max: 4 << 20, deadline: None };
 /// Commits that are under way at a time: each waits for a sync, which they share.
 const COMMITS_MAX: usize = 32;
-/// After so many pages it is noted how far the copy is.
-const PAGES_BETWEEN_NOTES: usize = 8;
-/// Rows of a directory that are written at once.
-const ROWS_MAX: usize = 500;
+
+/// What a copy has to know beside its ends.
+#[derive(Debug, Clone, Copy)]
+pub struct CopyTerms<'a> {
+    /// What the old store is called. A copy that was cut off goes on from a store of the same name only.
+    pub source: &'a str,
+    /// After so many records, or so many bytes of records and contents, it is noted how far the copy is.
+    pub note_records: u64,
+    pub note_bytes: u64,
+}
+
+impl<'a> CopyTerms<'a> {
+    pub fn from_store(source: &'a str) -> Self {
+        Self { source, note_records: 8_000, note_bytes: 64 << 20 }
+    }
+}
 
 /// How far a copy is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Records and their bytes, with what an earlier run has copied.
+    /// Records and bytes, those of contents among them, with what an earlier run has copied.
     pub records: u64,
     pub bytes: u64,
     /// Tables, queues and containers that are done, of all that there are.
@@ -31,59 +44,60 @@ pub struct Progress {
     pub holdings: usize,
 }
 
-/// Copies all that an account has. A copy that was cut off goes on where it was. Nothing may be written to the account in
-/// the old store meanwhile; that something was is noticed where ids tell, and not otherwise.
+/// Copies all that an account has. A copy that was cut off goes on where it was, unless the old store is another or has been
+/// written to since. Nothing may be written to the account in the old store meanwhile; that something was is noticed where
+/// ids tell, and not otherwise.
 pub async fn copy_account(
     from: &Store,
     to: &Store,
     account: &str,
+    terms: &CopyTerms<'_>,
     tell: &(dyn Fn(Progress) + Send + Sync),
 ) -> Result<Progress> {
+    let mut all = Vec::new();
+    for kind in Kind::ALL {
+        let mut of_kind = holdings(from, account, kind).await?;
+        // A later run finds its place by ids, which stay when names come and go.
+        of_kind.sort_by_key(|holding| holding.id);
+        all.extend(of_kind);
+    }
+    let source = Source::look(from, terms.source, &all).await?;
     let note = match Checkpoint::read(to, account).await? {
-        Some(note) => note,
+        Some(note) => {
+            source.check_same(&note.source, account)?;
+            directories::check_free(to, account, &note.renumbering).await?;
+            note
+        }
         None => {
-            check_absent(to, account).await?;
-            let note = Checkpoint::new(Renumbering::reserve(from, to).await?);
+            directories::check_free(to, account, &Renumbering::default()).await?;
+            let note = Checkpoint::new(source, Renumbering::reserve(from, to).await?);
             note.save(to, account).await?;
             note
         }
     };
-    Copying { from, to, account, note, progress: Progress::default(), tell, pages: 0 }.run().await
-}
-
-async fn check_absent(to: &Store, account: &str) -> Result<()> {
-    for kind in Kind::ALL {
-        if !holdings(to, account, kind).await?.is_empty() {
-            return Err(Error::invalid(format!(
-                "the account {account} already has tables, queues or containers where it is to go; delete them, or \
-                 copy before servers with this account are started there"
-            )));
-        }
-    }
-    Ok(())
+    let progress = Progress { holdings: all.len(), ..Progress::default() };
+    let noted = (note.records, note.bytes);
+    let of_blob = (Bytes::new(), HashSet::new());
+    Copying { from, to, account, terms, note, noted, of_blob, progress, tell }.run(&all).await
 }
 
 struct Copying<'a> {
     from: &'a Store,
     to: &'a Store,
     account: &'a str,
+    terms: &'a CopyTerms<'a>,
     note: Checkpoint,
+    /// Records and bytes when the note was saved last.
+    noted: (u64, u64),
+    /// A blob's partition, and its contents that this run has copied.
+    of_blob: (Bytes, HashSet<u64>),
     progress: Progress,
     tell: &'a (dyn Fn(Progress) + Send + Sync),
-    pages: usize,
 }
 
 impl Copying<'_> {
-    async fn run(mut self) -> Result<Progress> {
-        let mut all = Vec::new();
-        for kind in Kind::ALL {
-            let mut of_kind = holdings(self.from, self.account, kind).await?;
-            // A later run finds its place by ids, which stay when names come and go.
-            of_kind.sort_by_key(|holding| holding.id);
-            all.extend(of_kind);
-        }
-        self.progress.holdings = all.len();
-        for holding in &all {
+    async fn run(mut self, all: &[Holding]) -> Result<Progress> {
+        for holding in all {
             if (holding.kind, holding.id) >= (self.note.kind, self.note.id) {
                 self.copy_holding(holding).await?;
             }
@@ -91,7 +105,7 @@ impl Copying<'_> {
             self.report();
         }
         ceilings::raise_all(self.from, self.to).await?;
-        self.publish(&all).await?;
+        self.publish(all).await?;
         Checkpoint::remove(self.to, self.account).await?;
         Ok(self.progress)
     }
@@ -103,23 +117,47 @@ impl Copying<'_> {
         }
         loop {
             let page = self.from.scan(&range, PAGE).await?;
-            if holding.kind == Kind::Container {
-                self.copy_contents(holding, &page.records).await?;
-            }
-            let renumbered = page.records.into_iter().map(|record| self.note.renumbering.record(holding.kind, record));
-            let records = renumbered.collect::<Result<Vec<_>>>()?;
-            self.note.records += records.len() as u64;
-            self.note.bytes += records.iter().map(|record| (record.key.len() + record.value.len()) as u64).sum::<u64>();
-            self.write(records).await?;
-            let Some(next) = page.next else { return Ok(()) };
-            range.start = next.clone();
-            self.pages += 1;
-            if self.pages.is_multiple_of(PAGES_BETWEEN_NOTES) {
-                (self.note.kind, self.note.id, self.note.position) = (holding.kind, holding.id, next);
-                self.note.save(self.to, self.account).await?;
-            }
+            self.copy_page(holding, page.records).await?;
             self.report();
+            let Some(next) = page.next else { break };
+            range.start = next;
         }
+        if self.noted == (self.note.records, self.note.bytes) {
+            return Ok(());
+        }
+        self.save_note(holding.kind, holding.id.saturating_add(1), Position::new(Bytes::new(), Bytes::new())).await
+    }
+
+    /// Copies records with the contents that they refer to. What is noted as copied has been written before.
+    async fn copy_page(&mut self, holding: &Holding, records: Vec<Record>) -> Result<()> {
+        let mut copied = Vec::with_capacity(records.len());
+        for record in records {
+            if holding.kind == Kind::Container {
+                self.copy_contents(holding, &record).await?;
+            }
+            let place = Position::new(record.partition.clone(), record.key.clone());
+            let record = self.note.renumbering.record(holding.kind, record)?;
+            self.note.records += 1;
+            self.note.bytes += (record.key.len() + record.value.len()) as u64;
+            copied.push(record);
+            if self.is_note_due() {
+                self.write(std::mem::take(&mut copied)).await?;
+                self.save_note(holding.kind, holding.id, place.successor()).await?;
+            }
+        }
+        self.write(copied).await
+    }
+
+    fn is_note_due(&self) -> bool {
+        let (records, bytes) = self.noted;
+        self.note.records - records >= self.terms.note_records || self.note.bytes - bytes >= self.terms.note_bytes
+    }
+
+    async fn save_note(&mut self, kind: Kind, id: u64, position: Position) -> Result<()> {
+        (self.note.kind, self.note.id, self.note.position) = (kind, id, position);
+        self.note.save(self.to, self.account).await?;
+        self.noted = (self.note.records, self.note.bytes);
+        Ok(())
     }
 
     fn report(&mut self) {
@@ -149,25 +187,27 @@ impl Copying<'_> {
         Ok(())
     }
 
-    /// Copies the contents that records of blobs refer to, each once a blob, and watches over blocks that no list has named.
-    async fn copy_contents(&mut self, holding: &Holding, records: &[Record]) -> Result<()> {
+    /// Copies the contents that a record of a blob refers to, each once a blob, and watches over blocks that no list has named.
+    async fn copy_contents(&mut self, holding: &Holding, record: &Record) -> Result<()> {
         let container_id = self.note.renumbering.id(Kind::Container, holding.id)?;
-        let mut copied = HashSet::new();
-        let mut blob_before = Bytes::new();
-        for record in records {
-            if record.partition != blob_before {
-                (blob_before, copied) = (record.partition.clone(), HashSet::new());
+        if record.partition != self.of_blob.0 {
+            self.of_blob = (record.partition.clone(), HashSet::new());
+        }
+        for (content, length) in blob::contents_of_record(&record.key, &record.value)? {
+            if self.of_blob.1.insert(content) {
+                let new = (container_id, self.note.renumbering.contents.apply(content)?);
+                let (from, to, tell) = (self.from, self.to, self.tell);
+                let (bytes, progress) = (&mut self.note.bytes, &mut self.progress);
+                let told = |part: u64| {
+                    *bytes += part;
+                    progress.bytes = *bytes;
+                    tell(*progress);
+                };
+                blob::copy_content(from, (holding.id, content), to, new, length, told).await?;
             }
-            for (content, length) in blob::contents_of_record(&record.key, &record.value)? {
-                if copied.insert(content) {
-                    let new = (container_id, self.note.renumbering.contents.apply(content)?);
-                    blob::copy_content(self.from, (holding.id, content), self.to, new, length).await?;
-                    self.note.bytes += length;
-                }
-            }
-            if let Some((key, value)) = blob::watch_note_of(record, container_id)? {
-                put_all(self.to, &blob::keys::notes_partition(), &[(key, value)]).await?;
-            }
+        }
+        if let Some((key, value)) = blob::watch_note_of(record, container_id)? {
+            put_all(self.to, &blob::keys::notes_partition(), &[(key, value)]).await?;
         }
         Ok(())
     }
@@ -178,18 +218,7 @@ impl Copying<'_> {
         if !settings.is_empty() {
             put_all(self.to, &keys::account_partition(self.account), &settings).await?;
         }
-        for kind in Kind::ALL {
-            let of_kind = all.iter().filter(|holding| holding.kind == kind);
-            let rows = of_kind.map(|holding| {
-                let id = self.note.renumbering.id(kind, holding.id)?;
-                Ok((holding.key.clone(), holding.row_with_id(id)))
-            });
-            let rows = rows.collect::<Result<Vec<_>>>()?;
-            for rows in rows.chunks(ROWS_MAX) {
-                put_all(self.to, &kind.directory(self.account), rows).await?;
-            }
-        }
-        Ok(())
+        directories::publish(self.to, self.account, &self.note.renumbering, all).await
     }
 }
 

@@ -9,7 +9,8 @@
 //! {"queue":"jobs","metadata":{…},"policies":"…"}   then its messages:
 //! {"message":{"id":"…","inserted":"…","expires":"…","visible":"…","dequeueCount":0,"text":"…"}}
 //! {"container":"photos","changed":"…","publicAccess":"…","metadata":{…},"policies":"…"}   then its blobs:
-//! {"blob":{"name":"…",…}}                      and snapshots before each, and behind each its bytes:
+//! {"blob":{"name":"…",…}}                      and snapshots before each; behind each what Get Block List shows of it:
+//! {"committed":{"id":"…","length":0}}          and then its bytes:
 //! {"content":"…"}                              up to 192 KiB in Base64
 //! {"block":{"blob":"…","id":"…"}}              an uncommitted block, and behind it its bytes
 //! ```
@@ -22,7 +23,7 @@ use tablerock_protocol::json::{EntityShape, Location, append_entity, append_json
 use tablerock_protocol::{DateTime, MetadataLevel, Select};
 
 use super::holdings::{Holding, Kind, holdings, settings};
-use crate::blob::{self, BlobKind, Held};
+use crate::blob::{self, BlobKind, Held, Makeup};
 use crate::table::StoredEntity;
 use crate::{keys, queue, table};
 
@@ -189,10 +190,23 @@ impl Export<'_> {
         }
         line.text("contentMD5", &headers.md5.map_or_else(String::new, |md5| md5.to_base64()));
         line.pairs("metadata", blob.metadata.pairs()).pairs("tags", blob.tags.pairs());
-        line.text("tier", blob.tier.as_ref().map_or("", |tier| &tier.name)).close();
+        line.text("tier", blob.tier.as_ref().map_or("", |tier| &tier.name));
+        if let Some(tier) = &blob.tier {
+            line.time("tierChanged", tier.changed);
+        }
+        if let Some(copy) = &blob.copy {
+            line.open("copy").text("id", &copy.id).text("source", &copy.source);
+            line.time("completed", copy.completed).close();
+        }
+        line.close();
         line.end();
-        let held = blob::held_by(self.store, &record.partition, &blob).await?;
-        self.contents(container_id, held).await
+        let makeup = Makeup::of(self.store, &record.partition, &blob).await?;
+        for (id, length) in &makeup.blocks {
+            let mut line = self.line();
+            line.open("committed").text("id", id).number("length", *length).close();
+            line.end();
+        }
+        self.contents(container_id, makeup.held).await
     }
 
     /// Bytes in lines of one length, wherever the store has cut them.

@@ -72,14 +72,18 @@ pub(super) async fn holdings(store: &Store, account: &str, kind: Kind) -> Result
     loop {
         let page = store.scan(&range, SCAN).await?;
         for record in page.records {
-            let id = match record.value.split_first_chunk::<9>() {
-                Some(([DIRECTORY_FORMAT, id @ ..], _)) => u64::from_be_bytes(*id),
-                _ => return Err(Error::corrupt("a row of a directory cannot be read")),
-            };
-            found.push(Holding { kind, id, key: record.key, row: record.value });
+            found.push(Holding { kind, id: id_of_row(&record.value)?, key: record.key, row: record.value });
         }
         let Some(next) = page.next else { return Ok(found) };
         range.start = next;
+    }
+}
+
+/// The id that a directory's row leads to.
+pub(super) fn id_of_row(row: &[u8]) -> Result<u64> {
+    match row.split_first_chunk::<9>() {
+        Some(([DIRECTORY_FORMAT, id @ ..], _)) => Ok(u64::from_be_bytes(*id)),
+        _ => Err(Error::corrupt("a row of a directory cannot be read")),
     }
 }
 

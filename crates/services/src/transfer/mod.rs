@@ -7,17 +7,23 @@
 //!
 //! | to follow | read |
 //! | --- | --- |
-//! | a copy | `copy.rs`, on `renumbering.rs`, `checkpoint.rs` and `ceilings.rs` |
+//! | a copy | `copy.rs`, on `renumbering.rs`, `ceilings.rs` and `directories.rs` |
+//! | going on after an interruption | `checkpoint.rs`, `source.rs` |
+//! | giving a copy up | `forget.rs` |
 //! | the text | `export.rs` |
 //! | what an account has | `holdings.rs` |
 
 mod ceilings;
 mod checkpoint;
 mod copy;
+mod directories;
 mod export;
+mod forget;
 mod holdings;
 mod renumbering;
+mod source;
 
-pub use copy::{Progress, copy_account};
+pub use copy::{CopyTerms, Progress, copy_account};
 pub use export::{ExportSink, export_account};
+pub use forget::forget_copy;
 pub use holdings::accounts_of;

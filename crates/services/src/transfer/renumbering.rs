@@ -11,7 +11,7 @@ use crate::{blob, keys, queue};
 const MESSAGE_STEP: u64 = queue::COUNT_PARTS;
 
 /// The sequences that are moved, in the order in which they are stored in a checkpoint.
-const SEQUENCES: [(&[u8], u64); 5] = [
+pub(super) const SEQUENCES: [(&[u8], u64); 5] = [
     (keys::NEXT_TABLE_ID, 1),
     (queue::keys::NEXT_QUEUE_ID, 1),
     (queue::keys::NEXT_MESSAGE_NUMBER, MESSAGE_STEP),
@@ -32,7 +32,12 @@ impl Shift {
         if number < self.count {
             return Ok(self.up + number);
         }
-        Err(Error::invalid("the source is being written to: stop whoever writes there, and begin again"))
+        Err(Error::invalid("the source is being written to: stop whoever writes there, and copy with --start-over"))
+    }
+
+    /// Whether a number in the new store is one of those reserved.
+    pub(super) fn has_given(self, number: u64) -> bool {
+        number.checked_sub(self.up).is_some_and(|number| number < self.count)
     }
 }
 
@@ -62,6 +67,15 @@ impl Renumbering {
 
     pub(super) fn from_shifts([tables, queues, messages, containers, contents]: [Shift; 5]) -> Self {
         Self { tables, queues, messages, containers, contents }
+    }
+
+    /// Whether an id in the new store is of something that this copy has brought there.
+    pub(super) fn is_new_id(&self, kind: Kind, id: u64) -> bool {
+        match kind {
+            Kind::Table => self.tables.has_given(id),
+            Kind::Queue => self.queues.has_given(id),
+            Kind::Container => self.containers.has_given(id),
+        }
     }
 
     /// The new id of a table, queue or container.
@@ -107,6 +121,6 @@ async fn reserve(to: &Store, key: &'static [u8], count: u64, step: u64) -> Resul
     to.transact(&keys::system_partition(), vec![key.clone()], decide).await
 }
 
-fn decode(bytes: &[u8]) -> Result<u64> {
+pub(super) fn decode(bytes: &[u8]) -> Result<u64> {
     bytes.try_into().map(u64::from_be_bytes).map_err(|_| Error::corrupt("the next id is not eight bytes"))
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
-#[path = "../../kv-postgres/tests/database/mod.rs"]
+#[path = "../../../kv-postgres/tests/database/mod.rs"]
 mod database;
 
 use std::io::{BufRead, BufReader, Read, Write};

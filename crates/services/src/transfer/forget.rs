@@ -1,0 +1,63 @@
+//! A copy that is given up: what has arrived of it goes again.
+
+use tablerock_kv::{Range, Result, ScanLimits, Store, Transaction};
+
+use super::checkpoint::Checkpoint;
+use super::directories;
+use super::renumbering::Shift;
+use crate::{blob, keys, queue};
+
+const SCAN: ScanLimits = ScanLimits { records_max: 1_000, bytes_max: 4 << 20, deadline: None };
+
+/// Gives back what a copy of an account has brought to a store that was not finished, so that the next one begins anew. Returns
+/// whether there was such a copy. It can be cut off as well, and is then done again.
+pub async fn forget_copy(to: &Store, account: &str) -> Result<bool> {
+    let Some(note) = Checkpoint::read(to, account).await? else { return Ok(false) };
+    // Rows first, so that nobody comes to what is going.
+    directories::withdraw(to, account, &note.renumbering).await?;
+    let [tables, queues, _, containers, _] = note.renumbering.shifts();
+    drop_ids(to, tables, keys::table_range).await?;
+    drop_ids(to, queues, queue::keys::messages_range).await?;
+    drop_ids(to, containers, blob::keys::container_blobs).await?;
+    drop_ids(to, containers, blob::keys::container_contents).await?;
+    if let Some(contents) = to.contents() {
+        for id in containers.up..containers.up + containers.count {
+            contents.remove_group(id).await?;
+        }
+    }
+    forget_watches(to, containers).await?;
+    Checkpoint::remove(to, account).await?;
+    Ok(true)
+}
+
+/// All that lies under the ids that were reserved. Nobody else gets them, not even a later copy.
+async fn drop_ids(to: &Store, ids: Shift, range_of: impl Fn(u64) -> Range) -> Result<()> {
+    if ids.count == 0 {
+        return Ok(());
+    }
+    to.drop_range(Range { start: range_of(ids.up).start, end: range_of(ids.up + ids.count - 1).end }).await
+}
+
+/// Notes about uncommitted blocks lie in one partition, by time.
+async fn forget_watches(to: &Store, containers: Shift) -> Result<()> {
+    let mut range = blob::keys::watch_notes();
+    loop {
+        let page = to.scan(&range, SCAN).await?;
+        let mut ours = Vec::new();
+        for note in page.records {
+            let (_, container_id, _) = blob::keys::blob_of_watch_note(&note.key)?;
+            if containers.has_given(container_id) {
+                ours.push(note.key);
+            }
+        }
+        if !ours.is_empty() {
+            let delete = |tx: &mut Transaction| {
+                ours.iter().for_each(|key| tx.delete(key.clone()));
+                Ok(())
+            };
+            to.transact(&blob::keys::notes_partition(), vec![], delete).await?;
+        }
+        let Some(next) = page.next else { return Ok(()) };
+        range.start = next;
+    }
+}
