@@ -38,7 +38,8 @@ impl BlobClient {
         &self.name
     }
 
-    /// Reads the blob whole. Blobs of more than 64 MiB are not for this client.
+    /// Reads the blob whole, unless it has more than [`ANSWER_BYTES_MAX`](crate::transport::ANSWER_BYTES_MAX); what is
+    /// larger is read in pieces, with [`get_range`](Self::get_range).
     pub async fn get(&self) -> Result<BlobContent> {
         let answer = self.pipeline.send(&self.call("GetBlob", Method::GET)).await?;
         let content_type = answer.header("content-type").unwrap_or_default().to_owned();
@@ -70,5 +71,6 @@ impl BlobClient {
 }
 
 pub(super) fn etag(answer: &Answer) -> Result<Etag> {
-    answer.header("etag").map(Etag::from).ok_or_else(|| Error::Answer("it has no ETag".to_owned()))
+    let etag = answer.header("etag").map(Etag::from);
+    answer.reading(etag.ok_or_else(|| Error::Answer("it has no ETag".to_owned())))
 }

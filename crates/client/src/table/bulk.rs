@@ -216,7 +216,8 @@ impl Run<'_> {
     }
 
     /// Sends a group until each of its writes has a result. A refusal takes the write at fault out, and the others are
-    /// sent again: the group gets smaller every time.
+    /// sent again: the group gets smaller every time. What passes is no write's fault: it has been tried again by now,
+    /// and to go on would only press a service that asks for less.
     async fn group(&self, mut group: Vec<Sent>) -> Vec<Outcome> {
         let mut outcomes = Vec::with_capacity(group.len());
         let mut is_ambiguous = false;
@@ -234,7 +235,9 @@ impl Run<'_> {
             // What an unanswered try may have done, it may have done to the whole group.
             is_ambiguous |= error.is_ambiguous();
             let error = if is_ambiguous { error.made_ambiguous() } else { error };
-            let Some(failed) = error.failed_index().filter(|index| *index < places.len()) else {
+            let at_fault = error.failed_index().filter(|index| *index < places.len() && !error.is_passing());
+            let Some(failed) = at_fault else {
+                let error = error.of_single();
                 outcomes.extend(places.into_iter().map(|place| (place, Err(error.clone()))));
                 return outcomes;
             };

@@ -9,6 +9,7 @@ use tablerock_protocol::limits;
 
 use super::write::EncodedWrite;
 use super::{TableClient, Write};
+use crate::pipeline::Answer;
 use crate::{Error, Etag, Result, TableEntity};
 
 /// Writes that happen together or not at all. All are in one partition, none of them twice on the same entity, at most
@@ -134,19 +135,22 @@ impl TableClient {
         let mut body =
             Vec::with_capacity(BATCH_FRAME_BYTES + parts.iter().map(PartRequest::bytes_in_batch).sum::<usize>());
         append_changeset(&mut body, batch, changeset, &parts);
-        let call = self.call("EntityGroupTransaction", Method::POST, "/$batch".to_owned()).body(body);
+        let call =
+            self.call("EntityGroupTransaction", Method::POST, "/$batch".to_owned()).group(self.name()).body(body);
         let answer = self.pipeline.send(&call.header(CONTENT_TYPE, &batch_content_type(batch))?).await?;
-        let answers = parse_changeset_answer(answer.header("content-type").unwrap_or_default(), &answer.body)
-            .ok_or_else(|| Error::Answer("it is no answer to a batch".to_owned()))?;
-        if let Some(failed) = answers.iter().find(|part| part.status >= 400) {
-            return Err(answer.failure_in_group(failed.status, failed.body));
-        }
-        if answers.len() != writes.len() {
-            return Err(Error::Answer(format!("it has {} parts for {} operations", answers.len(), writes.len())));
-        }
-        let etags = answers.iter().zip(has_etag);
-        Ok(etags.map(|(part, has_etag)| part.header("etag").filter(|_| *has_etag).map(Etag::from)).collect())
+        answer.reading(etags(&answer, has_etag))
     }
+}
+
+/// The ETags of a group that has succeeded.
+fn etags(answer: &Answer, has_etag: &[bool]) -> Result<Vec<Option<Etag>>> {
+    let answers = parse_changeset_answer(answer.header("content-type").unwrap_or_default(), &answer.body)
+        .ok_or_else(|| Error::Answer("it is no answer to a batch".to_owned()))?;
+    if answers.len() != has_etag.len() {
+        return Err(Error::Answer(format!("it has {} parts for {} operations", answers.len(), has_etag.len())));
+    }
+    let parts = answers.iter().zip(has_etag);
+    Ok(parts.map(|(part, has_etag)| part.header("etag").filter(|_| *has_etag).map(Etag::from)).collect())
 }
 
 fn part_headers(write: &EncodedWrite) -> Vec<(&'static str, String)> {

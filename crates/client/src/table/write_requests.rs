@@ -116,8 +116,9 @@ impl<T: FromEntity> IntoFuture for InsertEcho<T> {
     fn into_future(self) -> Self::IntoFuture {
         let Insert { table, write } = self.insert;
         Box::pin(async move {
-            let stored = table.sealing.open(answers::entity(&table.send_write(&write, true).await?)?).await?;
-            Ok(T::from_entity(stored)?)
+            let answer = table.send_write(&write, true).await?;
+            let read = async { Ok(T::from_entity(table.sealing.open(answers::entity(&answer)?).await?)?) };
+            answer.reading(read.await)
         })
     }
 }

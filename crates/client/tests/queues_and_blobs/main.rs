@@ -6,4 +6,5 @@
 mod support;
 
 mod blobs;
+mod large_answers;
 mod queues;
