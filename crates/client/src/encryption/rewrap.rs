@@ -24,7 +24,8 @@ impl TableClient {
     /// struct KeysOnly {}
     ///
     /// # async fn example(people: TableClient) -> Result<()> {
-    /// let mut all = people.query::<Keyed<KeysOnly>>().select::<Keyed<KeysOnly>>().stream();
+    /// // Nothing has to be decrypted to be listed.
+    /// let mut all = people.without_encryption().query::<Keyed<KeysOnly>>().select::<Keyed<KeysOnly>>().stream();
     /// while let Some(entity) = all.try_next().await? {
     ///     people.rewrap_key(&entity.partition_key, &entity.row_key).await?;
     /// }
@@ -33,11 +34,12 @@ impl TableClient {
     pub async fn rewrap_key(&self, partition_key: &str, row_key: &str) -> Result<bool> {
         let encryption = self.encryption().ok_or_else(|| refused("the table's client has no encryption"))?;
         let plain = self.without_encryption();
+        let mut may_be_done = false;
         for _ in 0..TRIES_MAX {
             let Some(stored) = plain.read_metadata(partition_key, row_key).await? else { return Ok(false) };
             let mut data = EncryptionData::parse(&stored.value)?;
             if data.wrapped_content_key.key_id == encryption.key.id() {
-                return Ok(false);
+                return Ok(may_be_done);
             }
             let content_key = encryption.unwrap(&data.wrapped_content_key).await?;
             data.wrapped_content_key = encryption.wrap(&content_key).await?;
@@ -46,7 +48,7 @@ impl TableClient {
             match plain.merge(&change).await {
                 Ok(_) => return Ok(true),
                 // Somebody has written meanwhile; or it was this merge, whose answer was lost. Reading again tells.
-                Err(error) if error.is_changed() => {}
+                Err(error) if error.is_changed() => may_be_done |= error.is_ambiguous(),
                 Err(error) => return Err(error),
             }
         }

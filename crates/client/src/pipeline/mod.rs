@@ -86,6 +86,12 @@ impl Pipeline {
         Self::new(self.service, self.version, endpoint, credential, options)
     }
 
+    /// How long one try may take.
+    #[cfg(feature = "encryption")]
+    pub(crate) fn try_time_max(&self) -> Duration {
+        self.options.try_time_max
+    }
+
     /// A new random id.
     pub(crate) fn id(&self) -> Uuid {
         self.dice.id()

@@ -5,6 +5,9 @@ use std::borrow::Cow;
 
 use crate::{Entity, Error, Result, TableClient};
 
+/// Entities that are encrypted or decrypted side by side, which matters when the keys are in a service.
+pub(super) const SEALED_TOGETHER: usize = 16;
+
 /// Whether and how a table's entities are encrypted. The default is that they are not.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sealing {
@@ -62,9 +65,6 @@ mod with_encryption {
     use super::*;
     use crate::encryption::{Encryption, EncryptionError, METADATA_1, METADATA_2};
 
-    /// Keys of a page's entities that are unwrapped together, which matters when the keys are in a service.
-    const UNWRAPPED_TOGETHER: usize = 16;
-
     impl Sealing {
         /// The entity as it is stored.
         pub(in crate::table) async fn seal<'e>(&self, entity: &'e Entity, is_merge: bool) -> Result<Cow<'e, Entity>> {
@@ -93,7 +93,7 @@ mod with_encryption {
                 return Ok(entities);
             }
             let opened = stream::iter(entities).map(|entity| self.open(entity));
-            opened.buffered(UNWRAPPED_TOGETHER).try_collect().await
+            opened.buffered(SEALED_TOGETHER).try_collect().await
         }
 
         /// A projection that brings what decrypting needs.
@@ -112,9 +112,10 @@ mod with_encryption {
 
     impl TableClient {
         /// The same table, whose entities are encrypted when they are written and decrypted when they are read; see
-        /// [`encryption`](crate::encryption).
+        /// [`encryption`](crate::encryption). A key has as much time to wrap and unwrap as a try of a request has.
         #[must_use]
         pub fn with_encryption(&self, encryption: Encryption) -> Self {
+            let encryption = encryption.within(self.pipeline.try_time_max());
             self.with_sealing(Sealing { encryption: Some(Arc::new(encryption)) })
         }
 

@@ -1,5 +1,6 @@
 //! Group transactions: up to a hundred writes in one partition, all or none.
 
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use http::Method;
 use http::header::{CONTENT_TYPE, IF_MATCH};
 use tablerock_protocol::batch::{
@@ -7,6 +8,7 @@ use tablerock_protocol::batch::{
 };
 use tablerock_protocol::limits;
 
+use super::sealing::SEALED_TOGETHER;
 use super::write::EncodedWrite;
 use super::{TableClient, Write};
 use crate::pipeline::Answer;
@@ -86,10 +88,8 @@ impl Transaction {
     /// service refuses one of them, [`Error::failed_index`] tells which.
     pub async fn commit(self) -> Result<Vec<Option<Etag>>> {
         self.check_partition()?;
-        let mut encoded: Vec<EncodedWrite> = Vec::with_capacity(self.writes.len());
-        for write in &self.writes {
-            encoded.push(write.encode(&self.table).await?);
-        }
+        let encoded = stream::iter(&self.writes).map(|write| write.encode(&self.table));
+        let encoded: Vec<EncodedWrite> = encoded.buffered(SEALED_TOGETHER).try_collect().await?;
         let has_etag: Vec<bool> = self.writes.iter().map(Write::has_etag).collect();
         self.table.commit_encoded(&encoded, &has_etag).await
     }
