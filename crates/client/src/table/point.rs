@@ -2,6 +2,7 @@
 
 use http::Method;
 
+use super::resolver::{As, resolve};
 use super::{TableClient, answers};
 use crate::{Entity, ErrorCode, FromEntity, Result};
 
@@ -49,6 +50,6 @@ impl TableClient {
             call = call.query("$select", &self.sealing.selection(&super::select(names)));
         }
         let entity = self.sealing.open(answers::entity(&self.pipeline.send(&call).await?)?).await?;
-        Ok(T::from_entity(entity)?)
+        resolve(&As::NEW, entity)
     }
 }

@@ -144,7 +144,8 @@ impl<R> Query<R> {
         self
     }
 
-    /// At most so many entities in all.
+    /// At most so many entities in all, of a [`stream`](Self::stream) or of [`pages`](Self::pages). A
+    /// [`segment`](Self::segment) knows nothing of those before it, and has at most so many by itself.
     pub fn limit(mut self, entities: usize) -> Self {
         self.limit = entities;
         self

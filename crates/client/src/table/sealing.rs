@@ -35,8 +35,8 @@ impl Sealing {
         Ok(entity)
     }
 
-    pub(super) async fn open_all(&self, entities: Vec<Entity>) -> Result<Vec<Entity>> {
-        Ok(entities)
+    pub(super) async fn open_all(&self, entities: Vec<Entity>) -> Vec<Result<Entity>> {
+        entities.into_iter().map(Ok).collect()
     }
 
     pub(super) fn selection<'s>(&self, select: &'s str) -> Cow<'s, str> {
@@ -60,7 +60,7 @@ impl TableClient {
 mod with_encryption {
     use std::sync::Arc;
 
-    use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+    use futures_util::stream::{self, StreamExt as _};
 
     use super::*;
     use crate::encryption::{Encryption, EncryptionError, METADATA_1, METADATA_2};
@@ -88,12 +88,12 @@ mod with_encryption {
             }
         }
 
-        pub(in crate::table) async fn open_all(&self, entities: Vec<Entity>) -> Result<Vec<Entity>> {
+        pub(in crate::table) async fn open_all(&self, entities: Vec<Entity>) -> Vec<Result<Entity>> {
             if self.encryption.is_none() {
-                return Ok(entities);
+                return entities.into_iter().map(Ok).collect();
             }
             let opened = stream::iter(entities).map(|entity| self.open(entity));
-            opened.buffered(SEALED_TOGETHER).try_collect().await
+            opened.buffered(SEALED_TOGETHER).collect().await
         }
 
         /// A projection that brings what decrypting needs.
