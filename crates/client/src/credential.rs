@@ -60,8 +60,7 @@ pub struct AccessToken {
 impl Credential {
     /// An account's name and key, the latter in Base64.
     pub fn shared_key(account: impl Into<String>, key: &str) -> Result<Self> {
-        let key = AccountKey::parse(key).map_err(|error| Error::invalid(error.to_string()))?;
-        Ok(Self::SharedKey(SharedKey { account: account.into(), key }))
+        SharedKey::new(account, key).map(Self::SharedKey)
     }
 
     /// A shared access signature, with or without its question mark.
@@ -76,6 +75,12 @@ impl Credential {
 }
 
 impl SharedKey {
+    /// An account's name and key, the latter in Base64.
+    pub fn new(account: impl Into<String>, key: &str) -> Result<Self> {
+        let key = AccountKey::parse(key).map_err(|error| Error::invalid(error.to_string()))?;
+        Ok(Self { account: account.into(), key })
+    }
+
     /// The account's name.
     pub fn account(&self) -> &str {
         &self.account
@@ -104,6 +109,12 @@ impl From<&str> for Sas {
 impl From<String> for Sas {
     fn from(query: String) -> Self {
         Self::from(query.as_str())
+    }
+}
+
+impl From<SharedKey> for Credential {
+    fn from(key: SharedKey) -> Self {
+        Self::SharedKey(key)
     }
 }
 

@@ -7,12 +7,13 @@ use http::Method;
 
 use super::{DeleteBlob, PutBlob};
 use crate::pipeline::{Answer, Call, Pipeline};
-use crate::{Error, ErrorCode, Etag, Result};
+use crate::{Credential, Error, ErrorCode, Etag, Result};
 
 /// A blob. Clones are cheap and share connections.
 #[derive(Debug, Clone)]
 pub struct BlobClient {
     pub(super) pipeline: Arc<Pipeline>,
+    container: Arc<str>,
     name: Arc<str>,
     path: Arc<str>,
 }
@@ -29,8 +30,19 @@ pub struct BlobContent {
 }
 
 impl BlobClient {
-    pub(super) fn new(pipeline: Arc<Pipeline>, name: &str, path: String) -> Self {
-        Self { pipeline, name: name.into(), path: path.into() }
+    pub(super) fn new(pipeline: Arc<Pipeline>, container: Arc<str>, name: &str, path: String) -> Self {
+        Self { pipeline, container, name: name.into(), path: path.into() }
+    }
+
+    /// The container's name.
+    pub fn container(&self) -> &str {
+        &self.container
+    }
+
+    /// The same blob with another credential, over the same connections: a shared access signature, for example.
+    pub fn with_credential(&self, credential: impl Into<Credential>) -> Result<Self> {
+        let pipeline = self.pipeline.with(self.pipeline.endpoint.clone(), credential.into())?;
+        Ok(Self { pipeline: Arc::new(pipeline), ..self.clone() })
     }
 
     /// The blob's name, without its container's.

@@ -22,6 +22,7 @@ mod client;
 mod container;
 mod listing;
 mod requests;
+mod sas;
 mod service;
 
 pub use access::{ContainerAccess, PublicAccess};

@@ -22,6 +22,7 @@
 mod client;
 mod listing;
 mod message;
+mod sas;
 mod service;
 
 pub use client::QueueClient;
