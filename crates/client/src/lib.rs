@@ -154,8 +154,8 @@
 //!
 //! What can pass is tried again, with growing waits and within a bound of time: [`RetryPolicy`] says what and when. A
 //! write whose answer was lost may have happened although its second try is refused; [`Error::is_ambiguous`] tells when
-//! that can be. Each call is a `tracing` span named `storage_call`, with the operation, the number of tries, the status
-//! and the id under which the service logs it.
+//! that can be. Each call is a `tracing` span named `storage_call`, with the operation and the table, the number of
+//! tries, the status and the id under which the service logs it; keys and values are not in it.
 //!
 //! # Features
 //!

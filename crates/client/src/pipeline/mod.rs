@@ -15,7 +15,7 @@ use http::header::{CONTENT_LENGTH, HeaderValue, USER_AGENT};
 use http::{Method, Request, Response, StatusCode};
 use tablerock_protocol::{Service, ServiceVersion, Uuid};
 use tokio::time::Instant;
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span};
 
 use crate::credential::TokenCache;
 use crate::surroundings::{Dice, now};
@@ -111,40 +111,52 @@ impl Pipeline {
             status = tracing::field::Empty,
             request_id = tracing::field::Empty,
         );
-        self.send_within(call, id).instrument(span).await
+        // By hand and not as the current one: if nobody wants it, the current one is the caller's.
+        self.send_within(call, id, &span).instrument(span.clone()).await
     }
 
-    async fn send_within(&self, call: &Call, id: Uuid) -> Result<Answer> {
+    async fn send_within(&self, call: &Call, id: Uuid, span: &Span) -> Result<Answer> {
         let mut retry = Retry::new(&self.options, &self.dice, Instant::now());
         loop {
             let limit = retry.next_try_limit();
-            tracing::Span::current().record("tries", retry.tries());
-            match self.try_once(call, id, retry.tries(), limit).await {
+            span.record("tries", retry.tries());
+            match self.try_once(call, id, retry.tries(), limit, span).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => tokio::time::sleep(retry.after(failure)?).await,
             }
         }
     }
 
-    async fn try_once(&self, call: &Call, id: Uuid, tries: u32, limit: Duration) -> Result<Answer, Failure> {
-        let deadline = Instant::now() + limit;
-        let made = tokio::time::timeout_at(deadline, self.request(call, id, limit)).await;
-        // Only a source of tokens takes time here.
-        let made = made.unwrap_or_else(|_| Err(Error::token(format!("none came within {limit:?}"))));
-        let (request, token) = made.map_err(Failure::not_sent)?;
-        let response = match tokio::time::timeout_at(deadline, self.transport.send(request)).await {
-            Ok(Ok(response)) => response,
-            Ok(Err(source)) if source.is_answer_too_large() => {
-                return Err(Failure::answer_too_large(call.is_to_write()));
-            }
-            Ok(Err(source)) => return Err(Failure::transport(source, tries)),
-            Err(_) => return Err(Failure::timeout(limit, tries)),
+    async fn try_once(
+        &self,
+        call: &Call,
+        id: Uuid,
+        tries: u32,
+        limit: Duration,
+        span: &Span,
+    ) -> Result<Answer, Failure> {
+        let mut is_sent = false;
+        let sending = async {
+            let (request, token) = self.request(call, id, limit).await?;
+            is_sent = true;
+            Ok((self.transport.send(request).await, token))
+        };
+        let (response, token) = match tokio::time::timeout(limit, sending).await {
+            Ok(sent) => sent.map_err(Failure::not_sent)?,
+            Err(_) if is_sent => return Err(Failure::timeout(limit, tries)),
+            // Only a source of tokens takes time before that.
+            Err(_) => return Err(Failure::not_sent(Error::token(format!("none came within {limit:?}")))),
+        };
+        let response = match response {
+            Ok(response) => response,
+            Err(source) if source.is_answer_too_large() => return Err(Failure::answer_too_large(call.is_to_write())),
+            Err(source) => return Err(Failure::transport(source, tries)),
         };
         let Some(refusal) = (call.verdict)(&response) else {
-            record(response.status().as_u16(), &response);
+            record(span, response.status().as_u16(), &response);
             return Ok(Answer::new(response, call.is_to_write()));
         };
-        record(refusal.status, &response);
+        record(span, refusal.status, &response);
         let is_unauthorized = refusal.status == StatusCode::UNAUTHORIZED.as_u16();
         let failure = Failure::refused(refusal, id, tries);
         Err(match token.filter(|_| is_unauthorized) {
@@ -192,8 +204,7 @@ impl Pipeline {
 }
 
 /// Tells the call's span of an answer: its status, or that of the operation at fault, and under which id it is logged.
-fn record(status: u16, response: &Response<Bytes>) {
-    let span = tracing::Span::current();
+fn record(span: &Span, status: u16, response: &Response<Bytes>) {
     span.record("status", status);
     span.record("request_id", refusal::request_id(response));
 }
