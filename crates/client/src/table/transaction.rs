@@ -1,6 +1,6 @@
 //! Group transactions: up to a hundred writes in one partition, all or none.
 
-use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use futures_util::future::try_join_all;
 use http::Method;
 use http::header::{CONTENT_TYPE, IF_MATCH};
 use tablerock_protocol::batch::{
@@ -88,8 +88,10 @@ impl Transaction {
     /// service refuses one of them, [`Error::failed_index`] tells which.
     pub async fn commit(self) -> Result<Vec<Option<Etag>>> {
         self.check_partition()?;
-        let encoded = stream::iter(&self.writes).map(|write| write.encode(&self.table));
-        let encoded: Vec<EncodedWrite> = encoded.buffered(SEALED_TOGETHER).try_collect().await?;
+        let mut encoded: Vec<EncodedWrite> = Vec::with_capacity(self.writes.len());
+        for writes in self.writes.chunks(SEALED_TOGETHER) {
+            encoded.extend(try_join_all(writes.iter().map(|write| write.encode(&self.table))).await?);
+        }
         let has_etag: Vec<bool> = self.writes.iter().map(Write::has_etag).collect();
         self.table.commit_encoded(&encoded, &has_etag).await
     }
