@@ -22,9 +22,11 @@ const SIDE_BY_SIDE: usize = 8;
 /// Writes that are sent as fast as the service takes them. They are not atomic together: each has its own result, and
 /// one that is refused holds up none of the others. Writes to the same entity happen in their order.
 ///
-/// ```no_run
-/// # use tablerock_client::{Entity, TableClient, Write};
-/// # async fn example(people: TableClient, entities: Vec<Entity>) -> tablerock_client::Result<()> {
+/// ```
+/// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+/// # example::with_people(async |people| {
+/// # use tablerock_client::{Entity, Write};
+/// # let entities = ["00002", "00003"].map(|row| Entity::new("Sales", row));
 /// let report = people
 ///     .bulk(entities.iter().map(Write::insert))
 ///     .on_progress(|progress| println!("{} of {}", progress.done, progress.total))
@@ -32,7 +34,8 @@ const SIDE_BY_SIDE: usize = 8;
 /// for (place, error) in report.failures() {
 ///     println!("{}: {error}", entities[place].row_key);
 /// }
-/// # Ok(()) }
+/// # assert_eq!(report.failures().map(|(place, _)| place).collect::<Vec<_>>(), [0]);
+/// # Ok(()) });
 /// ```
 #[must_use = "nothing is sent before it is awaited"]
 pub struct Bulk {

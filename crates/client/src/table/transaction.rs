@@ -17,15 +17,18 @@ use crate::{Error, Etag, Result, TableEntity};
 /// Writes that happen together or not at all. All are in one partition, none of them twice on the same entity, at most
 /// a hundred.
 ///
-/// ```no_run
-/// # use tablerock_client::{Entity, TableClient, Write};
-/// # async fn example(people: TableClient, ann: Entity, bob: Entity) -> tablerock_client::Result<()> {
+/// ```
+/// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+/// # example::with_people(async |people| {
+/// # use tablerock_client::{Entity, Write};
+/// # let (ann, bob) = (Entity::new("Sales", "00003"), Entity::new("Sales", "00001"));
 /// let outcome = people.transaction().insert(&ann).write(Write::replace(&bob).any_version()).commit().await;
+/// # assert!(outcome.is_ok());
 /// match outcome {
 ///     Ok(etags) => println!("written as {etags:?}"),
 ///     Err(error) => println!("nothing was written; operation {:?} is why: {error}", error.failed_index()),
 /// }
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Debug, Clone)]
 #[must_use = "nothing is sent before commit"]
