@@ -11,7 +11,16 @@ use crate::Entity;
 impl Encryption {
     /// The entity with all that is encrypted in it decrypted. One that is not encrypted stays as it is, unless only
     /// encrypted ones are wanted.
-    pub(crate) async fn open(&self, mut entity: Entity) -> Result<Entity, EncryptionError> {
+    pub(crate) async fn open(&self, entity: Entity) -> Result<Entity, EncryptionError> {
+        let (partition_key, row_key) = (entity.partition_key.clone(), entity.row_key.clone());
+        self.open_at(entity, &partition_key, &row_key).await.map_err(|error| match error {
+            // Among many it would not be known which.
+            EncryptionError::Damaged(why) => damaged(format!("{why} (entity {partition_key:?}, {row_key:?})")),
+            other => other,
+        })
+    }
+
+    async fn open_at(&self, mut entity: Entity, partition_key: &str, row_key: &str) -> Result<Entity, EncryptionError> {
         // A projection asks for both of them.
         let (data, list) = match (entity.remove(METADATA_1), entity.remove(METADATA_2)) {
             (Some(Value::String(data)), Some(Value::Binary(list))) => (data, list),
@@ -22,12 +31,11 @@ impl Encryption {
         };
         let data = EncryptionData::parse(&data)?;
         let content_key = self.unwrap(&data.wrapped_content_key).await?;
-        let (partition_key, row_key) = (entity.partition_key.clone(), entity.row_key.clone());
         let mut cipher = EntityCipher {
             content_key: &content_key,
             entity_iv: &data.entity_iv()?,
-            partition_key: &partition_key,
-            row_key: &row_key,
+            partition_key,
+            row_key,
             flavour: data.flavour(),
         };
         for name in cipher.find_names(&list)? {

@@ -210,6 +210,30 @@ async fn c1_a_source_of_tokens_that_fails_is_asked_again_within_the_bounds() {
 }
 
 #[test]
+fn c1_a_client_does_not_print_its_secrets() {
+    #[derive(Debug)]
+    #[expect(dead_code, reason = "it is only printed, or rather not")]
+    struct Talkative(&'static str);
+    impl TokenSource for Talkative {
+        fn token<'a>(
+            &'a self,
+            scope: &'a str,
+        ) -> BoxFuture<'a, Result<AccessToken, Box<dyn std::error::Error + Send + Sync>>> {
+            Box::pin(async move { Tokens::default().token(scope).await })
+        }
+    }
+    for credential in [
+        Credential::token(Talkative("hush")),
+        Credential::sas("sv=1&sig=hush"),
+        Credential::shared_key("acct", "aHVzaA==").unwrap(),
+    ] {
+        let endpoint = Endpoint::parse("https://acct.table.example").unwrap();
+        let shown = format!("{:?}", TableServiceClient::new(endpoint, credential).unwrap().table("T"));
+        assert!(!shown.contains("hush") && !shown.contains("aHVzaA"), "{shown}");
+    }
+}
+
+#[test]
 fn c1_a_token_is_not_sent_in_the_clear() {
     let endpoint = Endpoint::parse("http://acct.table.example").unwrap();
     let error = TableServiceClient::new(endpoint, Credential::token(Tokens::default())).unwrap_err();
