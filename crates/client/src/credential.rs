@@ -39,7 +39,9 @@ pub struct SharedKey {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sas(String);
 
-/// Gets access tokens. A source is asked when there is no token yet or the last one is about to expire.
+/// Gets access tokens. A source is asked when there is no token yet, when the last one is about to expire, and when the
+/// service has refused it. If it fails, the last token serves as long as it is good, and after that the call is tried
+/// again within its bounds.
 pub trait TokenSource: fmt::Debug + Send + Sync {
     /// Gets a token for a scope, which for storage is `https://storage.azure.com/.default`.
     fn token<'a>(

@@ -131,6 +131,8 @@
 //!
 //! # Shared access signatures
 //!
+//! For a table, a queue, a container, a blob or an account; see [`sas`].
+//!
 //! ```
 //! use tablerock_client::TableServiceClient;
 //! use tablerock_client::sas::TablePermissions;
