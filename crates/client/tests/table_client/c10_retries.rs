@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use tablerock_client::{
-    ClientOptions, Entity, EntityError, Error, ErrorCode, FromEntity, RetryPolicy, TableClient, Write,
+    ClientOptions, Entity, EntityError, Error, ErrorCode, FromEntity, RetryPolicy, TableClient, TableServiceClient,
+    Write,
 };
 use tokio::time::Instant;
 
-use crate::support::{Account, Script, Step, unique_name};
+use crate::support::{Account, Script, Server, ServerOptions, Step, unique_name};
 
 /// Waits that a test can wait for.
 fn swift() -> ClientOptions {
@@ -183,6 +184,21 @@ async fn c10_a_bulk_blames_no_write_for_a_busy_service() {
     let told: Vec<_> = report.failures().map(|(_, error)| (error.status(), error.failed_index())).collect();
     assert_eq!(told, vec![(Some(503), None); 5]);
     assert_eq!(script.requests().len(), 4);
+}
+
+#[tokio::test]
+async fn c10_a_bulk_waits_for_a_server_that_is_busy() {
+    let options = ServerOptions { partition_entities_per_second: Some(500), ..ServerOptions::default() };
+    let server = Server::start(options).await;
+    let script = Script::new([]);
+    let options = ClientOptions::new().transport(script.clone());
+    let service = TableServiceClient::from_connection_string_with(&server.connection_string(), options).unwrap();
+    let table = service.table(unique_name());
+    table.create().await.unwrap();
+    let writes: Vec<Write> = (0..800).map(|row| Write::insert(&Entity::new("p", row.to_string()))).collect();
+    assert_eq!(table.bulk(writes).await.into_result().unwrap().len(), 800);
+    let groups = script.requests().iter().filter(|request| request.uri().path().ends_with("/$batch")).count();
+    assert!(groups > 8, "the server was never busy");
 }
 
 #[tokio::test(start_paused = true)]

@@ -115,7 +115,7 @@ fn trusting(server: &Server) -> HyperTransport {
 
 #[tokio::test]
 async fn c1_tokens_work_over_https_and_are_asked_for_once() {
-    let server = Server::start(ServerOptions { tls: true, accept_tokens: true }).await;
+    let server = Server::start(ServerOptions { tls: true, accept_tokens: true, ..ServerOptions::default() }).await;
     let tokens = Tokens::default();
     let endpoint = Endpoint::parse(&server.endpoint(Service::Table)).unwrap();
     let options = ClientOptions::new().transport(trusting(&server));
