@@ -36,6 +36,7 @@ pub(crate) struct FieldAttributes {
     pub(crate) role: Role,
     pub(crate) rename: Option<String>,
     pub(crate) encrypt: bool,
+    pub(crate) no_column: bool,
 }
 
 /// On a variant.
@@ -44,6 +45,7 @@ pub(crate) struct VariantAttributes {
     pub(crate) rename: Option<String>,
     pub(crate) partition_prefix: Option<String>,
     pub(crate) row_prefix: Option<String>,
+    pub(crate) other: bool,
 }
 
 impl ContainerAttributes {
@@ -85,13 +87,18 @@ impl FieldAttributes {
                     read.encrypt = true;
                     return Ok(());
                 }
+                "no_column" => {
+                    read.no_column = true;
+                    return Ok(());
+                }
                 "rename" => {
                     read.rename = Some(text(&meta)?);
                     return Ok(());
                 }
                 _ => {
                     return Err(meta.error(
-                        "unknown; there are partition_key, row_key, timestamp, etag, rename, skip, json and encrypt",
+                        "unknown; there are partition_key, row_key, timestamp, etag, rename, skip, json, encrypt and \
+                         no_column",
                     ));
                 }
             };
@@ -115,8 +122,11 @@ impl VariantAttributes {
                 &mut read.partition_prefix
             } else if meta.path.is_ident("row_prefix") {
                 &mut read.row_prefix
+            } else if meta.path.is_ident("other") {
+                read.other = true;
+                return Ok(());
             } else {
-                return Err(meta.error("unknown; there are rename, partition_prefix and row_prefix"));
+                return Err(meta.error("unknown; there are rename, partition_prefix, row_prefix and other"));
             };
             *target = Some(text(&meta)?);
             Ok(())

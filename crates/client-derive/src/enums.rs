@@ -10,6 +10,13 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
     let container = ContainerAttributes::read(&input.attrs)?;
     let tag = container.tag.as_deref();
     let variants: Vec<_> = data.variants.iter().map(|variant| Choice::read(variant, tag)).collect::<Result<_>>()?;
+    check_other(&variants)?;
+    let untaken = match variants.iter().any(|choice| choice.is_other) {
+        true => TokenStream::new(),
+        false => quote! {
+            ::core::result::Result::Err(::tablerock_client::EntityError::new("there is no type for it"))
+        },
+    };
     let tests = variants.iter().map(|choice| choice.test(tag));
     let writes = variants.iter().map(|choice| choice.write(tag));
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
@@ -23,9 +30,7 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
                 entity: ::tablerock_client::Entity,
             ) -> ::core::result::Result<Self, ::tablerock_client::EntityError> {
                 #(#tests)*
-                ::core::result::Result::Err(::tablerock_client::EntityError::new(
-                    ::std::format!("no type for the entity {:?}, {:?}", entity.partition_key, entity.row_key),
-                ))
+                #untaken
             }
         }
 
@@ -47,22 +52,38 @@ struct Choice<'a> {
     value: String,
     partition_prefix: Option<String>,
     row_prefix: Option<String>,
+    /// It takes what no other does.
+    is_other: bool,
+}
+
+/// What takes everything leaves nothing to those behind it.
+fn check_other(variants: &[Choice<'_>]) -> Result<()> {
+    match variants.iter().position(|choice| choice.is_other) {
+        Some(place) if place + 1 < variants.len() => {
+            Err(Error::new_spanned(variants[place].variant, "the variant that takes all others comes last"))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl<'a> Choice<'a> {
     fn read(variant: &'a Variant, tag: Option<&str>) -> Result<Self> {
-        let VariantAttributes { rename, partition_prefix, row_prefix } = VariantAttributes::read(&variant.attrs)?;
+        let attributes = VariantAttributes::read(&variant.attrs)?;
+        let VariantAttributes { rename, partition_prefix, row_prefix, other: is_other } = attributes;
         let is_wrapper = matches!(&variant.fields, Fields::Unnamed(fields) if fields.unnamed.len() == 1);
         if !is_wrapper {
             return Err(Error::new_spanned(variant, "a variant holds one entity, as in Employee(Employee)"));
         }
-        if tag.is_none() && partition_prefix.is_none() && row_prefix.is_none() {
-            let message = "how is it told apart? Say #[entity(tag = \"…\")] on the enum, or row_prefix or \
-                           partition_prefix here";
+        if is_other && (rename.is_some() || partition_prefix.is_some() || row_prefix.is_some()) {
+            return Err(Error::new_spanned(variant, "the variant that takes all others is told by nothing"));
+        }
+        if !is_other && tag.is_none() && partition_prefix.is_none() && row_prefix.is_none() {
+            let message = "how is it told apart? Say #[entity(tag = \"…\")] on the enum, or row_prefix, \
+                           partition_prefix or other here";
             return Err(Error::new_spanned(variant, message));
         }
         let value = rename.unwrap_or_else(|| variant.ident.to_string());
-        Ok(Self { variant, value, partition_prefix, row_prefix })
+        Ok(Self { variant, value, partition_prefix, row_prefix, is_other })
     }
 
     fn has_prefix(&self) -> bool {
@@ -72,6 +93,9 @@ impl<'a> Choice<'a> {
     /// A variant with prefixes is known by them, any other by the tag.
     fn test(&self, tag: Option<&str>) -> TokenStream {
         let (ident, value) = (&self.variant.ident, &self.value);
+        if self.is_other {
+            return quote! { ::tablerock_client::FromEntity::from_entity(entity).map(Self::#ident) };
+        }
         let partition = self.partition_prefix.iter().map(|prefix| quote!(entity.partition_key.starts_with(#prefix)));
         let row = self.row_prefix.iter().map(|prefix| quote!(entity.row_key.starts_with(#prefix)));
         let condition = match tag {
@@ -92,6 +116,8 @@ impl<'a> Choice<'a> {
 
     fn write(&self, tag: Option<&str>) -> TokenStream {
         let (ident, value) = (&self.variant.ident, &self.value);
+        // What was read as any other goes back as it came.
+        let tag = tag.filter(|_| !self.is_other);
         let set = tag.map(|tag| quote!(entity.set(#tag, #value);));
         let mutable = tag.map(|_| quote!(mut));
         quote! {

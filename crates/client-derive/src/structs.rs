@@ -13,6 +13,7 @@ struct EntityField<'a> {
     /// The property's name on the wire.
     name: String,
     encrypt: bool,
+    no_column: bool,
 }
 
 pub(crate) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStream> {
@@ -55,7 +56,8 @@ impl<'a> EntityField<'a> {
         if attributes.encrypt && !matches!(attributes.role, Role::Property | Role::Json) {
             return Err(Error::new_spanned(ident, "only a property can be encrypted"));
         }
-        Ok(Self { ident, ty: &field.ty, role: attributes.role, name, encrypt: attributes.encrypt })
+        let FieldAttributes { role, encrypt, no_column, .. } = attributes;
+        Ok(Self { ident, ty: &field.ty, role, name, encrypt, no_column })
     }
 
     fn is_property(&self) -> bool {
@@ -199,7 +201,7 @@ fn columns(input: &DeriveInput, fields: &[EntityField<'_>]) -> TokenStream {
             Role::Etag | Role::Skipped => return None,
         };
         // What is encrypted cannot be compared.
-        if field.encrypt {
+        if field.encrypt || field.no_column {
             return None;
         }
         let text = format!("The column `{name}`, for filters.");

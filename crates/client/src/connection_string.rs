@@ -1,7 +1,10 @@
 //! Connection strings, as the portal and every other client write them.
 
+use std::fmt;
+
 use tablerock_protocol::Service;
 
+use crate::endpoint::without_secrets;
 use crate::{Credential, Endpoint, Error, Result};
 
 const DEVELOPMENT_ACCOUNT: &str = "devstoreaccount1";
@@ -10,6 +13,7 @@ const DEVELOPMENT_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 const DEVELOPMENT_HOST: &str = "http://127.0.0.1";
 const SUFFIX: &str = "core.windows.net";
+const TABLE_SECONDARY: &str = "TableSecondaryEndpoint";
 
 /// A connection string, read. It knows where the services of an account are and with what to get in.
 ///
@@ -23,7 +27,7 @@ const SUFFIX: &str = "core.windows.net";
 /// assert_eq!(cloud.table_endpoint()?.to_string(), "https://acct.table.core.windows.net");
 /// # Ok::<(), tablerock_client::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ConnectionString {
     account: Option<String>,
     credential: Credential,
@@ -31,6 +35,8 @@ pub struct ConnectionString {
     suffix: String,
     /// By service, those that are given in full.
     endpoints: [Option<String>; 3],
+    /// Where the other region has its tables, if that is given.
+    table_secondary: Option<String>,
 }
 
 impl ConnectionString {
@@ -38,7 +44,7 @@ impl ConnectionString {
     pub fn parse(text: &str) -> Result<Self> {
         let pairs = Pairs::parse(text)?;
         if pairs.value("UseDevelopmentStorage").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
-            return Self::development(pairs.value("DevelopmentStorageProxyUri").unwrap_or(DEVELOPMENT_HOST));
+            return Self::development(&pairs);
         }
         let account = pairs.value("AccountName").map(str::to_owned);
         let credential = match (pairs.value("AccountKey"), pairs.value("SharedAccessSignature"), &account) {
@@ -50,29 +56,34 @@ impl ConnectionString {
             (Some(_), None, None) => return Err(wrong("has AccountKey without AccountName")),
             (None, None, _) => return Err(wrong("has neither AccountKey nor SharedAccessSignature")),
         };
-        let endpoint = |service| pairs.value(endpoint_name(service)).map(str::to_owned);
         Ok(Self {
             account,
             credential,
             protocol: pairs.value("DefaultEndpointsProtocol").unwrap_or("https").to_owned(),
             suffix: pairs.value("EndpointSuffix").unwrap_or(SUFFIX).trim_matches('.').to_owned(),
-            endpoints: Service::ALL.map(endpoint),
+            endpoints: pairs.endpoints(),
+            table_secondary: pairs.value(TABLE_SECONDARY).map(str::to_owned),
         })
     }
 
-    fn development(host: &str) -> Result<Self> {
-        let host = host.trim_end_matches('/');
-        let endpoint = |port: u16| Some(format!("{host}:{port}/{DEVELOPMENT_ACCOUNT}"));
+    /// The emulator on this machine, or behind a proxy, unless endpoints are given beside it. The ports are the
+    /// emulator's: one that the proxy's address has means something else.
+    fn development(pairs: &Pairs<'_>) -> Result<Self> {
+        let proxy = pairs.value("DevelopmentStorageProxyUri").unwrap_or(DEVELOPMENT_HOST);
+        let root = Endpoint::parse(proxy)?.without_port();
+        let endpoint = |port: u16| Some(format!("{root}:{port}/{DEVELOPMENT_ACCOUNT}"));
+        let [blob, queue, table] = pairs.endpoints();
         Ok(Self {
             account: Some(DEVELOPMENT_ACCOUNT.to_owned()),
             credential: Credential::shared_key(DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY)?,
             protocol: "http".to_owned(),
             suffix: String::new(),
-            endpoints: Service::ALL.map(|service| match service {
-                Service::Blob => endpoint(10000),
-                Service::Queue => endpoint(10001),
-                Service::Table => endpoint(10002),
-            }),
+            endpoints: [
+                blob.or_else(|| endpoint(10000)),
+                queue.or_else(|| endpoint(10001)),
+                table.or_else(|| endpoint(10002)),
+            ],
+            table_secondary: pairs.value(TABLE_SECONDARY).map(str::to_owned),
         })
     }
 
@@ -86,9 +97,13 @@ impl ConnectionString {
         &self.credential
     }
 
-    /// Where the account's tables are.
+    /// Where the account's tables are; and where the other region has them, if the string tells.
     pub fn table_endpoint(&self) -> Result<Endpoint> {
-        self.endpoint(Service::Table)
+        let endpoint = self.endpoint(Service::Table)?;
+        match &self.table_secondary {
+            Some(secondary) => Ok(endpoint.with_secondary(Endpoint::parse(secondary)?)),
+            None => Ok(endpoint),
+        }
     }
 
     /// Where the account's queues are.
@@ -113,6 +128,18 @@ impl ConnectionString {
     }
 }
 
+/// Endpoints are shown without a query, which may be a signature, and without what stands before an @.
+impl fmt::Debug for ConnectionString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { account, credential, protocol, suffix, endpoints, table_secondary } = self;
+        let endpoints: Vec<_> =
+            endpoints.iter().chain([table_secondary]).flatten().map(|url| without_secrets(url)).collect();
+        let mut shown = f.debug_struct("ConnectionString");
+        shown.field("account", account).field("credential", credential).field("protocol", protocol);
+        shown.field("suffix", suffix).field("endpoints", &endpoints).finish()
+    }
+}
+
 const fn endpoint_name(service: Service) -> &'static str {
     match service {
         Service::Blob => "BlobEndpoint",
@@ -133,6 +160,11 @@ impl<'a> Pairs<'a> {
         // Keys end in equals signs, so only the first one parts.
         let pairs = parts.map(|part| part.split_once('=').ok_or_else(|| wrong("has a part without an equals sign")));
         pairs.map(|pair| pair.map(|(name, value)| (name.trim(), value.trim()))).collect::<Result<_>>().map(Self)
+    }
+
+    /// The endpoints that are given, in the order of the services.
+    fn endpoints(&self) -> [Option<String>; 3] {
+        Service::ALL.map(|service| self.value(endpoint_name(service)).map(str::to_owned))
     }
 
     fn value(&self, name: &str) -> Option<&'a str> {
@@ -166,12 +198,45 @@ mod tests {
                 "UseDevelopmentStorage=true;DevelopmentStorageProxyUri=http://azurite",
                 "http://azurite:10002/devstoreaccount1",
             ),
+            (
+                "UseDevelopmentStorage=true;DevelopmentStorageProxyUri=http://azurite:8080/",
+                "http://azurite:10002/devstoreaccount1",
+            ),
+            (
+                "UseDevelopmentStorage=true;DevelopmentStorageProxyUri=http://[::1]:8080",
+                "http://[::1]:10002/devstoreaccount1",
+            ),
+            (
+                "UseDevelopmentStorage=true;TableEndpoint=http://127.0.0.1:7/devstoreaccount1",
+                "http://127.0.0.1:7/devstoreaccount1",
+            ),
         ] {
             assert_eq!(table(text), endpoint, "{text}");
         }
         let development = ConnectionString::parse("UseDevelopmentStorage=true").unwrap();
         assert_eq!(development.blob_endpoint().unwrap().to_string(), "http://127.0.0.1:10000/devstoreaccount1");
         assert_eq!(development.queue_endpoint().unwrap().to_string(), "http://127.0.0.1:10001/devstoreaccount1");
+    }
+
+    #[test]
+    fn the_other_region_may_be_given() {
+        let secondary = |text: &str| {
+            let endpoint = ConnectionString::parse(text).unwrap().table_endpoint().unwrap();
+            endpoint.secondary().map(|secondary| secondary.to_string())
+        };
+        let given = "AccountName=a;AccountKey=a2V5;TableEndpoint=https://x.example;\
+                     TableSecondaryEndpoint=https://y.example";
+        assert_eq!(secondary(given).as_deref(), Some("https://y.example"));
+        let derived = secondary("AccountName=a;AccountKey=a2V5");
+        assert_eq!(derived.as_deref(), Some("https://a-secondary.table.core.windows.net"));
+    }
+
+    #[test]
+    fn a_string_does_not_show_what_is_secret() {
+        let text = "AccountName=a;SharedAccessSignature=sv=1&sig=secret1;TableEndpoint=https://x.y/a?sig=secret2;\
+                    BlobEndpoint=https://user:secret3@x.y/a;TableSecondaryEndpoint=https://z.y?sig=secret4";
+        let shown = format!("{:?}", ConnectionString::parse(text).unwrap());
+        assert!(!shown.contains("secret") && shown.contains("https://x.y/a"), "{shown}");
     }
 
     #[test]

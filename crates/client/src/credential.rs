@@ -1,11 +1,10 @@
 //! Who the client is: an account's key, a shared access signature, or whoever an access token says.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use tablerock_protocol::signing::AccountKey;
-use tokio::sync::Mutex;
 
 use crate::transport::BoxFuture;
 use crate::{Error, Result};
@@ -40,7 +39,9 @@ pub struct SharedKey {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sas(String);
 
-/// Gets access tokens. A source is asked when there is no token yet or the last one is about to expire.
+/// Gets access tokens. A source is asked when there is no token yet, when the last one is about to expire, and when the
+/// service has refused it. If it fails, the last token serves as long as it is good, and after that the call is tried
+/// again within its bounds.
 pub trait TokenSource: fmt::Debug + Send + Sync {
     /// Gets a token for a scope, which for storage is `https://storage.azure.com/.default`.
     fn token<'a>(
@@ -61,8 +62,7 @@ pub struct AccessToken {
 impl Credential {
     /// An account's name and key, the latter in Base64.
     pub fn shared_key(account: impl Into<String>, key: &str) -> Result<Self> {
-        let key = AccountKey::parse(key).map_err(|error| Error::invalid(error.to_string()))?;
-        Ok(Self::SharedKey(SharedKey { account: account.into(), key }))
+        SharedKey::new(account, key).map(Self::SharedKey)
     }
 
     /// A shared access signature, with or without its question mark.
@@ -77,6 +77,12 @@ impl Credential {
 }
 
 impl SharedKey {
+    /// An account's name and key, the latter in Base64.
+    pub fn new(account: impl Into<String>, key: &str) -> Result<Self> {
+        let key = AccountKey::parse(key).map_err(|error| Error::invalid(error.to_string()))?;
+        Ok(Self { account: account.into(), key })
+    }
+
     /// The account's name.
     pub fn account(&self) -> &str {
         &self.account
@@ -108,6 +114,12 @@ impl From<String> for Sas {
     }
 }
 
+impl From<SharedKey> for Credential {
+    fn from(key: SharedKey) -> Self {
+        Self::SharedKey(key)
+    }
+}
+
 impl From<Sas> for Credential {
     fn from(sas: Sas) -> Self {
         Self::Sas(sas)
@@ -131,7 +143,8 @@ impl fmt::Debug for Credential {
         match self {
             Self::SharedKey(shared) => write!(f, "SharedKey({})", shared.account),
             Self::Sas(sas) => sas.fmt(f),
-            Self::Token(source) => write!(f, "Token({source:?})"),
+            // A source may show in its own way what it gets tokens with.
+            Self::Token(_) => f.write_str("Token(..)"),
             Self::Anonymous => f.write_str("Anonymous"),
         }
     }
@@ -141,22 +154,63 @@ impl fmt::Debug for Credential {
 #[derive(Debug, Default)]
 pub(crate) struct TokenCache {
     last: Mutex<Option<AccessToken>>,
+    /// Held by the request that asks the source.
+    turn: tokio::sync::Mutex<()>,
 }
 
 impl TokenCache {
-    /// A token that is good for a while. Requests that come together wait for one answer of the source.
-    pub(crate) async fn secret(&self, source: &dyn TokenSource, now: SystemTime) -> Result<String> {
-        let mut last = self.last.lock().await;
-        if let Some(token) = last.as_ref().filter(|token| token.is_good_at(now + TOKEN_RENEWAL_AHEAD)) {
-            return Ok(token.secret.clone());
+    /// A token that is good for a while. Requests that come together wait for one answer of the source. While the last
+    /// token has not expired nobody waits for longer than `patience`: a source that fails or hesitates is asked again by
+    /// the next request.
+    pub(crate) async fn secret(
+        &self,
+        source: &dyn TokenSource,
+        now: SystemTime,
+        patience: Duration,
+    ) -> Result<Arc<str>> {
+        let fresh = || self.good_at(now + TOKEN_RENEWAL_AHEAD);
+        if let Some(secret) = fresh() {
+            return Ok(secret);
         }
-        let token = source.token(TOKEN_SCOPE).await.map_err(|error| Error::Token(error.into()))?;
-        Ok(last.insert(token).secret.clone())
+        match self.good_at(now) {
+            Some(last) => {
+                let Ok(_turn) = self.turn.try_lock() else { return Ok(last) };
+                let renewed = tokio::time::timeout(patience, self.ask(source)).await;
+                Ok(renewed.ok().and_then(Result::ok).unwrap_or(last))
+            }
+            None => {
+                let _turn = self.turn.lock().await;
+                match fresh() {
+                    Some(secret) => Ok(secret),
+                    None => self.ask(source).await,
+                }
+            }
+        }
     }
 
-    /// Has the next request ask for another token: the service does not want the last one.
-    pub(crate) async fn forget(&self) {
-        *self.last.lock().await = None;
+    /// Has the next request ask for another token, because the service does not want this one; unless another is there
+    /// already.
+    pub(crate) fn forget(&self, secret: &str) {
+        let mut last = self.last();
+        if last.as_ref().is_some_and(|token| token.secret == secret) {
+            *last = None;
+        }
+    }
+
+    async fn ask(&self, source: &dyn TokenSource) -> Result<Arc<str>> {
+        let token = source.token(TOKEN_SCOPE).await.map_err(Error::token)?;
+        let secret = token.secret.as_str().into();
+        *self.last() = Some(token);
+        Ok(secret)
+    }
+
+    fn good_at(&self, time: SystemTime) -> Option<Arc<str>> {
+        self.last().as_ref().filter(|token| token.is_good_at(time)).map(|token| token.secret.as_str().into())
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<AccessToken>> {
+        // A token is good whoever panicked beside it.
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -172,6 +226,8 @@ mod tests {
     use std::time::UNIX_EPOCH;
 
     use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(5);
 
     #[derive(Debug, Default)]
     struct Counted(AtomicU32);
@@ -194,9 +250,56 @@ mod tests {
         let (cache, source) = (TokenCache::default(), Counted::default());
         for (seconds, number) in [(0, 0), (3299, 0), (3300, 1), (3600, 1), (6900, 2)] {
             let now = UNIX_EPOCH + Duration::from_secs(seconds);
-            let secret = cache.secret(&source, now).await.unwrap();
-            assert_eq!(secret, format!("{TOKEN_SCOPE} {number}"), "{seconds}");
+            let secret = cache.secret(&source, now, PATIENCE).await.unwrap();
+            assert_eq!(secret.as_ref(), format!("{TOKEN_SCOPE} {number}"), "{seconds}");
         }
+    }
+
+    /// A source that has one token for an hour and then only excuses.
+    #[derive(Debug, Default)]
+    struct Failing(AtomicU32);
+
+    impl TokenSource for Failing {
+        fn token<'a>(
+            &'a self,
+            _: &'a str,
+        ) -> BoxFuture<'a, Result<AccessToken, Box<dyn std::error::Error + Send + Sync>>> {
+            Box::pin(async move {
+                match self.0.fetch_add(1, Ordering::Relaxed) {
+                    0 => Ok(AccessToken { secret: "first".into(), expires_at: Some(at(3600)) }),
+                    1 => Err("not today".into()),
+                    _ => std::future::pending().await,
+                }
+            })
+        }
+    }
+
+    fn at(seconds: u64) -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_token_is_used_to_its_end_if_there_is_no_other() {
+        let (cache, source) = (TokenCache::default(), Failing::default());
+        for seconds in [0, 3400, 3500, 3599] {
+            assert_eq!(cache.secret(&source, at(seconds), PATIENCE).await.unwrap().as_ref(), "first", "{seconds}");
+        }
+        assert_eq!(source.0.load(Ordering::Relaxed), 4);
+        let source = Failing(AtomicU32::new(1));
+        let error = cache.secret(&source, at(3600), PATIENCE).await.unwrap_err();
+        assert!(matches!(error, Error::Token { .. }), "{error:?}");
+    }
+
+    #[tokio::test]
+    async fn only_the_token_that_was_refused_is_forgotten() {
+        let (cache, source) = (TokenCache::default(), Counted::default());
+        let first = cache.secret(&source, at(0), PATIENCE).await.unwrap();
+        cache.forget(&first);
+        let second = cache.secret(&source, at(0), PATIENCE).await.unwrap();
+        // Another request comes back late with the refusal of the first.
+        cache.forget(&first);
+        assert_eq!(cache.secret(&source, at(0), PATIENCE).await.unwrap(), second);
+        assert_ne!(first, second);
     }
 
     #[test]
@@ -205,6 +308,7 @@ mod tests {
         assert_eq!(format!("{key:?}"), "SharedKey(acct)");
         let sas = Credential::sas("?sv=1&sig=secret");
         assert_eq!(format!("{sas:?}"), "Sas(..)");
+        assert_eq!(format!("{:?}", Credential::token(Failing::default())), "Token(..)");
         let token = AccessToken { secret: "secret".into(), expires_at: None };
         assert!(!format!("{token:?}").contains("secret"));
         assert!(Credential::shared_key("acct", "?").is_err());

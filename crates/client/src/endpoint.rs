@@ -8,6 +8,9 @@ use http::uri::{Authority, Scheme};
 
 use crate::{Error, Result};
 
+/// What an account's name ends with in the address of its other region.
+const SECONDARY: &str = "-secondary";
+
 /// The root of one service of one account: `https://acct.table.core.windows.net` (host style) or
 /// `http://127.0.0.1:10002/devstoreaccount1` (path style).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,13 +19,24 @@ pub struct Endpoint {
     authority: Authority,
     /// Begins with a slash and does not end with one; empty in host style.
     path: String,
+    /// Where the other region is, if it is not told by its name.
+    secondary: Option<Box<Self>>,
+}
+
+/// A URL as an error or a log may show it: a query may be a signature, and what stands before an @ a password.
+pub(crate) fn without_secrets(url: &str) -> String {
+    let url = url.split('?').next().unwrap_or_default();
+    let (scheme, rest) = url.split_once("://").unwrap_or_default();
+    match rest.rsplit_once('@') {
+        Some((_, rest)) => format!("{scheme}://{rest}"),
+        None => url.rsplit('@').next().unwrap_or_default().to_owned(),
+    }
 }
 
 impl Endpoint {
     /// Reads a URL. A query is not part of an endpoint: a SAS is a credential.
     pub fn parse(url: &str) -> Result<Self> {
-        // A query may be a signature, and what stands before an @ a password: neither is for an error's text.
-        let shown = url.split('?').next().and_then(|url| url.rsplit('@').next()).unwrap_or_default();
+        let shown = without_secrets(url);
         let wrong = |why: &str| Error::invalid(format!("the endpoint {shown:?} {why}"));
         let uri: Uri = url.trim().parse().map_err(|_| wrong("is not a URL"))?;
         let parts = uri.into_parts();
@@ -31,11 +45,22 @@ impl Endpoint {
         if path.query().is_some() {
             return Err(wrong("has a query; a shared access signature is a credential of its own"));
         }
+        let authority = parts.authority.ok_or_else(|| wrong("has no host"))?;
+        if authority.as_str().contains('@') {
+            return Err(wrong("names a user; who asks is told by a credential"));
+        }
         Ok(Self {
             scheme: scheme.ok_or_else(|| wrong("is neither http nor https"))?,
-            authority: parts.authority.ok_or_else(|| wrong("has no host"))?,
+            authority,
             path: path.path().trim_end_matches('/').to_owned(),
+            secondary: None,
         })
+    }
+
+    /// The same with the place of the other region, where it does not follow from the name of this one.
+    #[must_use]
+    pub fn with_secondary(self, secondary: Self) -> Self {
+        Self { secondary: Some(Box::new(secondary)), ..self }
     }
 
     /// The account that the address names: the first label of a host name, or the first segment of the path.
@@ -44,7 +69,7 @@ impl Endpoint {
             Some(path) => path.split('/').next()?,
             None => self.authority.host().split_once('.').filter(|_| !self.is_address())?.0,
         };
-        let account = account.strip_suffix("-secondary").unwrap_or(account);
+        let account = account.strip_suffix(SECONDARY).unwrap_or(account);
         (!account.is_empty()).then_some(account)
     }
 
@@ -69,16 +94,24 @@ impl Endpoint {
         uri.path_and_query(target).build().map_err(|error| Error::invalid(format!("no address: {error}")))
     }
 
-    /// The same account's secondary: read access to the other region.
+    /// Scheme and host alone.
+    pub(crate) fn without_port(&self) -> String {
+        format!("{}://{}", self.scheme, self.authority.host())
+    }
+
+    /// The same account's secondary: read access to the other region. That of a secondary is itself.
     pub(crate) fn secondary(&self) -> Option<Self> {
+        if let Some(secondary) = &self.secondary {
+            return Some(secondary.as_ref().clone());
+        }
         let account = self.account()?;
-        let marked = format!("{account}-secondary");
+        let marked = |rest: &str| format!("{account}{SECONDARY}{}", rest.strip_prefix(SECONDARY).unwrap_or(rest));
         if self.path.is_empty() {
             let rest = self.authority.as_str().strip_prefix(account)?;
-            return Some(Self { authority: format!("{marked}{rest}").parse().ok()?, ..self.clone() });
+            return Some(Self { authority: marked(rest).parse().ok()?, ..self.clone() });
         }
         let rest = self.path.strip_prefix('/')?.strip_prefix(account)?;
-        Some(Self { path: format!("/{marked}{rest}"), ..self.clone() })
+        Some(Self { path: format!("/{}", marked(rest)), ..self.clone() })
     }
 
     fn is_address(&self) -> bool {
@@ -125,11 +158,16 @@ mod tests {
         let secondary = |url| endpoint(url).secondary().unwrap().to_string();
         assert_eq!(secondary("https://acct.table.core.windows.net"), "https://acct-secondary.table.core.windows.net");
         assert_eq!(secondary("http://127.0.0.1:1/acct"), "http://127.0.0.1:1/acct-secondary");
+        for url in ["https://acct-secondary.table.core.windows.net", "http://127.0.0.1:1/acct-secondary"] {
+            assert_eq!(secondary(url), url);
+        }
+        let given = endpoint("https://x.example").with_secondary(endpoint("https://y.example"));
+        assert_eq!(given.secondary().unwrap().to_string(), "https://y.example");
     }
 
     #[test]
     fn what_is_no_endpoint_is_refused() {
-        for url in ["", "acct", "/acct", "ftp://x/acct", "http://x/acct?sv=1", "http://"] {
+        for url in ["", "acct", "/acct", "ftp://x/acct", "http://x/acct?sv=1", "http://", "http://user:pass@x/acct"] {
             assert!(Endpoint::parse(url).is_err(), "{url}");
         }
         let error = Endpoint::parse("http://user:secret@x/acct?sig=secret").unwrap_err().to_string();

@@ -8,6 +8,7 @@ use tablerock_protocol::signing::SasTermsError;
 use tablerock_protocol::{ErrorCode, ServiceError};
 
 use crate::entity::EntityError;
+use crate::pipeline::passing;
 use crate::transport::TransportError;
 
 /// The result of a call.
@@ -43,6 +44,8 @@ pub enum Error {
         tries: u32,
         /// What the last try met.
         source: TransportError,
+        /// An earlier try of the same call may have been carried out. See [`Error::is_ambiguous`].
+        after_lost_answer: bool,
     },
     /// The time for the call ran out.
     #[error("the call took longer than {limit:?}")]
@@ -54,10 +57,18 @@ pub enum Error {
     },
     /// No access token could be had.
     #[error("no access token")]
-    Token(#[source] Arc<dyn std::error::Error + Send + Sync>),
+    Token {
+        /// What the source of tokens said.
+        source: Arc<dyn std::error::Error + Send + Sync>,
+        /// An earlier try of the same call may have been carried out. See [`Error::is_ambiguous`].
+        after_lost_answer: bool,
+    },
     /// The service answered something that cannot be read.
     #[error("the service's answer cannot be read: {0}")]
     Answer(String),
+    /// The service took a write, and what it answered cannot be used: whether the write has happened, a read tells.
+    #[error("the write may have happened, but its answer cannot be used")]
+    Unconfirmed(#[source] Arc<Error>),
     /// An entity does not fit its Rust type, or the other way round.
     #[error(transparent)]
     Entity(#[from] EntityError),
@@ -146,8 +157,8 @@ impl Error {
 
     /// Whether the call has had its effect is not known.
     ///
-    /// That is so when no answer came at all, or one that says nothing about it (408, 500, 502, 504). It is also so when a
-    /// refusal may be the echo of this call's own success.
+    /// That is so when no answer came at all, or one that says nothing about it (408, 500, 502, 504), or to a write one
+    /// that cannot be read. It is also so when a refusal may be the echo of this call's own success.
     ///
     /// When an answer is lost, a write is sent again, and the second try can meet what the first has done: an insert
     /// finds its own entity (409), a conditional replace its own new ETag (412), a delete nothing (404). The service
@@ -156,11 +167,12 @@ impl Error {
     pub fn is_ambiguous(&self) -> bool {
         match self {
             Self::Service(_) | Self::Transaction(_) => {
-                let is_unsure = |failure: &ServiceFailure| matches!(failure.status, 408 | 500 | 502 | 504);
+                let is_unsure = |failure: &ServiceFailure| passing(failure.status) == Some(true);
                 self.service_failure().is_some_and(|failure| failure.after_lost_answer || is_unsure(failure))
             }
-            Self::Transport { source, .. } => source.may_have_arrived(),
-            Self::Timeout { .. } => true,
+            Self::Transport { source, after_lost_answer, .. } => *after_lost_answer || source.may_have_arrived(),
+            Self::Token { after_lost_answer, .. } => *after_lost_answer,
+            Self::Timeout { .. } | Self::Unconfirmed(_) => true,
             _ => false,
         }
     }
@@ -174,8 +186,15 @@ impl Error {
                 let TransactionFailure { index, cause } = failure.as_ref();
                 Self::Transaction(Arc::new(TransactionFailure { index: *index, cause: marked(cause) }))
             }
+            Self::Transport { tries, source, .. } => Self::Transport { tries, source, after_lost_answer: true },
+            Self::Token { source, .. } => Self::Token { source, after_lost_answer: true },
             other => other,
         }
+    }
+
+    /// The service refused for a reason that passes.
+    pub(crate) fn is_passing(&self) -> bool {
+        self.status().is_some_and(|status| passing(status).is_some())
     }
 
     /// The failure of an operation as if it had been sent alone: to whoever sent many, its place in some group says
@@ -190,6 +209,10 @@ impl Error {
     /// An answer that is not what the protocol says it should be.
     pub(crate) fn unreadable(why: &ServiceError) -> Self {
         Self::Answer(why.to_string())
+    }
+
+    pub(crate) fn token(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Token { source: source.into().into(), after_lost_answer: false }
     }
 
     pub(crate) fn invalid(why: impl Into<String>) -> Self {

@@ -24,59 +24,74 @@
 //!
 //! # Point reads
 //!
-//! ```no_run
+//! A connection string says where and who: `UseDevelopmentStorage=true` is the development server on this machine.
+//!
+//! ```
+//! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+//! # example::run(async |connection| {
 //! # use tablerock_client::{Entity, TableEntity};
 //! # #[derive(TableEntity)] struct Employee { #[entity(partition_key)] department: String, #[entity(row_key)] id: String }
 //! use tablerock_client::TableServiceClient;
 //!
-//! # async fn example() -> tablerock_client::Result<()> {
-//! let service = TableServiceClient::from_connection_string("UseDevelopmentStorage=true")?;
+//! let service = TableServiceClient::from_connection_string(connection)?;
 //! let people = service.table("People");
+//! # people.create().await?;
+//! # people.insert(&Entity::new("Sales", "00001").with("LastName", "Ash")).await?;
 //!
 //! let ann: Employee = people.get("Sales", "00001").await?;
 //! let maybe: Option<Employee> = people.get_if_exists("Sales", "00002").await?;
 //! let bag: Entity = people.get("Sales", "00001").await?;
 //! println!("{:?}, last written {:?}", bag.get("LastName"), bag.timestamp);
-//! # Ok(()) }
+//! # assert!(maybe.is_none() && ann.id == bag.row_key && bag.timestamp.is_some());
+//! # Ok(()) });
 //! ```
 //!
 //! # Queries
 //!
-//! ```no_run
-//! # use tablerock_client::{TableClient, TableEntity};
-//! # #[derive(TableEntity)] struct Employee { age: i32, email: Option<String> }
-//! # #[derive(TableEntity)] struct EmailOnly { email: Option<String> }
+//! ```
+//! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+//! # example::with_people(async |people| {
+//! # use tablerock_client::{Continuation, TableEntity};
+//! # #[derive(TableEntity)] #[entity(rename_all = "PascalCase")] struct Employee { age: i32, email: Option<String> }
+//! # #[derive(TableEntity)] #[entity(rename_all = "PascalCase")] struct EmailOnly { email: Option<String> }
+//! # let stored: Option<String> = None;
+//! # let mut ages = Vec::new();
 //! use tablerock_client::{Keyed, TryStreamExt};
 //!
-//! # async fn example(people: TableClient, stored: Option<String>) -> tablerock_client::Result<()> {
 //! // As a stream, which reads page after page as it is asked.
 //! let query = people.query::<Employee>().partition("Sales").filter(Employee::age().gt(30).or(Employee::email().eq("")));
 //! let mut employees = query.clone().stream();
 //! while let Some(employee) = employees.try_next().await? {
 //!     println!("{}", employee.age);
+//! #   ages.push(employee.age);
 //! }
+//! # assert_eq!(ages, [41]);
 //!
 //! // Some properties only, with the keys beside them; and page by page, with a token that can be stored.
-//! let token = stored.map(|text| text.parse()).transpose()?;
+//! let token: Option<Continuation> = stored.map(|text| text.parse()).transpose()?;
 //! let page = query.select::<Keyed<EmailOnly>>().page_size(50).segment(token.as_ref()).await?;
 //! for Keyed { row_key, value, .. } in &page.items {
 //!     println!("{row_key}: {:?}", value.email);
 //! }
 //! let to_be_stored: Option<String> = page.next.map(|token| token.to_string());
-//! # Ok(()) }
+//! # assert_eq!(page.items[0].value.email.as_deref(), Some("ash@example.com"));
+//! # Ok(()) });
 //! ```
 //!
 //! # Writes
 //!
 //! Replace, merge and delete hold against the version that was read. To overwrite whatever is there has to be said.
 //!
-//! ```no_run
-//! # use tablerock_client::{Entity, Etag, TableClient, TableEntity};
+//! ```
+//! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+//! # example::with_people(async |people| {
+//! # use tablerock_client::{Entity, Etag, TableEntity};
 //! # #[derive(TableEntity)] struct Employee { #[entity(partition_key)] department: String, #[entity(row_key)] id: String,
 //! #     age: i32, #[entity(etag)] etag: Option<Etag> }
+//! # let employee = |id: &str| Employee { department: "Sales".into(), id: id.into(), age: 41, etag: None };
+//! # let (mut ann, new) = (employee("00003"), [employee("00004"), employee("00005")]);
 //! use tablerock_client::Write;
 //!
-//! # async fn example(people: TableClient, mut ann: Employee, new: Vec<Employee>) -> tablerock_client::Result<()> {
 //! ann.etag = Some(people.insert(&ann).await?);
 //! ann.age += 1;
 //! match people.replace(&ann).await {
@@ -90,25 +105,33 @@
 //! // Any number at once, in any partitions, each with its own result.
 //! let report = people.bulk(new.iter().map(Write::insert_or_replace)).await;
 //! println!("{} failed", report.failures().count());
-//! # Ok(()) }
+//! # assert!(was_there && report.failures().count() == 0);
+//! # Ok(()) });
 //! ```
 //!
 //! # Transactions
 //!
 //! Up to a hundred writes in one partition, all or none.
 //!
-//! ```no_run
-//! # use tablerock_client::{Entity, TableClient};
-//! # async fn example(people: TableClient, ann: Entity) -> tablerock_client::Result<()> {
+//! ```
+//! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+//! # example::with_people(async |people| {
+//! # use tablerock_client::Entity;
+//! # let ann: Entity = people.get("Sales", "00001").await?;
 //! let by_email = Entity::new("Sales", "email_ann@example.com").with("LastName", "Ash");
 //! let outcome = people.transaction().replace(&ann).insert(&by_email).commit().await;
+//! # assert!(outcome.is_ok());
+//! # let outcome = people.transaction().merge(&by_email).commit().await;
+//! # assert!(outcome.is_err());
 //! if let Err(error) = outcome {
 //!     println!("nothing has changed; operation {:?} was refused: {error}", error.failed_index());
 //! }
-//! # Ok(()) }
+//! # Ok(()) });
 //! ```
 //!
 //! # Shared access signatures
+//!
+//! For a table, a queue, a container, a blob or an account; see [`sas`].
 //!
 //! ```
 //! use tablerock_client::TableServiceClient;
@@ -127,7 +150,10 @@
 //!
 //! Properties that nobody but the application may read, in the format of Microsoft's libraries; see [`encryption`].
 //!
-//! ```no_run
+//! ```
+//! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+//! # #[cfg(feature = "encryption")]
+//! # example::run(async |connection| {
 //! # use tablerock_client::{TableEntity, TableServiceClient};
 //! use tablerock_client::encryption::{AesKey, Encryption};
 //!
@@ -141,21 +167,25 @@
 //!     amount: String,
 //! }
 //!
-//! # async fn example(service: TableServiceClient, secret: [u8; 32], ann: Salary) -> tablerock_client::Result<()> {
+//! # let service = TableServiceClient::from_connection_string(connection)?;
+//! # service.table("Salaries").create().await?;
+//! # let secret = [7; 32];
+//! # let ann = Salary { department: "Sales".into(), id: "00001".into(), amount: "93,000".into() };
 //! let encryption = Encryption::new(AesKey::new("local:2026", &secret)?);
 //! let salaries = service.table("Salaries").with_encryption(encryption);
 //! salaries.insert(&ann).await?;
 //! let ann: Salary = salaries.get("Sales", "00001").await?; // decrypted, without being told what
 //! salaries.rewrap_key("Sales", "00001").await?; // after the key of the year has changed
-//! # Ok(()) }
+//! # assert_eq!(ann.amount, "93,000");
+//! # Ok(()) });
 //! ```
 //!
 //! # When things go wrong
 //!
 //! What can pass is tried again, with growing waits and within a bound of time: [`RetryPolicy`] says what and when. A
 //! write whose answer was lost may have happened although its second try is refused; [`Error::is_ambiguous`] tells when
-//! that can be. Each call is a `tracing` span named `storage_call`, with the operation, the number of tries, the status
-//! and the id under which the service logs it.
+//! that can be. Each call is a `tracing` span named `storage_call`, with the operation and the table, the number of
+//! tries, the status and the id under which the service logs it; keys and values are not in it.
 //!
 //! # Features
 //!

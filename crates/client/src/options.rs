@@ -28,7 +28,8 @@ pub struct ClientOptions {
 /// When a call is tried again, and after how long.
 ///
 /// Tried again are connections that fail, answers that do not come in time, and the statuses 408, 429, 500, 502, 503
-/// and 504. The wait doubles from try to try and is drawn from its upper half, so that clients which failed together
+/// and 504, be it of an answer or of an operation in the answer to a group; access tokens that cannot be had; and, once
+/// and at once, a 401 with another access token. The wait doubles from try to try and is drawn from its upper half, so that clients which failed together
 /// do not come back together. A `Retry-After` of the service counts if it asks for a longer wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {

@@ -7,12 +7,13 @@ use http::Method;
 
 use super::{DeleteBlob, PutBlob};
 use crate::pipeline::{Answer, Call, Pipeline};
-use crate::{Error, ErrorCode, Etag, Result};
+use crate::{Credential, Error, ErrorCode, Etag, Result};
 
 /// A blob. Clones are cheap and share connections.
 #[derive(Debug, Clone)]
 pub struct BlobClient {
     pub(super) pipeline: Arc<Pipeline>,
+    container: Arc<str>,
     name: Arc<str>,
     path: Arc<str>,
 }
@@ -29,8 +30,19 @@ pub struct BlobContent {
 }
 
 impl BlobClient {
-    pub(super) fn new(pipeline: Arc<Pipeline>, name: &str, path: String) -> Self {
-        Self { pipeline, name: name.into(), path: path.into() }
+    pub(super) fn new(pipeline: Arc<Pipeline>, container: Arc<str>, name: &str, path: String) -> Self {
+        Self { pipeline, container, name: name.into(), path: path.into() }
+    }
+
+    /// The container's name.
+    pub fn container(&self) -> &str {
+        &self.container
+    }
+
+    /// The same blob with another credential, over the same connections: a shared access signature, for example.
+    pub fn with_credential(&self, credential: impl Into<Credential>) -> Result<Self> {
+        let pipeline = self.pipeline.with(self.pipeline.endpoint.clone(), credential.into())?;
+        Ok(Self { pipeline: Arc::new(pipeline), ..self.clone() })
     }
 
     /// The blob's name, without its container's.
@@ -38,7 +50,8 @@ impl BlobClient {
         &self.name
     }
 
-    /// Reads the blob whole. Blobs of more than 64 MiB are not for this client.
+    /// Reads the blob whole, unless it has more than [`ANSWER_BYTES_MAX`](crate::transport::ANSWER_BYTES_MAX); what is
+    /// larger is read in pieces, with [`get_range`](Self::get_range).
     pub async fn get(&self) -> Result<BlobContent> {
         let answer = self.pipeline.send(&self.call("GetBlob", Method::GET)).await?;
         let content_type = answer.header("content-type").unwrap_or_default().to_owned();
@@ -70,5 +83,6 @@ impl BlobClient {
 }
 
 pub(super) fn etag(answer: &Answer) -> Result<Etag> {
-    answer.header("etag").map(Etag::from).ok_or_else(|| Error::Answer("it has no ETag".to_owned()))
+    let etag = answer.header("etag").map(Etag::from);
+    answer.reading(etag.ok_or_else(|| Error::Answer("it has no ETag".to_owned())))
 }

@@ -6,7 +6,7 @@ use http::Method;
 
 use super::BlobClient;
 use crate::pipeline::{Call, Pipeline, encode};
-use crate::{ErrorCode, Result};
+use crate::{Credential, ErrorCode, Result};
 
 /// A container. Clones are cheap and share connections.
 #[derive(Debug, Clone)]
@@ -29,7 +29,13 @@ impl ContainerClient {
     pub fn blob(&self, name: impl AsRef<str>) -> BlobClient {
         let parts: Vec<String> = name.as_ref().split('/').map(|part| encode(part).to_string()).collect();
         let path = format!("{}/{}", self.path(), parts.join("/"));
-        BlobClient::new(Arc::clone(&self.pipeline), name.as_ref(), path)
+        BlobClient::new(Arc::clone(&self.pipeline), Arc::clone(&self.name), name.as_ref(), path)
+    }
+
+    /// The same container with another credential, over the same connections: a shared access signature, for example.
+    pub fn with_credential(&self, credential: impl Into<Credential>) -> Result<Self> {
+        let pipeline = self.pipeline.with(self.pipeline.endpoint.clone(), credential.into())?;
+        Ok(Self { pipeline: Arc::new(pipeline), name: Arc::clone(&self.name) })
     }
 
     /// Creates the container, which nobody can read without a credential.

@@ -38,14 +38,21 @@ impl BlobServiceClient {
 impl ContainerClient {
     /// The container's blobs in the order of their names, with properties and metadata.
     ///
-    /// ```no_run
-    /// # use tablerock_client::{ContainerClient, TryStreamExt};
-    /// # async fn example(photos: ContainerClient) -> tablerock_client::Result<()> {
+    /// ```
+    /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+    /// # example::run(async |connection| {
+    /// # use tablerock_client::{BlobServiceClient, TryStreamExt};
+    /// # let photos = BlobServiceClient::from_connection_string(connection)?.container("photos");
+    /// # photos.create().await?;
+    /// # photos.blob("employees/00001.jpg").put("x").await?;
+    /// # let mut seen = 0;
     /// let mut blobs = photos.list_blobs().prefix("employees/").stream();
     /// while let Some(blob) = blobs.try_next().await? {
     ///     println!("{}: {} bytes", blob.name, blob.length);
+    /// #   seen += 1;
     /// }
-    /// # Ok(()) }
+    /// # assert_eq!(seen, 1);
+    /// # Ok(()) });
     /// ```
     pub fn list_blobs(&self) -> BlobListing {
         let (prefix, page_size) = (String::new(), ANSWERED_LIST_ITEMS_MAX);

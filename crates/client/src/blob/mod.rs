@@ -1,19 +1,22 @@
 //! Block blobs: containers, and contents that are put, got and deleted whole, with conditions. What is too large for that
 //! is read by [ranges](BlobClient::get_range) and written by [blocks](BlobClient::put_block).
 //!
-//! ```no_run
+//! ```
+//! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+//! # example::run(async |connection| {
 //! use tablerock_client::BlobServiceClient;
 //!
-//! # async fn example() -> tablerock_client::Result<()> {
-//! let service = BlobServiceClient::from_connection_string("UseDevelopmentStorage=true")?;
+//! let service = BlobServiceClient::from_connection_string(connection)?;
 //! let photos = service.container("photos");
 //! photos.create_if_not_exists().await?;
 //! let ann = photos.blob("employees/00001.jpg");
 //! let etag = ann.put("the first").if_absent().await?;
 //! let content = ann.get().await?;
+//! # assert_eq!((content.content.as_ref(), &content.etag), (b"the first".as_slice(), &etag));
 //! ann.put("the second").if_match(content.etag).await?;
+//! # assert_eq!(ann.get().await?.content, "the second");
 //! ann.delete().if_exists().await?;
-//! # Ok(()) }
+//! # Ok(()) });
 //! ```
 
 mod access;
@@ -22,6 +25,7 @@ mod client;
 mod container;
 mod listing;
 mod requests;
+mod sas;
 mod service;
 
 pub use access::{ContainerAccess, PublicAccess};

@@ -49,9 +49,11 @@ impl EntityCipher<'_> {
     pub(super) fn decrypt(&self, property: &str, bytes: &[u8]) -> Result<String, EncryptionError> {
         let cipher = Decryptor::<Aes256>::new_from_slices(self.content_key, &self.iv(property));
         let cipher = cipher.map_err(|_| wrong_length())?;
-        let text = cipher.decrypt_padded_vec::<Pkcs7>(bytes);
-        let text = text.map_err(|_| damaged(format!("property {property} is not what was encrypted")))?;
-        String::from_utf8(text).map_err(|_| damaged(format!("property {property} is no text")))
+        let text = cipher.decrypt_padded_vec::<Pkcs7>(bytes).ok();
+        // One message for all that can be wrong: the difference between padding and text would tell whoever can write
+        // to the storage, and see our errors, what is inside.
+        let text = text.and_then(|text| String::from_utf8(text).ok());
+        text.ok_or_else(|| damaged(format!("property {property} is not what was encrypted")))
     }
 
     /// The first half of a hash over the entity's vector, its keys and the property's name.

@@ -5,7 +5,9 @@
 //! wrapped with a key that the application keeps. Which properties are encrypted is said by `#[entity(encrypt)]` on a
 //! struct or by a resolver; reading needs to be told nothing.
 //!
-//! ```no_run
+//! ```
+//! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+//! # example::run(async |connection| {
 //! use tablerock_client::encryption::{AesKey, Encryption};
 //! use tablerock_client::{TableEntity, TableServiceClient};
 //!
@@ -19,11 +21,15 @@
 //!     salary: String,
 //! }
 //!
-//! # async fn example(service: TableServiceClient, key: [u8; 32], ann: Employee) -> tablerock_client::Result<()> {
+//! # let service = TableServiceClient::from_connection_string(connection)?;
+//! # service.table("People").create().await?;
+//! # let key = [7; 32];
+//! # let ann = Employee { department: "Sales".into(), id: "00001".into(), salary: "93,000".into() };
 //! let people = service.table("People").with_encryption(Encryption::new(AesKey::new("local:2026", &key)?));
 //! people.insert(&ann).await?;
 //! let ann: Employee = people.get("Sales", "00001").await?;
-//! # Ok(()) }
+//! # assert_eq!(ann.salary, "93,000");
+//! # Ok(()) });
 //! ```
 //!
 //! # What to know

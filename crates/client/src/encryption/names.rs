@@ -1,6 +1,5 @@
 //! The text in `_ClientEncryptionMetadata2` before it is encrypted: which properties are.
 
-use super::cipher::Flavour;
 use super::error::{EncryptionError, damaged};
 
 /// A JSON list, as all but Java's library write it.
@@ -8,17 +7,19 @@ pub(super) fn render(names: &[&str]) -> String {
     serde_json::to_string(names).expect("a list of names is JSON")
 }
 
-pub(super) fn parse(text: &str, flavour: Flavour) -> Result<Vec<String>, EncryptionError> {
-    let names = match flavour {
-        Flavour::DotNet => serde_json::from_str(text).ok(),
-        Flavour::Java => parse_java(text),
-    };
+/// Reads a list in either form, whoever seems to have written it: the marks of who it was can be missing or wrong. What
+/// is a list in JSON is no other list, because names hold no quotation marks.
+pub(super) fn parse(text: &str) -> Result<Vec<String>, EncryptionError> {
+    let names = serde_json::from_str(text).ok().or_else(|| parse_java(text));
     names.ok_or_else(|| damaged("its list of encrypted properties"))
 }
 
 /// `[Secret, Other]`: what a Java list prints. Names of properties hold neither commas nor blanks.
 fn parse_java(text: &str) -> Option<Vec<String>> {
     let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+    if inner.contains('"') {
+        return None;
+    }
     let names = inner.split(',').map(str::trim).filter(|name| !name.is_empty());
     Some(names.map(str::to_owned).collect())
 }
@@ -29,17 +30,13 @@ mod tests {
 
     #[test]
     fn both_forms_are_read() {
-        for (text, flavour) in [
-            (r#"["Secret","Other"]"#, Flavour::DotNet),
-            (r#"["Secret", "Other"]"#, Flavour::DotNet),
-            ("[Secret, Other]", Flavour::Java),
-            ("[Secret,Other]", Flavour::Java),
-        ] {
-            assert_eq!(parse(text, flavour).unwrap(), ["Secret", "Other"], "{text}");
+        for text in [r#"["Secret","Other"]"#, r#"["Secret", "Other"]"#, "[Secret, Other]", "[Secret,Other]"] {
+            assert_eq!(parse(text).unwrap(), ["Secret", "Other"], "{text}");
         }
-        assert!(parse("[]", Flavour::DotNet).unwrap().is_empty());
-        assert!(parse("[]", Flavour::Java).unwrap().is_empty());
-        assert!(parse("[Secret]", Flavour::DotNet).is_err());
-        assert!(parse("Secret", Flavour::Java).is_err());
+        assert!(parse("[]").unwrap().is_empty());
+        assert_eq!(parse("[Secret]").unwrap(), ["Secret"]);
+        for text in ["", "Secret", "[Secret", r#"["Secret""#, r#"["Secret", 1]"#, "[a\"b]"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
     }
 }

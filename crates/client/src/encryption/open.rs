@@ -2,7 +2,7 @@
 
 use tablerock_protocol::Value;
 
-use super::cipher::{EntityCipher, Flavour};
+use super::cipher::EntityCipher;
 use super::error::{EncryptionError, damaged};
 use super::metadata::EncryptionData;
 use super::{Encryption, METADATA_1, METADATA_2, names};
@@ -11,21 +11,31 @@ use crate::Entity;
 impl Encryption {
     /// The entity with all that is encrypted in it decrypted. One that is not encrypted stays as it is, unless only
     /// encrypted ones are wanted.
-    pub(crate) async fn open(&self, mut entity: Entity) -> Result<Entity, EncryptionError> {
-        let (Some(data), Some(list)) = (entity.remove(METADATA_1), entity.remove(METADATA_2)) else {
-            return if self.is_required { Err(EncryptionError::NotEncrypted) } else { Ok(entity) };
-        };
-        let (Value::String(data), Value::Binary(list)) = (data, list) else {
-            return Err(damaged("its metadata has other types"));
+    pub(crate) async fn open(&self, entity: Entity) -> Result<Entity, EncryptionError> {
+        let (partition_key, row_key) = (entity.partition_key.clone(), entity.row_key.clone());
+        self.open_at(entity, &partition_key, &row_key).await.map_err(|error| match error {
+            // Among many it would not be known which.
+            EncryptionError::Damaged(why) => damaged(format!("{why} (entity {partition_key:?}, {row_key:?})")),
+            other => other,
+        })
+    }
+
+    async fn open_at(&self, mut entity: Entity, partition_key: &str, row_key: &str) -> Result<Entity, EncryptionError> {
+        // A projection asks for both of them.
+        let (data, list) = match (entity.remove(METADATA_1), entity.remove(METADATA_2)) {
+            (Some(Value::String(data)), Some(Value::Binary(list))) => (data, list),
+            (None, None) if self.is_required => return Err(EncryptionError::NotEncrypted),
+            (None, None) => return Ok(entity),
+            (Some(_), Some(_)) => return Err(damaged("its metadata has other types")),
+            (Some(_), None) | (None, Some(_)) => return Err(damaged("half of its metadata is missing")),
         };
         let data = EncryptionData::parse(&data)?;
         let content_key = self.unwrap(&data.wrapped_content_key).await?;
-        let (partition_key, row_key) = (entity.partition_key.clone(), entity.row_key.clone());
         let mut cipher = EntityCipher {
             content_key: &content_key,
             entity_iv: &data.entity_iv()?,
-            partition_key: &partition_key,
-            row_key: &row_key,
+            partition_key,
+            row_key,
             flavour: data.flavour(),
         };
         for name in cipher.find_names(&list)? {
@@ -58,12 +68,6 @@ impl EntityCipher<'_> {
     }
 
     fn read_names(&self, list: &[u8]) -> Result<Vec<String>, EncryptionError> {
-        let text = self.decrypt(METADATA_2, list)?;
-        let parsed = names::parse(&text, self.flavour);
-        // The list of a library that we do not know may be in either form.
-        parsed.or_else(|error| match self.flavour {
-            Flavour::Java => names::parse(&text, Flavour::DotNet).map_err(|_| error),
-            Flavour::DotNet => Err(error),
-        })
+        names::parse(&self.decrypt(METADATA_2, list)?)
     }
 }

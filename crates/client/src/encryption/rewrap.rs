@@ -18,26 +18,36 @@ impl TableClient {
     /// This is the one merge that encryption allows. It changes the wrapping only, so it costs one small read and one
     /// small write however large the entity is, and it holds against the version that was read.
     ///
-    /// ```no_run
-    /// # use tablerock_client::{Keyed, Result, TableClient, TableEntity, TryStreamExt};
+    /// ```
+    /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+    /// # example::with_people(async |people| {
+    /// # use tablerock_client::encryption::{AesKey, Encryption, KeyRing};
+    /// # use tablerock_client::{Entity, Keyed, TableEntity, TryStreamExt};
+    /// # let (old, new) = (AesKey::new("2025", &[1; 32])?, AesKey::new("2026", &[2; 32])?);
+    /// # people.with_encryption(Encryption::new(old.clone())).insert(&Entity::new("Sales", "00003")).await?;
+    /// # let people = people.with_encryption(Encryption::new(new).keys(KeyRing::new().with(old)));
+    /// # let mut count = 0;
     /// #[derive(TableEntity)]
     /// struct KeysOnly {}
     ///
-    /// # async fn example(people: TableClient) -> Result<()> {
-    /// let mut all = people.query::<Keyed<KeysOnly>>().select::<Keyed<KeysOnly>>().stream();
+    /// // Nothing has to be decrypted to be listed.
+    /// let mut all = people.without_encryption().query::<Keyed<KeysOnly>>().select::<Keyed<KeysOnly>>().stream();
     /// while let Some(entity) = all.try_next().await? {
-    ///     people.rewrap_key(&entity.partition_key, &entity.row_key).await?;
+    ///     let was_wrapped = people.rewrap_key(&entity.partition_key, &entity.row_key).await?;
+    /// #   count += usize::from(was_wrapped);
     /// }
-    /// # Ok(()) }
+    /// # assert_eq!(count, 1);
+    /// # Ok(()) });
     /// ```
     pub async fn rewrap_key(&self, partition_key: &str, row_key: &str) -> Result<bool> {
         let encryption = self.encryption().ok_or_else(|| refused("the table's client has no encryption"))?;
         let plain = self.without_encryption();
+        let mut may_be_done = false;
         for _ in 0..TRIES_MAX {
             let Some(stored) = plain.read_metadata(partition_key, row_key).await? else { return Ok(false) };
             let mut data = EncryptionData::parse(&stored.value)?;
             if data.wrapped_content_key.key_id == encryption.key.id() {
-                return Ok(false);
+                return Ok(may_be_done);
             }
             let content_key = encryption.unwrap(&data.wrapped_content_key).await?;
             data.wrapped_content_key = encryption.wrap(&content_key).await?;
@@ -46,7 +56,7 @@ impl TableClient {
             match plain.merge(&change).await {
                 Ok(_) => return Ok(true),
                 // Somebody has written meanwhile; or it was this merge, whose answer was lost. Reading again tells.
-                Err(error) if error.is_changed() => {}
+                Err(error) if error.is_changed() => may_be_done |= error.is_ambiguous(),
                 Err(error) => return Err(error),
             }
         }

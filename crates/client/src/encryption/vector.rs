@@ -91,6 +91,34 @@ async fn c8_what_we_write_is_what_the_libraries_for_dot_net_and_python_write() {
     assert_eq!(encryption().open(sealed).await.unwrap(), entity);
 }
 
+/// Where one of the keys is empty, or both are equal, both flavours join them to the same text: the vector does not show
+/// who has written, and without a mark it is the list that has to.
+#[tokio::test]
+async fn c8_who_wrote_is_not_needed_where_keys_join_either_way() {
+    for (partition_key, row_key) in [("pk1", ""), ("", "rk1"), ("same", "same")] {
+        for list in [r#"["Secret"]"#, "[Secret]"] {
+            let (content_key, entity_iv) = (&content_key(), &entity_iv());
+            let cipher = EntityCipher { content_key, entity_iv, partition_key, row_key, flavour: Flavour::DotNet };
+            let secret = Value::Binary(cipher.encrypt("Secret", "hällo").unwrap().into());
+            let list = Value::Binary(cipher.encrypt(METADATA_2, list).unwrap().into());
+            let [some_secret, some_list] = DOT_NET;
+            let stored = written(some_secret, some_list, "").with("Secret", secret).with(METADATA_2, list);
+            let read = encryption().open(stored.copy_at(partition_key, row_key)).await.unwrap();
+            assert_eq!(read.get("Secret"), Some(&Value::from("hällo")), "{partition_key:?} {row_key:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn c8_half_of_the_metadata_is_damage() {
+    let [secret, list] = DOT_NET;
+    for name in [METADATA_1, METADATA_2] {
+        let mut half = written(secret, list, &library(".NET 9.3.3"));
+        half.remove(name);
+        assert!(matches!(encryption().open(half).await, Err(EncryptionError::Damaged(_))), "{name}");
+    }
+}
+
 #[tokio::test]
 async fn c8_another_key_other_entity_keys_and_damage_are_told_apart() {
     let [secret, list] = DOT_NET;

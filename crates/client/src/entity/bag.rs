@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tablerock_protocol::json::AnsweredEntity;
 use tablerock_protocol::{DateTime, Property, Value};
 
-use super::{EntityError, Etag, FromEntity, PropertyValue, TableEntity};
+use super::{EntityError, Etag, FromEntity, IntoValue, PropertyValue, TableEntity};
 
 /// An entity of any shape. Properties keep the order in which they came.
 ///
@@ -43,14 +43,14 @@ impl Entity {
 
     /// The same with a property set.
     #[must_use]
-    pub fn with<'v>(mut self, name: impl Into<String>, value: impl Into<Value<'v>>) -> Self {
+    pub fn with(mut self, name: impl Into<String>, value: impl IntoValue) -> Self {
         self.set(name, value);
         self
     }
 
     /// Sets a property, whether it was there or not.
-    pub fn set<'v>(&mut self, name: impl Into<String>, value: impl Into<Value<'v>>) {
-        let (name, value) = (name.into(), value.into().into_owned());
+    pub fn set(&mut self, name: impl Into<String>, value: impl IntoValue) {
+        let (name, value) = (name.into(), value.into_value());
         match self.properties.iter_mut().find(|property| property.name == name) {
             Some(property) => property.value = value,
             None => self.properties.push(Property { name: Cow::Owned(name), value }),

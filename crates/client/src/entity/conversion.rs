@@ -83,6 +83,22 @@ impl PropertyValue for Bytes {
     }
 }
 
+/// A double that is read has to be one that the narrower type holds exactly.
+impl PropertyValue for f32 {
+    type Edm = edm::Double;
+
+    fn to_value(&self) -> Result<Option<Value<'static>>, EntityError> {
+        Ok(Some(Value::Double((*self).into())))
+    }
+
+    fn from_value(value: Value<'static>) -> Result<Self, EntityError> {
+        let wide = f64::from_value(value)?;
+        let narrow = wide as f32;
+        let is_exact = f64::from(narrow) == wide || wide.is_nan();
+        is_exact.then_some(narrow).ok_or_else(|| EntityError::new(format!("{wide} does not fit f32")))
+    }
+}
+
 /// Integers that the service has no type for, in the next wider one. Reading checks the range.
 macro_rules! widened {
     ($($rust:ty => $variant:ident as $wide:ty;)*) => {
@@ -132,6 +148,8 @@ mod tests {
         assert_eq!(round(&Bytes::from(all.clone())), all);
         assert_eq!(round(&-0.0_f64).to_bits(), (-0.0_f64).to_bits());
         assert_eq!(round(&u32::MAX), u32::MAX);
+        assert_eq!(round(&0.1_f32), 0.1);
+        assert!(round(&f32::NAN).is_nan());
         assert_eq!(round(&Some("x".to_owned())).as_deref(), Some("x"));
     }
 
@@ -141,6 +159,7 @@ mod tests {
         assert_eq!(f64::from_value(Value::Int32(7)), Ok(7.0));
         assert!(i32::from_value(Value::Int64(7)).is_err());
         assert!(f64::from_value(Value::Int64(7)).is_err());
+        assert!(f32::from_value(Value::Double(0.1)).is_err());
         let error = u8::from_value(Value::Int32(300)).unwrap_err().at("Age");
         assert_eq!(error.to_string(), "property Age: 300 does not fit u8");
         let error = String::from_value(Value::Int32(3)).unwrap_err();

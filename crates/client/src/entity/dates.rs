@@ -1,9 +1,12 @@
 //! Points in time: our own, the standard library's, and those of the crates `time` and `chrono`. The latter two count
 //! nanoseconds and the service ticks of 100 ns: what is read is exact, and what is written is cut to the tick.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use tablerock_protocol::DateTime;
+use tablerock_protocol::{DateTime, Value};
+
+use super::literal::edm;
+use super::{EntityError, PropertyValue};
 
 /// A point in time, for filters and for shared access signatures. What the service cannot hold becomes its nearest
 /// neighbour.
@@ -24,7 +27,29 @@ impl IntoDateTime for SystemTime {
     }
 }
 
-#[cfg(any(feature = "time", feature = "chrono"))]
+impl PropertyValue for SystemTime {
+    type Edm = edm::DateTime;
+
+    fn to_value(&self) -> Result<Option<Value<'static>>, EntityError> {
+        let since_epoch = match self.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(after) => i128::try_from(after.as_nanos()),
+            Err(before) => i128::try_from(before.duration().as_nanos()).map(|nanoseconds| -nanoseconds),
+        };
+        let nanoseconds = since_epoch.map_err(|error| EntityError::new(error.to_string()))?;
+        ticks::from_nanoseconds(nanoseconds).map(|date| Some(Value::DateTime(date)))
+    }
+
+    fn from_value(value: Value<'static>) -> Result<Self, EntityError> {
+        let nanoseconds = ticks::to_nanoseconds(DateTime::from_value(value)?);
+        let distance = Duration::from_nanos_u128(nanoseconds.unsigned_abs());
+        let time = match nanoseconds.is_negative() {
+            true => SystemTime::UNIX_EPOCH.checked_sub(distance),
+            false => SystemTime::UNIX_EPOCH.checked_add(distance),
+        };
+        time.ok_or_else(|| EntityError::new("the date is outside what this machine can hold"))
+    }
+}
+
 mod ticks {
     use tablerock_protocol::DateTime;
 
@@ -145,6 +170,20 @@ mod with_chrono {
                 let finer = date + chrono::TimeDelta::nanoseconds(99);
                 assert_eq!(finer.to_value().unwrap(), Some(stored));
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_s_own_times_survive() {
+        for ticks in [DateTime::MIN_STORED.ticks(), 637_000_000_000_000_001, DateTime::MAX.ticks()] {
+            let stored = Value::DateTime(DateTime::from_ticks(ticks));
+            let time = SystemTime::from_value(stored.clone()).unwrap();
+            assert_eq!(time.to_value().unwrap(), Some(stored));
         }
     }
 }

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use tablerock_protocol::{Uuid, Value};
 
 use super::dates::IntoDateTime;
+use super::value::IntoValue;
 
 /// The types of properties as types of Rust, to tell columns apart.
 pub mod edm {
@@ -43,9 +44,9 @@ pub trait IntoLiteral<E> {
     fn into_literal(self) -> Value<'static>;
 }
 
-impl<'v, T: Into<Value<'v>>> IntoLiteral<edm::Any> for T {
+impl<T: IntoValue> IntoLiteral<edm::Any> for T {
     fn into_literal(self) -> Value<'static> {
-        self.into().into_owned()
+        self.into_value()
     }
 }
 
@@ -104,6 +105,13 @@ impl IntoLiteral<edm::Binary> for &[u8] {
 impl<const N: usize> IntoLiteral<edm::Binary> for &[u8; N] {
     fn into_literal(self) -> Value<'static> {
         Value::Binary(self.to_vec().into())
+    }
+}
+
+/// For keys that are GUIDs, which are written in lower case with hyphens.
+impl IntoLiteral<edm::String> for Uuid {
+    fn into_literal(self) -> Value<'static> {
+        Value::String(self.to_string().into())
     }
 }
 

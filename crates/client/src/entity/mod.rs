@@ -9,6 +9,7 @@ mod key;
 mod keyed;
 mod literal;
 mod traits;
+mod value;
 
 pub use bag::Entity;
 pub use column::{Column, column, partition_key, row_key, timestamp};
@@ -19,6 +20,7 @@ pub use key::EntityKey;
 pub use keyed::Keyed;
 pub use literal::{IntoLiteral, edm};
 pub use traits::{EntityError, FromEntity, TableEntity};
+pub use value::IntoValue;
 
 #[doc(hidden)]
 pub use traits::derived;

@@ -62,6 +62,8 @@ pub trait TableEntity: FromEntity {
 /// Why an entity and a Rust type do not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntityError {
+    /// PartitionKey and RowKey.
+    keys: Option<(String, String)>,
     property: Option<String>,
     why: Why,
 }
@@ -76,17 +78,18 @@ enum Why {
 impl EntityError {
     /// A reason in the caller's own words, for hand-written conversions.
     pub fn new(why: impl Into<String>) -> Self {
-        Self { property: None, why: Why::Other(why.into()) }
+        Self { keys: None, property: None, why: Why::Other(why.into()) }
     }
 
     /// A property that is needed is not there.
     pub fn missing(property: &str) -> Self {
-        Self { property: Some(property.to_owned()), why: Why::Missing }
+        Self { keys: None, property: Some(property.to_owned()), why: Why::Missing }
     }
 
     /// A property has another type.
     pub fn wrong_type(wanted: EdmType, found: &Value<'_>) -> Self {
-        Self { property: None, why: Why::Type { wanted: wanted.name(), found: found.edm_type().name() } }
+        let why = Why::Type { wanted: wanted.name(), found: found.edm_type().name() };
+        Self { keys: None, property: None, why }
     }
 
     /// The same, with the property's name unless it has one.
@@ -94,6 +97,18 @@ impl EntityError {
     pub fn at(mut self, property: &str) -> Self {
         self.property.get_or_insert_with(|| property.to_owned());
         self
+    }
+
+    /// The same, with the keys of the entity unless it has some.
+    #[must_use]
+    pub fn of_entity(mut self, partition_key: &str, row_key: &str) -> Self {
+        self.keys.get_or_insert_with(|| (partition_key.to_owned(), row_key.to_owned()));
+        self
+    }
+
+    /// PartitionKey and RowKey of the entity that does not fit, if it was read from a table.
+    pub fn keys(&self) -> Option<(&str, &str)> {
+        self.keys.as_ref().map(|(partition_key, row_key)| (partition_key.as_str(), row_key.as_str()))
     }
 
     /// The property that does not fit.
@@ -104,6 +119,9 @@ impl EntityError {
 
 impl fmt::Display for EntityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((partition_key, row_key)) = &self.keys {
+            write!(f, "entity {partition_key:?}, {row_key:?}: ")?;
+        }
         if let Some(property) = &self.property {
             write!(f, "property {property}: ")?;
         }

@@ -7,6 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tablerock_protocol::METADATA_PREFIX;
 
 use super::header;
+use super::refusal::{self, Verdict};
 use crate::{Credential, Error, Result};
 
 /// Everything but the characters that never need an escape: what is signed is what is sent, and no proxy or client
@@ -35,12 +36,43 @@ pub(crate) struct Call {
     query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// How an answer is told from a refusal.
+    pub(super) verdict: Verdict,
+    /// What the call is about, if the path does not tell.
+    resource: Option<String>,
 }
 
 impl Call {
     pub(crate) fn new(operation: &'static str, method: Method, path: impl Into<String>) -> Self {
-        let path = path.into();
-        Self { operation, method, path, query: String::new(), headers: HeaderMap::new(), body: Bytes::new() }
+        Self {
+            operation,
+            method,
+            path: path.into(),
+            query: String::new(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            verdict: refusal::of_single,
+            resource: None,
+        }
+    }
+
+    /// The call carries a group of operations on one table, which is refused if one of them is.
+    #[must_use]
+    pub(crate) fn group(mut self, table: &str) -> Self {
+        self.verdict = refusal::of_group;
+        self.resource = Some(table.to_owned());
+        self
+    }
+
+    /// Whether the call is meant to change something.
+    pub(super) fn is_to_write(&self) -> bool {
+        !matches!(self.method, Method::GET | Method::HEAD)
+    }
+
+    /// The table, queue or container that the call is about, for logs.
+    pub(super) fn resource(&self) -> &str {
+        let first = self.path.trim_start_matches('/').split(['/', '(']).next().unwrap_or_default();
+        self.resource.as_deref().unwrap_or(first)
     }
 
     /// Adds a parameter. Its name stands for itself, its value is encoded.
@@ -100,6 +132,15 @@ mod tests {
     #[test]
     fn keys_are_quoted_and_encoded() {
         assert_eq!(key_predicate("o'b r+(é)%", "a/b"), "PartitionKey='o%27%27b%20r%2B%28%C3%A9%29%25',RowKey='a%2Fb'");
+    }
+
+    #[test]
+    fn the_resource_says_nothing_about_what_is_in_it() {
+        let resource = |path: &str| Call::new("X", Method::GET, path).resource().to_owned();
+        assert_eq!(resource("/People(PartitionKey='Ann',RowKey='1')"), "People");
+        assert_eq!(resource("/photos/ann.jpg"), "photos");
+        assert_eq!(resource("/"), "");
+        assert_eq!(Call::new("X", Method::POST, "/$batch").group("People").resource(), "People");
     }
 
     #[test]

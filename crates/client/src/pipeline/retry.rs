@@ -1,14 +1,14 @@
 //! Whether another try can help, and when to make it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use http::{Response, StatusCode};
+use tablerock_protocol::Uuid;
 use tokio::time::Instant;
 
-use super::retry_after;
+use super::refusal::Refusal;
 use crate::surroundings::Dice;
-use crate::transport::TransportError;
+use crate::transport::{ANSWER_BYTES_MAX, TransportError};
 use crate::{ClientOptions, Error, Result};
 
 /// The tries of one call so far, and what they leave to be tried.
@@ -19,60 +19,86 @@ pub(super) struct Retry<'a> {
     started: Instant,
     tries: u32,
     after_lost_answer: bool,
+    has_new_token: bool,
 }
 
-/// A try that failed in a way that another may not.
+/// A try that failed.
 #[derive(Debug)]
-pub(super) struct Failure<E = Error> {
-    error: E,
+pub(super) struct Failure {
+    error: Error,
     /// The service may have carried out the request all the same.
     may_have_happened: bool,
-    /// The wait that the service asks for.
-    wait_asked: Option<Duration>,
+    next: Next,
 }
 
-/// An answer that asks for another try; `None` if it is final.
-pub(super) fn classify(response: &Response<Bytes>) -> Option<Failure<()>> {
-    let may_have_happened = match response.status() {
+/// Whether another try may help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Never,
+    /// After a wait, which the service may have asked for.
+    Later(Option<Duration>),
+    /// At once and with another access token, but only once.
+    WithNewToken,
+}
+
+/// Whether a call that was refused with a status may have happened, if the status is one that passes; `None` if it is
+/// final.
+pub(crate) fn passing(status: u16) -> Option<bool> {
+    match status {
         // Refused before anything was done.
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => false,
-        StatusCode::REQUEST_TIMEOUT
-        | StatusCode::INTERNAL_SERVER_ERROR
-        | StatusCode::BAD_GATEWAY
-        | StatusCode::GATEWAY_TIMEOUT => true,
-        _ => return None,
-    };
-    Some(Failure { error: (), may_have_happened, wait_asked: retry_after(response) })
-}
-
-impl Failure<()> {
-    pub(super) fn with_error(self, error: impl FnOnce() -> Error) -> Failure {
-        Failure { error: error(), may_have_happened: self.may_have_happened, wait_asked: self.wait_asked }
+        429 | 503 => Some(false),
+        408 | 500 | 502 | 504 => Some(true),
+        _ => None,
     }
 }
 
 impl Failure {
+    /// Nothing was sent: the request could not be made, which passes if it is for want of an access token.
+    pub(super) fn not_sent(error: Error) -> Self {
+        let next = if matches!(error, Error::Token { .. }) { Next::Later(None) } else { Next::Never };
+        Self { error, may_have_happened: false, next }
+    }
+
     pub(super) fn transport(source: TransportError, tries: u32) -> Self {
         let may_have_happened = source.may_have_arrived();
-        Self { error: Error::Transport { tries, source }, may_have_happened, wait_asked: None }
+        let error = Error::Transport { tries, source, after_lost_answer: false };
+        Self { error, may_have_happened, next: Next::Later(None) }
+    }
+
+    /// It would be as large the next time.
+    pub(super) fn answer_too_large(is_to_write: bool) -> Self {
+        let mib = ANSWER_BYTES_MAX / (1024 * 1024);
+        let why = format!("it has more than {mib} MiB; a large blob is read in pieces, with get_range");
+        let error = Error::Answer(why);
+        let error = if is_to_write { Error::Unconfirmed(Arc::new(error)) } else { error };
+        Self { error, may_have_happened: is_to_write, next: Next::Never }
     }
 
     pub(super) fn timeout(limit: Duration, tries: u32) -> Self {
-        Self { error: Error::Timeout { limit, tries }, may_have_happened: true, wait_asked: None }
+        Self { error: Error::Timeout { limit, tries }, may_have_happened: true, next: Next::Later(None) }
+    }
+
+    /// The service answered, and refused.
+    pub(super) fn refused(refusal: Refusal, client_request_id: Uuid, tries: u32) -> Self {
+        let (passing, wait_asked) = (passing(refusal.status), refusal.wait_asked);
+        let next = if passing.is_some() { Next::Later(wait_asked) } else { Next::Never };
+        let error = refusal.into_error(client_request_id, tries);
+        Self { error, may_have_happened: passing.unwrap_or(false), next }
+    }
+
+    /// The same, to be tried again with another access token.
+    pub(super) fn with_new_token(self) -> Self {
+        Self { next: Next::WithNewToken, ..self }
     }
 }
 
 impl<'a> Retry<'a> {
     pub(super) fn new(options: &'a ClientOptions, dice: &'a Dice, started: Instant) -> Self {
-        Self { options, dice, started, tries: 0, after_lost_answer: false }
+        Self { options, dice, started, tries: 0, after_lost_answer: false, has_new_token: false }
     }
 
     pub(super) fn tries(&self) -> u32 {
         self.tries
-    }
-
-    pub(super) fn after_lost_answer(&self) -> bool {
-        self.after_lost_answer
     }
 
     /// Begins a try and tells how long it may take.
@@ -83,12 +109,20 @@ impl<'a> Retry<'a> {
 
     /// The wait before the next try, or the error if there is none to be made.
     pub(super) fn after(&mut self, failure: Failure) -> Result<Duration> {
-        let wait = self.wait(failure.wait_asked);
-        if self.tries >= self.options.retry.tries_max || wait >= self.time_left() {
-            return Err(failure.error);
-        }
-        self.after_lost_answer |= failure.may_have_happened;
-        tracing::debug!(tries = self.tries, wait_ms = wait.as_millis() as u64, error = %failure.error, "trying again");
+        let Failure { error, may_have_happened, next } = failure;
+        let wait = match next {
+            Next::Never => None,
+            Next::Later(asked) => Some(self.wait(asked)),
+            Next::WithNewToken if self.has_new_token => None,
+            Next::WithNewToken => Some(Duration::ZERO),
+        };
+        let is_within = |wait: &Duration| self.tries < self.options.retry.tries_max && *wait < self.time_left();
+        let Some(wait) = wait.filter(is_within) else {
+            return Err(if self.after_lost_answer { error.made_ambiguous() } else { error });
+        };
+        self.after_lost_answer |= may_have_happened;
+        self.has_new_token |= next == Next::WithNewToken;
+        tracing::debug!(tries = self.tries, wait_ms = wait.as_millis() as u64, error = %error, "trying again");
         Ok(wait)
     }
 
@@ -109,14 +143,8 @@ mod tests {
     use super::*;
     use crate::RetryPolicy;
 
-    fn answer(status: u16, after: Option<&str>) -> Response<Bytes> {
-        let response = Response::builder().status(status);
-        let response = after.into_iter().fold(response, |response, after| response.header("retry-after", after));
-        response.body(Bytes::new()).unwrap()
-    }
-
     fn failure(wait_asked: Option<Duration>) -> Failure {
-        Failure { error: Error::invalid("test"), may_have_happened: false, wait_asked }
+        Failure { error: Error::invalid("test"), may_have_happened: false, next: Next::Later(wait_asked) }
     }
 
     #[test]
@@ -139,18 +167,8 @@ mod tests {
             (503, Some(false)),
             (504, Some(true)),
         ] {
-            let verdict = classify(&answer(status, None)).map(|failure| failure.may_have_happened);
-            assert_eq!(verdict, expected, "{status}");
+            assert_eq!(passing(status), expected, "{status}");
         }
-    }
-
-    #[test]
-    fn the_service_may_ask_for_a_wait_in_seconds_or_by_date() {
-        let asked = |after| classify(&answer(503, Some(after))).unwrap().wait_asked;
-        assert_eq!(asked("7"), Some(Duration::from_secs(7)));
-        assert_eq!(asked("soon"), None);
-        assert_eq!(asked("Thu, 01 Jan 1970 00:00:00 GMT"), None);
-        assert!(asked("Fri, 31 Dec 9999 23:59:59 GMT").unwrap() > Duration::from_secs(3600));
     }
 
     #[tokio::test(start_paused = true)]
@@ -186,5 +204,14 @@ mod tests {
         }
         retry.next_try_limit();
         assert!(retry.after(failure(None)).is_err());
+    }
+    #[tokio::test(start_paused = true)]
+    async fn a_new_token_is_tried_once() {
+        let (options, dice) = (ClientOptions::new(), Dice::seeded(1));
+        let mut retry = Retry::new(&options, &dice, Instant::now());
+        retry.next_try_limit();
+        assert_eq!(retry.after(failure(None).with_new_token()).unwrap(), Duration::ZERO);
+        retry.next_try_limit();
+        assert!(retry.after(failure(None).with_new_token()).is_err());
     }
 }

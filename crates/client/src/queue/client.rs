@@ -8,7 +8,7 @@ use tablerock_protocol::signing::QueuePermissions;
 use tablerock_protocol::xml::StoredAccessPolicies;
 
 use crate::pipeline::{Call, Pipeline, encode};
-use crate::{Error, ErrorCode, Result};
+use crate::{Credential, Error, ErrorCode, Result};
 
 /// A queue. Clones are cheap and share connections.
 ///
@@ -29,6 +29,12 @@ impl QueueClient {
     /// The queue's name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The same queue with another credential, over the same connections: a shared access signature, for example.
+    pub fn with_credential(&self, credential: impl Into<Credential>) -> Result<Self> {
+        let pipeline = self.pipeline.with(self.pipeline.endpoint.clone(), credential.into())?;
+        Ok(Self { pipeline: Arc::new(pipeline), name: Arc::clone(&self.name) })
     }
 
     /// Creates the queue; it is as good if it exists already without metadata, like this one.

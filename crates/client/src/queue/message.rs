@@ -1,5 +1,6 @@
 //! Messages: in, out, changed, done.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::Method;
@@ -109,15 +110,16 @@ impl QueueClient {
             call = call.own_header(CONTENT_TYPE, XML).body(render_message_text(text)?);
         }
         let answer = self.pipeline.send(&call).await?;
-        let receipt = answer.header("x-ms-popreceipt").ok_or_else(|| Error::Answer("it has no receipt".to_owned()))?;
+        let receipt = answer.header("x-ms-popreceipt").ok_or_else(|| Error::Answer("it has no receipt".to_owned()));
+        let receipt = answer.reading(receipt)?;
         let text = text.unwrap_or_else(|| message.text.clone());
         Ok(Message { pop_receipt: receipt.to_owned(), text, ..message.clone() })
     }
 
     async fn read_messages(&self, call: &Call) -> Result<Vec<Message>> {
         let answer = self.pipeline.send(call).await?;
-        let messages = parse_messages(&answer.body).map_err(|error| Error::Answer(error.to_string()))?;
-        Ok(messages.into_iter().map(Message::from).collect())
+        let messages = parse_messages(&answer.body).map_err(|error| Error::Answer(error.to_string()));
+        Ok(answer.reading(messages)?.into_iter().map(Message::from).collect())
     }
 
     fn message_path(&self, message: &Message) -> String {
@@ -154,7 +156,7 @@ impl PutMessage {
         }
         call = call.own_header(CONTENT_TYPE, XML).body(render_message_text(&self.text)?);
         let put = self.queue.read_messages(&call).await?.into_iter().next();
-        let put = put.ok_or_else(|| Error::Answer("it has no message".to_owned()))?;
+        let put = put.ok_or_else(|| Error::Unconfirmed(Arc::new(Error::Answer("it has no message".to_owned()))))?;
         Ok(Message { text: self.text, ..put })
     }
 }
@@ -218,5 +220,5 @@ impl From<AnsweredMessage> for Message {
 
 /// The service counts in seconds. A part of one is rounded up: less time than was asked for would be a surprise.
 fn whole_seconds(time: Duration) -> u64 {
-    time.as_secs() + u64::from(time.subsec_nanos() > 0)
+    time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0))
 }

@@ -7,7 +7,8 @@ use crate::{Entity, Error, Etag, Result};
 
 /// The ETag that a write has given its entity.
 pub(super) fn etag(answer: &Answer) -> Result<Etag> {
-    answer.header("etag").map(Etag::from).ok_or_else(|| Error::Answer("it has no ETag".to_owned()))
+    let etag = answer.header("etag").map(Etag::from);
+    answer.reading(etag.ok_or_else(|| Error::Answer("it has no ETag".to_owned())))
 }
 
 /// The one entity of an answer, whose ETag may stand in the header only.

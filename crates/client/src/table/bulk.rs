@@ -5,10 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt as _};
 use tablerock_protocol::batch::BATCH_FRAME_BYTES;
 use tablerock_protocol::limits;
 
+use super::sealing::SEALED_TOGETHER;
 use super::write::EncodedWrite;
 use super::{TableClient, Write};
 use crate::transport::BoxFuture;
@@ -20,9 +22,11 @@ const SIDE_BY_SIDE: usize = 8;
 /// Writes that are sent as fast as the service takes them. They are not atomic together: each has its own result, and
 /// one that is refused holds up none of the others. Writes to the same entity happen in their order.
 ///
-/// ```no_run
-/// # use tablerock_client::{Entity, TableClient, Write};
-/// # async fn example(people: TableClient, entities: Vec<Entity>) -> tablerock_client::Result<()> {
+/// ```
+/// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+/// # example::with_people(async |people| {
+/// # use tablerock_client::{Entity, Write};
+/// # let entities = ["00002", "00003"].map(|row| Entity::new("Sales", row));
 /// let report = people
 ///     .bulk(entities.iter().map(Write::insert))
 ///     .on_progress(|progress| println!("{} of {}", progress.done, progress.total))
@@ -30,7 +34,8 @@ const SIDE_BY_SIDE: usize = 8;
 /// for (place, error) in report.failures() {
 ///     println!("{}: {error}", entities[place].row_key);
 /// }
-/// # Ok(()) }
+/// # assert_eq!(report.failures().map(|(place, _)| place).collect::<Vec<_>>(), [0]);
+/// # Ok(()) });
 /// ```
 #[must_use = "nothing is sent before it is awaited"]
 pub struct Bulk {
@@ -176,47 +181,64 @@ struct Sent {
     encoded: EncodedWrite,
 }
 
+/// Writes that will go together.
+struct Group<'a> {
+    writes: Vec<Sent>,
+    bytes: usize,
+    rows: HashSet<&'a str>,
+}
+
+impl Group<'_> {
+    fn new() -> Self {
+        Self { writes: Vec::new(), bytes: BATCH_FRAME_BYTES, rows: HashSet::new() }
+    }
+}
+
 type Outcome = (usize, Result<Option<Etag>>);
 
 impl Run<'_> {
     async fn lane(&self, places: Vec<usize>) -> Vec<Outcome> {
         let mut outcomes = Vec::with_capacity(places.len());
-        let mut group: Vec<Sent> = Vec::new();
-        let mut group_bytes = BATCH_FRAME_BYTES;
-        let mut rows = HashSet::new();
-        for place in places {
-            let encoded = match self.writes[place].encode(self.table).await {
-                Ok(encoded) => encoded,
-                Err(error) => {
-                    self.tell(&[(place, Err(error.clone()))]);
-                    outcomes.push((place, Err(error)));
-                    continue;
+        let mut group = Group::new();
+        for places in places.chunks(SEALED_TOGETHER) {
+            let encoded = join_all(places.iter().map(|place| self.writes[*place].encode(self.table))).await;
+            for (place, encoded) in places.iter().zip(encoded) {
+                match encoded {
+                    Ok(encoded) => self.add(&mut group, Sent { place: *place, encoded }, &mut outcomes).await,
+                    Err(error) => {
+                        self.tell(&[(*place, Err(error.clone()))]);
+                        outcomes.push((*place, Err(error)));
+                    }
                 }
-            };
-            let bytes = encoded.bytes_in_batch(self.endpoint_bytes);
-            let row = self.writes[place].entity().map(|entity| entity.row_key.as_str()).unwrap_or_default();
-            let is_full = group.len() == limits::GROUP_OPERATIONS_MAX || group_bytes + bytes > limits::BODY_BYTES_MAX;
-            if !group.is_empty() && (is_full || rows.contains(row)) {
-                self.finish(&mut group, &mut outcomes).await;
-                group_bytes = BATCH_FRAME_BYTES;
-                rows.clear();
             }
-            rows.insert(row);
-            group_bytes += bytes;
-            group.push(Sent { place, encoded });
         }
         self.finish(&mut group, &mut outcomes).await;
         outcomes
     }
 
-    async fn finish(&self, group: &mut Vec<Sent>, outcomes: &mut Vec<Outcome>) {
-        let finished = self.group(std::mem::take(group)).await;
+    /// Adds a write to the group, which is sent first if it has no room for it or holds the entity already.
+    async fn add<'w>(&'w self, group: &mut Group<'w>, sent: Sent, outcomes: &mut Vec<Outcome>) {
+        let bytes = sent.encoded.bytes_in_batch(self.endpoint_bytes);
+        let row = self.writes[sent.place].entity().map(|entity| entity.row_key.as_str()).unwrap_or_default();
+        let is_full =
+            group.writes.len() == limits::GROUP_OPERATIONS_MAX || group.bytes + bytes > limits::BODY_BYTES_MAX;
+        if !group.writes.is_empty() && (is_full || group.rows.contains(row)) {
+            self.finish(group, outcomes).await;
+        }
+        group.rows.insert(row);
+        group.bytes += bytes;
+        group.writes.push(sent);
+    }
+
+    async fn finish(&self, group: &mut Group<'_>, outcomes: &mut Vec<Outcome>) {
+        let finished = self.group(std::mem::replace(group, Group::new()).writes).await;
         self.tell(&finished);
         outcomes.extend(finished);
     }
 
     /// Sends a group until each of its writes has a result. A refusal takes the write at fault out, and the others are
-    /// sent again: the group gets smaller every time.
+    /// sent again: the group gets smaller every time. What passes is no write's fault: it has been tried again by now,
+    /// and to go on would only press a service that asks for less.
     async fn group(&self, mut group: Vec<Sent>) -> Vec<Outcome> {
         let mut outcomes = Vec::with_capacity(group.len());
         let mut is_ambiguous = false;
@@ -234,7 +256,9 @@ impl Run<'_> {
             // What an unanswered try may have done, it may have done to the whole group.
             is_ambiguous |= error.is_ambiguous();
             let error = if is_ambiguous { error.made_ambiguous() } else { error };
-            let Some(failed) = error.failed_index().filter(|index| *index < places.len()) else {
+            let at_fault = error.failed_index().filter(|index| *index < places.len() && !error.is_passing());
+            let Some(failed) = at_fault else {
+                let error = error.of_single();
                 outcomes.extend(places.into_iter().map(|place| (place, Err(error.clone()))));
                 return outcomes;
             };

@@ -21,12 +21,15 @@ pub struct DeleteIfExists(Delete);
 impl TableClient {
     /// Deletes an entity in the version that was read.
     ///
-    /// ```no_run
-    /// # use tablerock_client::{Entity, TableClient};
-    /// # async fn example(people: TableClient, ann: Entity) -> tablerock_client::Result<()> {
+    /// ```
+    /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+    /// # example::with_people(async |people| {
+    /// # use tablerock_client::Entity;
+    /// # let ann: Entity = people.get("Sales", "00001").await?;
     /// people.delete(&ann).await?;
     /// let was_there = people.delete(&ann).if_exists().await?;
-    /// # Ok(()) }
+    /// # assert!(!was_there);
+    /// # Ok(()) });
     /// ```
     pub fn delete(&self, entity: &impl TableEntity) -> Delete {
         Delete { table: self.clone(), write: Write::delete(entity) }

@@ -22,11 +22,15 @@ pub struct TableListing {
 impl TableServiceClient {
     /// The names of the account's tables, in their order.
     ///
-    /// ```no_run
-    /// # use tablerock_client::{TableServiceClient, TryStreamExt};
-    /// # async fn example(service: TableServiceClient) -> tablerock_client::Result<()> {
+    /// ```
+    /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+    /// # example::with_people(async |people| {
+    /// # use tablerock_client::TryStreamExt;
+    /// # let service = people.service();
+    /// # service.table("Log2026").create().await?;
     /// let logs: Vec<String> = service.list_tables().prefix("Log").stream().try_collect().await?;
-    /// # Ok(()) }
+    /// # assert_eq!(logs, ["Log2026"]);
+    /// # Ok(()) });
     /// ```
     pub fn list_tables(&self) -> TableListing {
         TableListing { service: self.clone(), filter: None, page_size: limits::PAGE_ITEMS_MAX }

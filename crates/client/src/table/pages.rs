@@ -5,7 +5,7 @@ use std::pin::Pin;
 use futures_util::stream::{self, Stream, StreamExt as _, TryStreamExt as _};
 use http::Method;
 
-use super::resolver::Resolver;
+use super::resolver::{Resolver, resolve};
 use super::{Continuation, Query, answers};
 use crate::Result;
 use crate::pipeline::Answer;
@@ -22,6 +22,13 @@ pub struct Page<T> {
     pub next: Option<Continuation>,
 }
 
+impl<T> Page<Result<T>> {
+    /// The page if all of it could be read.
+    fn complete(self) -> Result<Page<T>> {
+        Ok(Page { items: self.items.into_iter().collect::<Result<_>>()?, next: self.next })
+    }
+}
+
 impl<R> Query<R>
 where
     R: Resolver + Send + Sync + 'static,
@@ -29,34 +36,60 @@ where
 {
     /// Reads one page: the first, or the one that a token names.
     ///
-    /// ```no_run
-    /// # use tablerock_client::{Entity, TableClient};
-    /// # async fn example(people: TableClient, stored: Option<String>) -> tablerock_client::Result<()> {
-    /// let token = stored.map(|text| text.parse()).transpose()?;
-    /// let page = people.query::<Entity>().partition("Sales").page_size(20).segment(token.as_ref()).await?;
+    /// ```
+    /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+    /// # example::with_people(async |people| {
+    /// # use tablerock_client::{Continuation, Entity};
+    /// # let stored: Option<String> = None;
+    /// let token: Option<Continuation> = stored.map(|text| text.parse()).transpose()?;
+    /// let page = people.query::<Entity>().partition("Sales").page_size(1).segment(token.as_ref()).await?;
     /// let to_be_stored = page.next.map(|token| token.to_string());
-    /// # Ok(()) }
+    /// # assert!(page.items.len() == 1 && to_be_stored.is_some());
+    /// # Ok(()) });
     /// ```
     pub async fn segment(&self, from: Option<&Continuation>) -> Result<Page<R::Output>> {
-        self.read_page(from, self.page_size.min(self.limit)).await
+        self.read_page(from, self.page_size.min(self.limit)).await?.complete()
     }
 
-    /// All pages, each when it is asked for.
+    /// All pages, each when it is asked for. One that holds an entity which does not fit is an error, and the next page
+    /// follows all the same.
     pub fn pages(self) -> BoxStream<Page<R::Output>> {
-        let limit = self.limit;
-        Box::pin(stream::try_unfold((self, Some(None), limit), |(query, from, left)| async move {
-            let Some(from) = from.filter(|_| left > 0) else { return Ok(None) };
-            let page = query.read_page(Option::as_ref(&from), query.page_size.min(left)).await?;
-            let left = left.saturating_sub(page.items.len());
-            let next = page.next.clone().map(Some);
-            Ok(Some((page, (query, next, left))))
-        }))
+        self.pages_of_results().map(|page| page?.complete()).boxed()
     }
 
     /// All entities. Pages are read as they are needed.
+    ///
+    /// An entity that does not fit is an error that names it, and the others follow all the same: whoever wants to go on
+    /// reads with `next` in the place of `try_next`. A page that cannot be read is an error and the end.
+    ///
+    /// ```
+    /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+    /// # example::with_people(async |people| {
+    /// # use tablerock_client::{Entity, TableEntity};
+    /// use tablerock_client::{Error, StreamExt};
+    ///
+    /// #[derive(TableEntity)]
+    /// struct Aged {
+    ///     #[entity(rename = "Age")]
+    ///     age: i32,
+    /// }
+    ///
+    /// # people.insert(&Entity::new("Sales", "00000")).await?;
+    /// # let mut seen = 0;
+    /// let mut all = people.query::<Aged>().stream();
+    /// while let Some(read) = all.next().await {
+    ///     match read {
+    ///         Ok(aged) => println!("{}", aged.age),
+    ///         Err(Error::Entity(error)) => println!("{:?} does not fit: {error}", error.keys()),
+    ///         Err(error) => return Err(error),
+    ///     }
+    /// #     seen += 1;
+    /// }
+    /// # assert_eq!(seen, 3);
+    /// # Ok(()) });
+    /// ```
     pub fn stream(self) -> BoxStream<R::Output> {
-        let items = |page: Page<R::Output>| stream::iter(page.items).map(Ok);
-        self.pages().map_ok(items).try_flatten().boxed()
+        self.pages_of_results().map_ok(|page| stream::iter(page.items)).try_flatten().boxed()
     }
 
     /// The first entity, if there is one.
@@ -69,7 +102,18 @@ where
         self.stream().try_collect().await
     }
 
-    async fn read_page(&self, from: Option<&Continuation>, top: usize) -> Result<Page<R::Output>> {
+    fn pages_of_results(self) -> BoxStream<Page<Result<R::Output>>> {
+        let limit = self.limit;
+        Box::pin(stream::try_unfold((self, Some(None), limit), |(query, from, left)| async move {
+            let Some(from) = from.filter(|_| left > 0) else { return Ok(None) };
+            let page = query.read_page(Option::as_ref(&from), query.page_size.min(left)).await?;
+            let left = left.saturating_sub(page.items.len());
+            let next = page.next.clone().map(Some);
+            Ok(Some((page, (query, next, left))))
+        }))
+    }
+
+    async fn read_page(&self, from: Option<&Continuation>, top: usize) -> Result<Page<Result<R::Output>>> {
         let path = format!("{}()", self.table.path());
         let mut call = self.table.call("QueryEntities", Method::GET, path);
         if let Some(filter) = &self.filter {
@@ -84,8 +128,8 @@ where
             call = second.iter().fold(call, |call, row| call.query("NextRowKey", row));
         }
         let answer = self.table.pipeline.send(&call).await?;
-        let entities = self.table.sealing.open_all(answers::entities(&answer)?).await?.into_iter();
-        let items = entities.map(|entity| self.resolver.resolve(entity)).collect::<Result<_, _>>()?;
+        let entities = self.table.sealing.open_all(answers::entities(&answer)?).await;
+        let items = entities.into_iter().map(|entity| resolve(&self.resolver, entity?)).collect();
         Ok(Page { items, next: next(&answer, "NextPartitionKey", Some("NextRowKey")) })
     }
 }

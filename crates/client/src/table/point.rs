@@ -2,17 +2,19 @@
 
 use http::Method;
 
+use super::resolver::{As, resolve};
 use super::{TableClient, answers};
 use crate::{Entity, ErrorCode, FromEntity, Result};
 
 impl TableClient {
     /// Reads an entity by its keys.
     ///
-    /// ```no_run
-    /// # use tablerock_client::{Entity, TableClient};
-    /// # async fn example(people: TableClient) -> tablerock_client::Result<()> {
+    /// ```
+    /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+    /// # example::with_people(async |people| {
+    /// # use tablerock_client::Entity;
     /// let ann: Entity = people.get("Sales", "00001").await?;
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub async fn get<T: FromEntity>(&self, partition_key: &str, row_key: &str) -> Result<T> {
         self.read_point(partition_key, row_key, None).await
@@ -49,6 +51,6 @@ impl TableClient {
             call = call.query("$select", &self.sealing.selection(&super::select(names)));
         }
         let entity = self.sealing.open(answers::entity(&self.pipeline.send(&call).await?)?).await?;
-        Ok(T::from_entity(entity)?)
+        resolve(&As::NEW, entity)
     }
 }

@@ -9,8 +9,10 @@ use crate::{Filter, FromEntity, partition_key, row_key};
 /// A query that is being put together, and is then read as a [`stream`](Self::stream), in [`pages`](Self::pages), or
 /// one [`segment`](Self::segment) at a time. All conditions hold together.
 ///
-/// ```no_run
-/// use tablerock_client::{TableClient, TableEntity, TryStreamExt};
+/// ```
+/// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+/// # example::with_people(async |people| {
+/// use tablerock_client::{TableEntity, TryStreamExt};
 ///
 /// #[derive(TableEntity)]
 /// #[entity(rename_all = "PascalCase")]
@@ -31,18 +33,20 @@ use crate::{Filter, FromEntity, partition_key, row_key};
 ///     email: Option<String>,
 /// }
 ///
-/// # async fn example(people: TableClient) -> tablerock_client::Result<()> {
+/// # let mut seen = 0;
 /// let mut emails = people
 ///     .query::<Employee>()
 ///     .partition("Sales")
-///     .row_between("B", "C")
+///     .row_between("00001", "00003")
 ///     .filter(Employee::age().gt(30))
 ///     .select::<EmailOnly>()
 ///     .stream();
 /// while let Some(EmailOnly { id, email }) = emails.try_next().await? {
 ///     println!("{id}: {email:?}");
+/// #   seen += 1;
 /// }
-/// # Ok(()) }
+/// # assert_eq!(seen, 1);
+/// # Ok(()) });
 /// ```
 #[derive(Debug, Clone)]
 #[must_use = "nothing is sent before it is read"]
@@ -126,12 +130,14 @@ impl<R> Query<R> {
     /// Leaves it to a resolver what to make of each entity, for results of mixed types. A type that can be told by a
     /// property or by a key has a derive of its own, see [`TableEntity`](macro@crate::TableEntity) on enums.
     ///
-    /// ```no_run
-    /// # use tablerock_client::{Entity, TableClient, TryStreamExt};
-    /// # async fn example(people: TableClient) -> tablerock_client::Result<()> {
+    /// ```
+    /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+    /// # example::with_people(async |people| {
+    /// # use tablerock_client::{Entity, TryStreamExt};
     /// let sizes = people.query::<Entity>().resolve(|entity: Entity| Ok(entity.properties().len()));
     /// let sizes: Vec<usize> = sizes.stream().try_collect().await?;
-    /// # Ok(()) }
+    /// # assert_eq!(sizes, [3, 3]);
+    /// # Ok(()) });
     /// ```
     pub fn resolve<S: Resolver>(self, resolver: S) -> Query<S> {
         let Self { table, filter, select, page_size, limit, .. } = self;
@@ -144,7 +150,8 @@ impl<R> Query<R> {
         self
     }
 
-    /// At most so many entities in all.
+    /// At most so many entities in all, of a [`stream`](Self::stream) or of [`pages`](Self::pages). A
+    /// [`segment`](Self::segment) knows nothing of those before it, and has at most so many by itself.
     pub fn limit(mut self, entities: usize) -> Self {
         self.limit = entities;
         self

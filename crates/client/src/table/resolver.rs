@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::{Entity, EntityError, FromEntity};
+use crate::{Entity, EntityError, Error, FromEntity, Result};
 
 /// Turns each entity of a result into a value. Closures are resolvers, and so is every type that can be read from an
 /// entity; see [`Query::resolve`](super::Query::resolve).
@@ -12,6 +12,12 @@ pub trait Resolver {
 
     /// Turns one entity into a value.
     fn resolve(&self, entity: Entity) -> Result<Self::Output, EntityError>;
+}
+
+/// Resolves an entity and, if it does not fit, tells which it was.
+pub(super) fn resolve<R: Resolver>(resolver: &R, entity: Entity) -> Result<R::Output> {
+    let (partition_key, row_key) = (entity.partition_key.clone(), entity.row_key.clone());
+    resolver.resolve(entity).map_err(|error| Error::Entity(error.of_entity(&partition_key, &row_key)))
 }
 
 /// Reads every entity as one type.

@@ -12,12 +12,13 @@ impl TableClient {
     /// A signature for this table, which can be narrowed to a range of its keys. See [`sas`](crate::sas).
     pub fn sas(&self, permissions: TablePermissions, expiry: impl IntoDateTime) -> TableSas {
         let terms = TableSasTerms::new(self.name(), permissions, expiry.into_date_time());
-        TableSas::with_terms(terms, signing_key(&self.pipeline.credential))
+        TableSas::with_terms(Ok(terms), signing_key(&self.pipeline.credential))
     }
 
-    /// A signature whose terms a stored access policy gives.
+    /// A signature whose terms a stored access policy gives. What the policy leaves open has to be said here.
     pub fn sas_by_policy(&self, id: impl Into<String>) -> TableSas {
-        TableSas::with_terms(TableSasTerms::from_policy(self.name(), id), signing_key(&self.pipeline.credential))
+        let terms = TableSasTerms::from_policy(self.name(), id);
+        TableSas::with_terms(Ok(terms), signing_key(&self.pipeline.credential))
     }
 }
 
@@ -31,6 +32,6 @@ impl TableServiceClient {
         expiry: impl IntoDateTime,
     ) -> AccountSas {
         let terms = AccountSasTerms::new(services, levels, permissions, expiry.into_date_time());
-        AccountSas::with_terms(terms, signing_key(&self.pipeline.credential))
+        AccountSas::with_terms(Ok(terms), signing_key(&self.pipeline.credential))
     }
 }

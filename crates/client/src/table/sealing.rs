@@ -5,6 +5,9 @@ use std::borrow::Cow;
 
 use crate::{Entity, Error, Result, TableClient};
 
+/// Entities that are encrypted or decrypted side by side, which matters when the keys are in a service.
+pub(super) const SEALED_TOGETHER: usize = 16;
+
 /// Whether and how a table's entities are encrypted. The default is that they are not.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sealing {
@@ -32,8 +35,8 @@ impl Sealing {
         Ok(entity)
     }
 
-    pub(super) async fn open_all(&self, entities: Vec<Entity>) -> Result<Vec<Entity>> {
-        Ok(entities)
+    pub(super) async fn open_all(&self, entities: Vec<Entity>) -> Vec<Result<Entity>> {
+        entities.into_iter().map(Ok).collect()
     }
 
     pub(super) fn selection<'s>(&self, select: &'s str) -> Cow<'s, str> {
@@ -57,13 +60,10 @@ impl TableClient {
 mod with_encryption {
     use std::sync::Arc;
 
-    use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+    use futures_util::stream::{self, StreamExt as _};
 
     use super::*;
     use crate::encryption::{Encryption, EncryptionError, METADATA_1, METADATA_2};
-
-    /// Keys of a page's entities that are unwrapped together, which matters when the keys are in a service.
-    const UNWRAPPED_TOGETHER: usize = 16;
 
     impl Sealing {
         /// The entity as it is stored.
@@ -88,12 +88,12 @@ mod with_encryption {
             }
         }
 
-        pub(in crate::table) async fn open_all(&self, entities: Vec<Entity>) -> Result<Vec<Entity>> {
+        pub(in crate::table) async fn open_all(&self, entities: Vec<Entity>) -> Vec<Result<Entity>> {
             if self.encryption.is_none() {
-                return Ok(entities);
+                return entities.into_iter().map(Ok).collect();
             }
             let opened = stream::iter(entities).map(|entity| self.open(entity));
-            opened.buffered(UNWRAPPED_TOGETHER).try_collect().await
+            opened.buffered(SEALED_TOGETHER).collect().await
         }
 
         /// A projection that brings what decrypting needs.
@@ -112,9 +112,10 @@ mod with_encryption {
 
     impl TableClient {
         /// The same table, whose entities are encrypted when they are written and decrypted when they are read; see
-        /// [`encryption`](crate::encryption).
+        /// [`encryption`](crate::encryption). A key has as much time to wrap and unwrap as a try of a request has.
         #[must_use]
         pub fn with_encryption(&self, encryption: Encryption) -> Self {
+            let encryption = encryption.within(self.pipeline.try_time_max());
             self.with_sealing(Sealing { encryption: Some(Arc::new(encryption)) })
         }
 

@@ -1,5 +1,6 @@
 //! Group transactions: up to a hundred writes in one partition, all or none.
 
+use futures_util::future::try_join_all;
 use http::Method;
 use http::header::{CONTENT_TYPE, IF_MATCH};
 use tablerock_protocol::batch::{
@@ -7,22 +8,27 @@ use tablerock_protocol::batch::{
 };
 use tablerock_protocol::limits;
 
+use super::sealing::SEALED_TOGETHER;
 use super::write::EncodedWrite;
 use super::{TableClient, Write};
+use crate::pipeline::Answer;
 use crate::{Error, Etag, Result, TableEntity};
 
 /// Writes that happen together or not at all. All are in one partition, none of them twice on the same entity, at most
 /// a hundred.
 ///
-/// ```no_run
-/// # use tablerock_client::{Entity, TableClient, Write};
-/// # async fn example(people: TableClient, ann: Entity, bob: Entity) -> tablerock_client::Result<()> {
+/// ```
+/// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+/// # example::with_people(async |people| {
+/// # use tablerock_client::{Entity, Write};
+/// # let (ann, bob) = (Entity::new("Sales", "00003"), Entity::new("Sales", "00001"));
 /// let outcome = people.transaction().insert(&ann).write(Write::replace(&bob).any_version()).commit().await;
+/// # assert!(outcome.is_ok());
 /// match outcome {
 ///     Ok(etags) => println!("written as {etags:?}"),
 ///     Err(error) => println!("nothing was written; operation {:?} is why: {error}", error.failed_index()),
 /// }
-/// # Ok(()) }
+/// # Ok(()) });
 /// ```
 #[derive(Debug, Clone)]
 #[must_use = "nothing is sent before commit"]
@@ -86,8 +92,8 @@ impl Transaction {
     pub async fn commit(self) -> Result<Vec<Option<Etag>>> {
         self.check_partition()?;
         let mut encoded: Vec<EncodedWrite> = Vec::with_capacity(self.writes.len());
-        for write in &self.writes {
-            encoded.push(write.encode(&self.table).await?);
+        for writes in self.writes.chunks(SEALED_TOGETHER) {
+            encoded.extend(try_join_all(writes.iter().map(|write| write.encode(&self.table))).await?);
         }
         let has_etag: Vec<bool> = self.writes.iter().map(Write::has_etag).collect();
         self.table.commit_encoded(&encoded, &has_etag).await
@@ -134,19 +140,22 @@ impl TableClient {
         let mut body =
             Vec::with_capacity(BATCH_FRAME_BYTES + parts.iter().map(PartRequest::bytes_in_batch).sum::<usize>());
         append_changeset(&mut body, batch, changeset, &parts);
-        let call = self.call("EntityGroupTransaction", Method::POST, "/$batch".to_owned()).body(body);
+        let call =
+            self.call("EntityGroupTransaction", Method::POST, "/$batch".to_owned()).group(self.name()).body(body);
         let answer = self.pipeline.send(&call.header(CONTENT_TYPE, &batch_content_type(batch))?).await?;
-        let answers = parse_changeset_answer(answer.header("content-type").unwrap_or_default(), &answer.body)
-            .ok_or_else(|| Error::Answer("it is no answer to a batch".to_owned()))?;
-        if let Some(failed) = answers.iter().find(|part| part.status >= 400) {
-            return Err(answer.failure_in_group(failed.status, failed.body));
-        }
-        if answers.len() != writes.len() {
-            return Err(Error::Answer(format!("it has {} parts for {} operations", answers.len(), writes.len())));
-        }
-        let etags = answers.iter().zip(has_etag);
-        Ok(etags.map(|(part, has_etag)| part.header("etag").filter(|_| *has_etag).map(Etag::from)).collect())
+        answer.reading(etags(&answer, has_etag))
     }
+}
+
+/// The ETags of a group that has succeeded.
+fn etags(answer: &Answer, has_etag: &[bool]) -> Result<Vec<Option<Etag>>> {
+    let answers = parse_changeset_answer(answer.header("content-type").unwrap_or_default(), &answer.body)
+        .ok_or_else(|| Error::Answer("it is no answer to a batch".to_owned()))?;
+    if answers.len() != has_etag.len() {
+        return Err(Error::Answer(format!("it has {} parts for {} operations", answers.len(), has_etag.len())));
+    }
+    let parts = answers.iter().zip(has_etag);
+    Ok(parts.map(|(part, has_etag)| part.header("etag").filter(|_| *has_etag).map(Etag::from)).collect())
 }
 
 fn part_headers(write: &EncodedWrite) -> Vec<(&'static str, String)> {

@@ -1,7 +1,8 @@
 //! A write as a value: what is to happen to which entity, if it is still the one that was read.
 
-use http::Method;
+use http::{HeaderValue, Method};
 use tablerock_protocol::json::append_entity_body;
+use tablerock_protocol::{PARTITION_KEY, ROW_KEY, TIMESTAMP};
 
 use super::TableClient;
 use crate::{Entity, EntityError, Error, Etag, Result, TableEntity};
@@ -122,6 +123,7 @@ impl Write {
         };
         let mut body = Vec::new();
         if self.kind != Kind::Delete {
+            check_names(entity)?;
             let is_merge = matches!(self.kind, Kind::Merge | Kind::InsertOrMerge);
             let stored = table.sealing.seal(entity, is_merge).await?;
             append_entity_body(&mut body, partition_key, row_key, stored.properties());
@@ -137,12 +139,36 @@ impl Write {
         }
         match (&self.condition, &entity.etag) {
             (Condition::Any, _) => Ok(Some("*".to_owned())),
-            (Condition::Version(etag), _) | (Condition::Own, Some(etag)) => Ok(Some(etag.to_string())),
+            (Condition::Version(etag), _) | (Condition::Own, Some(etag)) => check_etag(etag).map(Some),
             (Condition::Own, None) => Err(Error::invalid(format!(
                 "the entity {:?}, {:?} has no ETag: read it first, or say if_match or any_version",
                 entity.partition_key, entity.row_key
             ))),
         }
+    }
+}
+
+/// The one place that ETags pass on their way out, alone and in groups. A group is text in which a line break would begin
+/// another header, or another write.
+fn check_etag(etag: &Etag) -> Result<String> {
+    if etag.as_str().trim() == "*" {
+        return Err(Error::invalid("the ETag * is no version; to overwrite whatever is there, say any_version"));
+    }
+    match HeaderValue::from_str(etag.as_str()) {
+        Ok(_) => Ok(etag.to_string()),
+        Err(_) => Err(Error::invalid(format!("{etag:?} is no ETag: it cannot stand in a header"))),
+    }
+}
+
+/// Refuses names that the service takes for something else than a property: it would drop the value without a word, or
+/// take it for the type of another. Whatever else is wrong with a name, the service tells.
+fn check_names(entity: &Entity) -> Result<()> {
+    let is_taken = |name: &str| {
+        matches!(name, PARTITION_KEY | ROW_KEY | TIMESTAMP) || name.contains('@') || name.starts_with("odata.")
+    };
+    match entity.properties().iter().find(|property| is_taken(&property.name)) {
+        Some(property) => Err(Error::invalid(format!("{:?} cannot be the name of a property", property.name))),
+        None => Ok(()),
     }
 }
 

@@ -37,13 +37,15 @@ pub struct ConditionalWrite {
 impl TableClient {
     /// Adds an entity and returns its ETag; fails if it exists.
     ///
-    /// ```no_run
-    /// # use tablerock_client::{Entity, TableClient};
-    /// # async fn example(people: TableClient) -> tablerock_client::Result<()> {
-    /// let ann = Entity::new("Sales", "00001").with("Name", "Ann");
+    /// ```
+    /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+    /// # example::with_people(async |people| {
+    /// # use tablerock_client::Entity;
+    /// let ann = Entity::new("Sales", "00003").with("Name", "Ann");
     /// let etag = people.insert(&ann).await?;
-    /// let stored: Entity = people.insert(&Entity::new("Sales", "00002")).echo().await?;
-    /// # Ok(()) }
+    /// let stored: Entity = people.insert(&Entity::new("Sales", "00004")).echo().await?;
+    /// # assert!(stored.etag.is_some_and(|stored| stored != etag));
+    /// # Ok(()) });
     /// ```
     pub fn insert(&self, entity: &impl TableEntity) -> Insert {
         Insert { table: self.clone(), write: Write::insert(entity) }
@@ -59,12 +61,13 @@ impl TableClient {
     ///
     /// One property of an entity of any type is changed so:
     ///
-    /// ```no_run
-    /// # use tablerock_client::{Entity, TableClient};
-    /// # async fn example(people: TableClient) -> tablerock_client::Result<()> {
+    /// ```
+    /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+    /// # example::with_people(async |people| {
+    /// # use tablerock_client::Entity;
     /// let change = Entity::new("Sales", "00001").with("Email", "ann@example.com");
     /// people.merge(&change).any_version().await?;
-    /// # Ok(()) }
+    /// # Ok(()) });
     /// ```
     pub fn merge(&self, entity: &impl TableEntity) -> ConditionalWrite {
         ConditionalWrite { table: self.clone(), write: Write::merge(entity) }
@@ -116,8 +119,9 @@ impl<T: FromEntity> IntoFuture for InsertEcho<T> {
     fn into_future(self) -> Self::IntoFuture {
         let Insert { table, write } = self.insert;
         Box::pin(async move {
-            let stored = table.sealing.open(answers::entity(&table.send_write(&write, true).await?)?).await?;
-            Ok(T::from_entity(stored)?)
+            let answer = table.send_write(&write, true).await?;
+            let read = async { Ok(T::from_entity(table.sealing.open(answers::entity(&answer)?).await?)?) };
+            answer.reading(read.await)
         })
     }
 }

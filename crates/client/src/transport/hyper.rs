@@ -5,20 +5,21 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::body::Body;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::{ClientConfig, RootCertStore};
 
-use super::{BoxFuture, Transport, TransportError};
+use super::{ANSWER_BYTES_MAX, BoxFuture, Transport, TransportError};
 
-/// A page of entities has 4 MiB in the store and a few times that as JSON.
-const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Shorter than servers and load balancers usually keep an idle connection.
 const IDLE_SECONDS: u64 = 60;
 const CONNECT_SECONDS_MAX: u64 = 10;
+/// More than these are closed when they have nothing to do: a burst leaves no crowd behind.
+const IDLE_CONNECTIONS_PER_HOST_MAX: usize = 128;
 
 /// The transport that every client has unless it is given another. It can be shared between clients, which then share
 /// its connections.
@@ -51,6 +52,7 @@ impl HyperTransport {
         let client = Client::builder(TokioExecutor::new())
             .pool_idle_timeout(Duration::from_secs(IDLE_SECONDS))
             .pool_timer(TokioTimer::new())
+            .pool_max_idle_per_host(IDLE_CONNECTIONS_PER_HOST_MAX)
             .build(connector.wrap_connector(tcp));
         Self { client }
     }
@@ -79,8 +81,49 @@ impl Transport for HyperTransport {
                 false => TransportError::lost(error),
             })?;
             let (head, body) = answer.into_parts();
-            let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await.map_err(TransportError::lost)?;
-            Ok(Response::from_parts(head, body.to_bytes()))
+            Ok(Response::from_parts(head, read(body, ANSWER_BYTES_MAX).await?))
         })
+    }
+}
+
+/// Reads a body to its end, unless it is too large, which most say before they begin.
+async fn read<B>(body: B, bytes_max: usize) -> Result<Bytes, TransportError>
+where
+    B: Body<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    if body.size_hint().lower() > bytes_max as u64 {
+        return Err(TransportError::answer_too_large(format!("more than {bytes_max} bytes were announced")));
+    }
+    match Limited::new(body, bytes_max).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(TransportError::answer_too_large(error)),
+        Err(error) => Err(TransportError::lost(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::StreamBody;
+    use hyper::body::Frame;
+
+    use super::*;
+
+    /// A body that does not say how large it is.
+    fn untold(pieces: &'static [&'static str]) -> impl Body<Data = Bytes, Error = std::io::Error> {
+        let pieces = pieces.iter().map(|piece| Ok(Frame::data(Bytes::from_static(piece.as_bytes()))));
+        StreamBody::new(futures_util::stream::iter(pieces))
+    }
+
+    #[tokio::test]
+    async fn a_body_is_read_up_to_its_bound() {
+        assert_eq!(read(Full::new(Bytes::from_static(b"abcd")), 4).await.unwrap(), "abcd");
+        assert_eq!(read(untold(&["ab", "cd"]), 4).await.unwrap(), "abcd");
+        for error in [
+            read(Full::new(Bytes::from_static(b"abcde")), 4).await.unwrap_err(),
+            read(untold(&["ab", "cd", "e"]), 4).await.unwrap_err(),
+        ] {
+            assert!(error.is_answer_too_large() && error.may_have_arrived(), "{error:?}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! C8: what is decrypted on its way in, without being told which.
 
 use tablerock_client::encryption::{AesKey, Encryption, EncryptionError, KeyRing};
-use tablerock_client::{Entity, Error, Keyed, TableEntity};
+use tablerock_client::{Entity, Error, Keyed, StreamExt as _, TableEntity};
 
 use crate::support::Account;
 use crate::{Employee, ann, encryption, key};
@@ -37,6 +37,21 @@ async fn c8_a_ring_reads_entities_of_many_keys() {
     assert!(read.len() == 3 && read.iter().all(|employee| employee.salary == ann().salary));
     let error = table.with_encryption(encryption()).query::<Employee>().all().await.unwrap_err();
     assert!(matches!(&error, Error::Encryption(EncryptionError::UnknownKey(id)) if id == "2024"), "{error}");
+}
+
+#[tokio::test]
+async fn c8_one_that_is_damaged_is_named_and_holds_up_no_other() {
+    let account = Account::open().await;
+    let table = account.table().await.with_encryption(encryption());
+    for id in ["1", "2", "3"] {
+        table.insert(&Employee { id: id.into(), ..ann() }).await.unwrap();
+    }
+    let damage = Entity::new("Sales", "2").with("Salary", b"not what was encrypted");
+    table.without_encryption().merge(&damage).any_version().await.unwrap();
+    let read: Vec<_> = table.query::<Employee>().stream().collect().await;
+    assert!(matches!(read.as_slice(), [Ok(_), Err(_), Ok(_)]), "{read:?}");
+    let Err(Error::Encryption(EncryptionError::Damaged(why))) = &read[1] else { panic!("{:?}", read[1]) };
+    assert!(why.ends_with("(entity \"Sales\", \"2\")"), "{why}");
 }
 
 #[tokio::test]

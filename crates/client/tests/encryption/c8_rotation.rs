@@ -1,9 +1,9 @@
 //! C8: key rotation by wrapping anew, the one merge there is.
 
 use tablerock_client::encryption::{Encryption, KeyRing};
-use tablerock_client::{Entity, TableClient};
+use tablerock_client::{ClientOptions, Entity, TableClient};
 
-use crate::support::Account;
+use crate::support::{Account, Script, Step};
 use crate::{Employee, ann, encryption, key};
 
 fn rotating(table: &TableClient) -> TableClient {
@@ -39,6 +39,18 @@ async fn c8_rotation_leaves_alone_what_has_the_key_or_none() {
     assert_eq!(table.query::<Entity>().all().await.unwrap(), before);
     assert!(rotating(&table).rewrap_key("p", "nobody").await.unwrap_err().is_not_found());
     assert!(table.rewrap_key("p", "r").await.is_err());
+}
+
+#[tokio::test]
+async fn c8_a_rotation_whose_answer_was_lost_says_that_it_has_happened() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    table.with_encryption(Encryption::new(key("2025"))).insert(&ann()).await.unwrap();
+    let script = Script::new([Step::Deliver, Step::LoseAnswer]);
+    let scripted = account.tables_with(ClientOptions::new().transport(script.clone())).table(table.name());
+    assert!(rotating(&scripted).rewrap_key("Sales", "00001").await.unwrap());
+    assert_eq!(script.requests().len(), 4);
+    assert!(!rotating(&scripted).rewrap_key("Sales", "00001").await.unwrap());
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod c8_legacy_python;
 mod c8_merges;
 mod c8_reading;
 mod c8_rotation;
+mod c8_slow_keys;
 mod c8_writing;
 mod python;
 

@@ -6,4 +6,6 @@
 mod support;
 
 mod blobs;
+mod c9_shared_access;
+mod large_answers;
 mod queues;

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use tablerock_client::queue::ListedQueue;
-use tablerock_client::sas::{QueuePermissions, QueueSas};
 use tablerock_client::table::{StoredAccessPolicies, StoredAccessPolicy};
-use tablerock_client::{Credential, DateTime, ErrorCode, QueueClient, QueueServiceClient, TryStreamExt as _};
+use tablerock_client::{ErrorCode, QueueClient, QueueServiceClient, TryStreamExt as _};
 
 use crate::support::{Account, unique_name};
 
@@ -94,19 +93,6 @@ async fn queues_are_created_and_deleted_once() {
     queue.create_if_not_exists().await.unwrap();
     assert!(queue.delete_queue_if_exists().await.unwrap());
     assert!(!queue.delete_queue_if_exists().await.unwrap());
-}
-
-#[tokio::test]
-async fn a_shared_access_signature_is_good_for_its_queue() {
-    let account = Account::open().await;
-    let queue = queue(&account).await;
-    let connection = tablerock_client::ConnectionString::parse(account.connection_string()).unwrap();
-    let Credential::SharedKey(key) = connection.credential() else { return };
-    let permissions = QueuePermissions::parse("a").unwrap();
-    let sas = QueueSas::new(key, queue.name(), permissions, DateTime::MAX).unwrap().sign().unwrap();
-    let adder = service(&account).with_credential(sas).unwrap().queue(queue.name());
-    adder.put_message("x").await.unwrap();
-    assert_eq!(adder.get_message().await.unwrap_err().status(), Some(403));
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use tablerock_client::transport::{BoxFuture, HyperTransport, Transport, Transpor
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     /// It is answered so, and goes nowhere.
-    Answer { status: u16, headers: Vec<(&'static str, String)>, body: &'static str },
+    Answer { status: u16, headers: Vec<(&'static str, String)>, body: String },
     /// It goes to the server, and its answer comes back.
     Deliver,
     /// It goes to the server, and its answer is lost.
@@ -24,11 +24,11 @@ pub(crate) enum Step {
 
 impl Step {
     pub(crate) fn status(status: u16) -> Self {
-        Self::Answer { status, headers: Vec::new(), body: "" }
+        Self::Answer { status, headers: Vec::new(), body: String::new() }
     }
 
     pub(crate) fn retry_after(status: u16, seconds: u64) -> Self {
-        Self::Answer { status, headers: vec![("retry-after", seconds.to_string())], body: "" }
+        Self::Answer { status, headers: vec![("retry-after", seconds.to_string())], body: String::new() }
     }
 }
 
@@ -64,7 +64,7 @@ impl Transport for Script {
                     let answer = headers
                         .into_iter()
                         .fold(Response::builder().status(status), |answer, (name, value)| answer.header(name, value));
-                    Ok(answer.body(Bytes::from_static(body.as_bytes())).unwrap())
+                    Ok(answer.body(Bytes::from(body)).unwrap())
                 }
                 Step::Deliver => self.server.send(request).await,
                 Step::LoseAnswer => {

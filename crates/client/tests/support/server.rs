@@ -20,6 +20,8 @@ pub(crate) struct ServerOptions {
     /// With a certificate of its own.
     pub(crate) tls: bool,
     pub(crate) accept_tokens: bool,
+    /// Entities of one partition in a second, above which it is busy.
+    pub(crate) partition_entities_per_second: Option<u32>,
 }
 
 /// A server, stopped when dropped.
@@ -36,7 +38,7 @@ impl Server {
     pub(crate) const KEY: &str = "c2VjcmV0";
 
     pub(crate) async fn start(options: ServerOptions) -> Self {
-        let road = Arc::new(road(options.accept_tokens).await);
+        let road = Arc::new(road(&options).await);
         let (acceptor, certificate) = if options.tls { certified() } else { (None, None) };
         let (stop, stopped) = watch::channel(false);
         let mut ports = [0; 3];
@@ -78,9 +80,11 @@ impl Drop for Server {
     }
 }
 
-async fn road(accept_tokens: bool) -> Road {
+async fn road(options: &ServerOptions) -> Road {
+    let partition_entities_per_second = options.partition_entities_per_second;
+    let throttle = ThrottleTargets { partition_entities_per_second, ..ThrottleTargets::default() };
     let (store, clock): (Store, Arc<dyn Clock>) = (Store::in_memory(), Arc::new(SystemClock));
-    let tables = TableService::open(store.clone(), clock.clone(), ThrottleTargets::default()).await.unwrap();
+    let tables = TableService::open(store.clone(), clock.clone(), throttle).await.unwrap();
     let queues = QueueService::open(store.clone(), clock.clone(), Dice::seeded(2)).await.unwrap();
     let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(3)).await.unwrap();
     let settings = AccountService::new(store);
@@ -97,7 +101,7 @@ async fn road(accept_tokens: bool) -> Road {
         dice: Dice::seeded(1),
         metrics: Metrics::new(),
         room: Room::default(),
-        accept_tokens,
+        accept_tokens: options.accept_tokens,
         host_style: true,
     }
 }

@@ -3,10 +3,13 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use tablerock_client::{ClientOptions, Entity, Error, ErrorCode, RetryPolicy, TableClient, Write};
+use tablerock_client::{
+    ClientOptions, Entity, EntityError, Error, ErrorCode, FromEntity, RetryPolicy, TableClient, TableServiceClient,
+    Write,
+};
 use tokio::time::Instant;
 
-use crate::support::{Account, Script, Step, unique_name};
+use crate::support::{Account, Script, Server, ServerOptions, Step, unique_name};
 
 /// Waits that a test can wait for.
 fn swift() -> ClientOptions {
@@ -74,6 +77,128 @@ fn offline(options: ClientOptions, steps: impl IntoIterator<Item = Step>) -> (Ta
     let options = options.transport(script.clone());
     let service = tablerock_client::TableServiceClient::from_connection_string_with(text, options).unwrap();
     (service.table(unique_name()), script)
+}
+
+#[tokio::test]
+async fn c10_a_lost_answer_is_not_forgotten_when_nothing_else_comes() {
+    let account = Account::open().await;
+    let (table, _) = scripted(&account, [Step::LoseAnswer, Step::Refuse, Step::Refuse, Step::Refuse]).await;
+    let error = table.insert(&Entity::new("p", "r")).await.unwrap_err();
+    assert!(matches!(&error, Error::Transport { source, .. } if !source.may_have_arrived()), "{error:?}");
+    assert!(error.is_ambiguous());
+    assert!(table.get_if_exists::<Entity>("p", "r").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn c10_a_write_whose_answer_cannot_be_read_may_have_happened() {
+    let account = Account::open().await;
+    let no_etag = || [Step::status(204)];
+    let (table, _) = scripted(&account, no_etag()).await;
+    let ann = Entity::new("p", "r");
+    let unreadable = |error: Error| {
+        assert!(matches!(error, Error::Unconfirmed(_)) && error.is_ambiguous(), "{error:?}");
+    };
+    unreadable(table.insert(&ann).await.unwrap_err());
+    let (table, _) = scripted(&account, no_etag()).await;
+    unreadable(table.replace(&ann).any_version().await.unwrap_err());
+    let (table, _) = scripted(&account, [Step::status(202)]).await;
+    unreadable(table.transaction().insert(&ann).commit().await.unwrap_err());
+    let (table, _) = scripted(&account, [Step::status(201)]).await;
+    unreadable(table.insert(&ann).echo::<Entity>().await.unwrap_err());
+    let (table, _) = scripted(&account, []).await;
+    unreadable(table.insert(&ann).echo::<Never>().await.unwrap_err());
+    assert!(table.get_if_exists::<Entity>("p", "r").await.unwrap().is_some());
+    // A read has no effect that could be in doubt.
+    let (table, _) = scripted(&account, [Step::status(200)]).await;
+    let error = table.get::<Entity>("p", "r").await.unwrap_err();
+    assert!(matches!(error, Error::Answer(_)) && !error.is_ambiguous(), "{error:?}");
+}
+
+/// A type that nothing fits.
+#[derive(Debug)]
+struct Never;
+
+impl FromEntity for Never {
+    const SELECT: Option<&'static [&'static str]> = None;
+
+    fn from_entity(_: Entity) -> Result<Self, EntityError> {
+        Err(EntityError::new("never"))
+    }
+}
+
+/// The answer to a group of which one operation is refused.
+fn refused_group(status: u16, headers: &str, body: &str) -> Step {
+    let part = format!("HTTP/1.1 {status} Refused\r\n{headers}\r\n{body}");
+    let body = format!(
+        "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\nContent-Type: application/http\r\n\
+         Content-Transfer-Encoding: binary\r\n\r\n{part}\r\n--c--\r\n--b--\r\n"
+    );
+    let headers = vec![("content-type", "multipart/mixed; boundary=b".to_owned())];
+    Step::Answer { status: 202, headers, body }
+}
+
+const BUSY: &str = r#"{"odata.error":{"code":"ServerBusy","message":{"lang":"en-US","value":"0:Busy."}}}"#;
+
+#[tokio::test]
+async fn c10_a_group_that_is_refused_for_what_passes_is_tried_again() {
+    let account = Account::open().await;
+    for status in [408, 429, 500, 502, 503, 504] {
+        let (table, script) = scripted(&account, [refused_group(status, "", BUSY)]).await;
+        let group = table.transaction().insert(&Entity::new("p", "1")).insert(&Entity::new("p", "2"));
+        assert_eq!(group.commit().await.unwrap().len(), 2);
+        assert_eq!(script.requests().len(), 2, "{status}");
+    }
+    let (table, script) = scripted(&account, vec![refused_group(503, "", BUSY); 10]).await;
+    let error = table.transaction().insert(&Entity::new("p", "1")).commit().await.unwrap_err();
+    assert_eq!((error.status(), error.code()), (Some(503), Some(ErrorCode::ServerBusy)));
+    assert_eq!(script.requests().len(), 4);
+    assert!(!error.is_ambiguous());
+    // A refusal after one that may have been carried out says so.
+    let there = r#"{"odata.error":{"code":"EntityAlreadyExists","message":{"lang":"en-US","value":"0:There."}}}"#;
+    let (table, _) = scripted(&account, [refused_group(500, "", ""), refused_group(409, "", there)]).await;
+    let error = table.transaction().insert(&Entity::new("p", "1")).commit().await.unwrap_err();
+    assert_eq!((error.failed_index(), error.is_conflict(), error.is_ambiguous()), (Some(0), true, true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn c10_a_group_waits_as_its_part_asks() {
+    let final_answer = refused_group(409, "", "");
+    let (table, script) = offline(ClientOptions::new(), [refused_group(503, "Retry-After: 7\r\n", BUSY), final_answer]);
+    let started = Instant::now();
+    let error = table.transaction().insert(&Entity::new("p", "1")).commit().await.unwrap_err();
+    assert_eq!((error.status(), error.failed_index()), (Some(409), Some(0)));
+    assert!((7..9).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
+    assert_eq!(script.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn c10_a_bulk_blames_no_write_for_a_busy_service() {
+    let account = Account::open().await;
+    let writes = || (0..5).map(|row| Write::insert(&Entity::new("p", row.to_string())));
+    let (table, script) = scripted(&account, vec![refused_group(503, "", BUSY); 3]).await;
+    table.bulk(writes()).await.into_result().unwrap();
+    assert_eq!(script.requests().len(), 4);
+    // When it stays busy, the bulk says so of all and presses no further.
+    let (table, script) = scripted(&account, vec![refused_group(503, "", BUSY); 10]).await;
+    let report = table.bulk(writes()).await;
+    let told: Vec<_> = report.failures().map(|(_, error)| (error.status(), error.failed_index())).collect();
+    assert_eq!(told, vec![(Some(503), None); 5]);
+    assert_eq!(script.requests().len(), 4);
+}
+
+#[tokio::test]
+async fn c10_a_bulk_waits_for_a_server_that_is_busy() {
+    let options = ServerOptions { partition_entities_per_second: Some(500), ..ServerOptions::default() };
+    let server = Server::start(options).await;
+    let script = Script::new([]);
+    let options = ClientOptions::new().transport(script.clone());
+    let service = TableServiceClient::from_connection_string_with(&server.connection_string(), options).unwrap();
+    let table = service.table(unique_name());
+    table.create().await.unwrap();
+    let writes: Vec<Write> = (0..800).map(|row| Write::insert(&Entity::new("p", row.to_string()))).collect();
+    assert_eq!(table.bulk(writes).await.into_result().unwrap().len(), 800);
+    let groups = script.requests().iter().filter(|request| request.uri().path().ends_with("/$batch")).count();
+    assert!(groups > 8, "the server was never busy");
 }
 
 #[tokio::test(start_paused = true)]

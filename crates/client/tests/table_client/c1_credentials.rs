@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,7 +10,8 @@ use bytes::Bytes;
 use http::{Request, Response, Uri};
 use tablerock_client::transport::{BoxFuture, HyperTransport, Transport, TransportError};
 use tablerock_client::{
-    AccessToken, ClientOptions, Credential, Endpoint, Entity, Error, ErrorCode, TableServiceClient, TokenSource,
+    AccessToken, ClientOptions, Credential, Endpoint, Entity, Error, ErrorCode, TableClient, TableServiceClient,
+    TokenSource,
 };
 use tablerock_protocol::Service;
 
@@ -113,7 +115,7 @@ fn trusting(server: &Server) -> HyperTransport {
 
 #[tokio::test]
 async fn c1_tokens_work_over_https_and_are_asked_for_once() {
-    let server = Server::start(ServerOptions { tls: true, accept_tokens: true }).await;
+    let server = Server::start(ServerOptions { tls: true, accept_tokens: true, ..ServerOptions::default() }).await;
     let tokens = Tokens::default();
     let endpoint = Endpoint::parse(&server.endpoint(Service::Table)).unwrap();
     let options = ClientOptions::new().transport(trusting(&server));
@@ -141,20 +143,94 @@ async fn c1_a_server_that_nobody_vouches_for_is_not_talked_to() {
     assert!(matches!(&error, Error::Transport { source, .. } if !source.may_have_arrived()), "{error:?}");
 }
 
-#[tokio::test]
-async fn c1_a_token_that_is_refused_is_not_used_again() {
-    let (script, tokens) =
-        (Script::new(vec![Step::status(404), Step::status(401), Step::status(404)]), Tokens::default());
+/// A client with tokens, whose network is a script.
+fn with_tokens(source: impl TokenSource + 'static, steps: Vec<Step>, options: ClientOptions) -> (TableClient, Script) {
+    let script = Script::new(steps);
     let endpoint = Endpoint::parse("http://127.0.0.1:1/acct").unwrap();
-    let options = ClientOptions::new().transport(script.clone());
-    let service = TableServiceClient::with_options(endpoint, Credential::token(tokens.clone()), options).unwrap();
-    for (status, asked) in [(404, 1), (401, 1), (404, 2)] {
-        let error = service.table("any").get::<Entity>("p", "r").await.unwrap_err();
+    let options = options.transport(script.clone());
+    let service = TableServiceClient::with_options(endpoint, Credential::token(source), options).unwrap();
+    (service.table("any"), script)
+}
+
+#[tokio::test]
+async fn c1_a_token_that_is_refused_is_replaced_once() {
+    let tokens = Tokens::default();
+    let steps = [404, 401, 404, 401, 401, 404].map(Step::status).to_vec();
+    let (table, script) = with_tokens(tokens.clone(), steps, ClientOptions::new());
+    for (status, asked) in [(404, 1), (404, 2), (401, 3), (404, 4)] {
+        let error = table.get::<Entity>("p", "r").await.unwrap_err();
         assert_eq!((error.status(), tokens.asked.load(Ordering::Relaxed)), (Some(status), asked));
     }
     let bearer =
         |request: &Request<Bytes>| request.headers()["authorization"].to_str().unwrap().starts_with("Bearer e30.");
-    assert!(script.requests().iter().all(bearer));
+    assert!(script.requests().len() == 6 && script.requests().iter().all(bearer));
+}
+
+/// A source that fails so often before it has a token; or never answers.
+#[derive(Debug)]
+struct Troubled {
+    failures: AtomicU32,
+    hangs: bool,
+}
+
+impl TokenSource for Troubled {
+    fn token<'a>(
+        &'a self,
+        scope: &'a str,
+    ) -> BoxFuture<'a, Result<AccessToken, Box<dyn std::error::Error + Send + Sync>>> {
+        Box::pin(async move {
+            if self.hangs {
+                std::future::pending::<()>().await;
+            }
+            match self.failures.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)) {
+                Ok(_) => Err("the directory is busy".into()),
+                Err(_) => Tokens::default().token(scope).await,
+            }
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn c1_a_source_of_tokens_that_fails_is_asked_again_within_the_bounds() {
+    let source = |failures| Troubled { failures: AtomicU32::new(failures), hangs: false };
+    let (table, script) = with_tokens(source(2), vec![Step::status(404)], ClientOptions::new());
+    assert!(table.get::<Entity>("p", "r").await.unwrap_err().is_not_found());
+    assert_eq!(script.requests().len(), 1);
+    let (table, script) = with_tokens(source(9), vec![], ClientOptions::new());
+    let error = table.insert(&Entity::new("p", "r")).await.unwrap_err();
+    assert!(matches!(error, Error::Token { .. }) && !error.is_ambiguous(), "{error:?}");
+    assert!(script.requests().is_empty());
+    // A source that never answers has as much time as a try has, and nothing was sent.
+    let options = ClientOptions::new().try_time_max(Duration::from_secs(4)).time_max(Duration::from_secs(10));
+    let (table, _) = with_tokens(Troubled { failures: AtomicU32::new(0), hangs: true }, vec![], options);
+    let started = tokio::time::Instant::now();
+    let error = table.insert(&Entity::new("p", "r")).await.unwrap_err();
+    assert!(matches!(error, Error::Token { .. }) && !error.is_ambiguous(), "{error:?}");
+    assert!(started.elapsed() <= Duration::from_secs(10), "{:?}", started.elapsed());
+}
+
+#[test]
+fn c1_a_client_does_not_print_its_secrets() {
+    #[derive(Debug)]
+    #[expect(dead_code, reason = "it is only printed, or rather not")]
+    struct Talkative(&'static str);
+    impl TokenSource for Talkative {
+        fn token<'a>(
+            &'a self,
+            scope: &'a str,
+        ) -> BoxFuture<'a, Result<AccessToken, Box<dyn std::error::Error + Send + Sync>>> {
+            Box::pin(async move { Tokens::default().token(scope).await })
+        }
+    }
+    for credential in [
+        Credential::token(Talkative("hush")),
+        Credential::sas("sv=1&sig=hush"),
+        Credential::shared_key("acct", "aHVzaA==").unwrap(),
+    ] {
+        let endpoint = Endpoint::parse("https://acct.table.example").unwrap();
+        let shown = format!("{:?}", TableServiceClient::new(endpoint, credential).unwrap().table("T"));
+        assert!(!shown.contains("hush") && !shown.contains("aHVzaA"), "{shown}");
+    }
 }
 
 #[test]

@@ -140,7 +140,7 @@ async fn c2_an_entity_that_does_not_fit_its_type_names_the_property() {
     table.insert(&Entity::new("p", "text").with("Age", "forty")).await.unwrap();
     table.insert(&Entity::new("p", "none")).await.unwrap();
     let error = table.get::<Person>("p", "text").await.unwrap_err();
-    assert_eq!(error.to_string(), "property Age: is Edm.String, not Edm.Int32");
+    assert_eq!(error.to_string(), "entity \"p\", \"text\": property Age: is Edm.String, not Edm.Int32");
     let error = table.get::<Person>("p", "none").await.unwrap_err();
-    assert_eq!(error.to_string(), "property Age: is missing");
+    assert_eq!(error.to_string(), "entity \"p\", \"none\": property Age: is missing");
 }

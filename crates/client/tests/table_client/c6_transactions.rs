@@ -1,6 +1,7 @@
 //! C6: group transactions, all or nothing, with the failing operation in the error.
 
-use tablerock_client::{Entity, Error, ErrorCode, Value, Write};
+use tablerock_client::transport::BoxFuture;
+use tablerock_client::{Entity, Error, ErrorCode, TableClient, Value, Write};
 
 use crate::support::Account;
 
@@ -74,6 +75,22 @@ async fn c6_what_cannot_be_one_transaction_is_said_before_it_is_sent() {
     assert_eq!(table.transaction().writes(full).commit().await.unwrap().len(), 100);
     let unread = table.transaction().replace(&entity("1")).commit().await.unwrap_err();
     assert!(unread.to_string().contains("no ETag"), "{unread}");
+}
+
+/// What is written with borrowed entities can be a task of its own, and a method of a trait.
+#[tokio::test]
+async fn c6_writes_can_go_to_another_thread() {
+    fn boxed<'a>(table: &'a TableClient, entity: &'a Entity) -> BoxFuture<'a, usize> {
+        Box::pin(async move {
+            let group = table.transaction().insert(entity).commit().await.unwrap();
+            let bulk = table.bulk([Write::insert_or_replace(entity)]).await.into_result().unwrap();
+            let read = table.query::<Entity>().all().await.unwrap();
+            group.len() + bulk.len() + read.len()
+        })
+    }
+    let account = Account::open().await;
+    let table = account.table().await;
+    assert_eq!(tokio::spawn(async move { boxed(&table, &entity("1")).await }).await.unwrap(), 3);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! C6: every write, with ETag conditions.
 
 use crate::support::{self, Account};
-use tablerock_client::{Entity, Error, ErrorCode, Etag, Value};
+use tablerock_client::{Entity, Error, ErrorCode, Etag, Value, Write};
 
 #[tokio::test]
 async fn c6_an_insert_happens_once() {
@@ -82,6 +82,53 @@ async fn c6_a_condition_is_never_left_to_chance() {
     ] {
         assert!(matches!(error, Error::Invalid(_)), "{error}");
     }
+}
+
+#[tokio::test]
+async fn c6_an_etag_is_a_version_and_nothing_else() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    table.insert(&Entity::new("p", "r").with("A", 1)).await.unwrap();
+    table.insert(&Entity::new("p", "victim")).await.unwrap();
+    let injected = "W/\"x\"\r\nContent-Length: 0\r\n\r\n--changeset";
+    for (tag, why) in [("*", "any_version"), (" * ", "any_version"), (injected, "header"), ("W/\"\u{7f}\"", "header")] {
+        let mut read = Entity::new("p", "r").with("A", 2);
+        read.etag = Some(Etag::from(tag));
+        let given = Entity::new("p", "r");
+        for error in [
+            table.replace(&read).await.unwrap_err(),
+            table.merge(&given).if_match(tag).await.unwrap_err(),
+            table.delete(&read).await.unwrap_err(),
+            table.delete_at("p", "r").if_match(tag).if_exists().await.unwrap_err(),
+            table.transaction().replace(&read).commit().await.unwrap_err(),
+            table.transaction().write(Write::delete_at("p", "r").if_match(tag)).commit().await.unwrap_err(),
+            table.bulk([Write::merge(&read)]).await.into_result().unwrap_err(),
+        ] {
+            assert!(matches!(&error, Error::Invalid(text) if text.contains(why)), "{tag:?}: {error:?}");
+        }
+    }
+    let read: Entity = table.get("p", "r").await.unwrap();
+    assert_eq!(read.get("A"), Some(&Value::Int32(1)));
+}
+
+#[tokio::test]
+async fn c6_a_name_that_means_something_else_is_refused() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    for name in ["PartitionKey", "RowKey", "Timestamp", "a@b", "a@odata.type", "odata.etag", "odata.x"] {
+        let entity = Entity::new("p", "r").with("Good", 1).with(name, "x");
+        for error in [
+            table.insert(&entity).await.unwrap_err(),
+            table.insert_or_merge(&entity).await.unwrap_err(),
+            table.transaction().insert(&entity).commit().await.unwrap_err(),
+            table.bulk([Write::insert(&entity)]).await.into_result().unwrap_err(),
+        ] {
+            assert!(matches!(&error, Error::Invalid(why) if why.contains(name)), "{name}: {error:?}");
+        }
+    }
+    // What else is wrong with a name is the service's to say.
+    let error = table.insert(&Entity::new("p", "r").with("a-b", 1)).await.unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::PropertyNameInvalid));
 }
 
 #[tokio::test]

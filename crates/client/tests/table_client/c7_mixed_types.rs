@@ -1,6 +1,6 @@
 //! C7: mixed types in one result: a bag, a resolver, or an enum that tells them apart by a property or a key prefix.
 
-use tablerock_client::{Entity, EntityError, FromEntity as _, TableEntity, Value};
+use tablerock_client::{Entity, EntityError, Error, FromEntity as _, StreamExt as _, TableEntity, Value};
 
 use crate::support::Account;
 
@@ -62,7 +62,7 @@ async fn c7_an_enum_tells_types_apart_by_a_property() {
     assert_eq!(bag.get("EntityType"), Some(&Value::from("Employee_V1.0")));
     table.insert(&Entity::new("Sales", "x").with("EntityType", "Employee_V2.0")).await.unwrap();
     let error = table.get::<ByType>("Sales", "x").await.unwrap_err();
-    assert_eq!(error.to_string(), "no type for the entity \"Sales\", \"x\"");
+    assert_eq!(error.to_string(), "entity \"Sales\", \"x\": there is no type for it");
 }
 
 #[tokio::test]
@@ -72,6 +72,61 @@ async fn c7_an_enum_tells_types_apart_by_a_key() {
     table.transaction().insert(&ann()).insert(&sales()).commit().await.unwrap();
     let read: Vec<ByKey> = table.query().all().await.unwrap();
     assert_eq!(read, [ByKey::Department(sales()), ByKey::Employee(ann())]);
+}
+
+/// What is not known stays as it is.
+#[derive(TableEntity, Debug, Clone, PartialEq)]
+#[entity(tag = "EntityType")]
+enum AnyType {
+    #[entity(rename = "Employee_V1.0")]
+    Employee(Employee),
+    #[entity(other)]
+    Other(Entity),
+}
+
+#[tokio::test]
+async fn c7_an_enum_can_take_what_it_does_not_know_and_give_it_back() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    let newer = Entity::new("Sales", "empid_2").with("EntityType", "Employee_V2.0").with("Age", 3);
+    table.transaction().insert(&AnyType::Employee(ann())).insert(&newer).insert(&sales()).commit().await.unwrap();
+    let read: Vec<AnyType> = table.query().all().await.unwrap();
+    let [AnyType::Other(department), AnyType::Employee(employee), AnyType::Other(unknown)] = read.as_slice() else {
+        panic!("{read:?}")
+    };
+    assert_eq!((department.row_key.as_str(), employee), ("department", &ann()));
+    assert_eq!(unknown.properties(), newer.properties());
+    table.replace(&read[2]).await.unwrap();
+    table.replace(&read[0]).await.unwrap();
+    let again: Vec<Entity> = table.query().all().await.unwrap();
+    assert_eq!(again[0].properties(), department.properties());
+    assert_eq!(again[2].properties(), newer.properties());
+}
+
+#[tokio::test]
+async fn c7_one_that_does_not_fit_is_named_and_holds_up_no_other() {
+    let account = Account::open().await;
+    let table = account.table().await;
+    for (row, name) in [("1", Some("Ash")), ("2", None), ("3", Some("Cedar")), ("4", None), ("5", Some("Elm"))] {
+        let entity = Entity::new("Sales", row);
+        let entity = name.into_iter().fold(entity, |entity, name| entity.with("LastName", name));
+        table.insert(&entity).await.unwrap();
+    }
+    let query = table.query::<Employee>().page_size(3);
+    let read: Vec<_> = query.clone().stream().collect().await;
+    let told: Vec<_> = read.iter().map(|read| read.as_ref().map(|employee| employee.id.as_str())).collect();
+    assert!(matches!(told.as_slice(), [Ok("1"), Err(_), Ok("3"), Err(_), Ok("5")]), "{told:?}");
+    let Err(Error::Entity(error)) = &read[1] else { panic!("{:?}", read[1]) };
+    assert_eq!((error.keys(), error.property()), (Some(("Sales", "2")), Some("LastName")));
+    assert_eq!(error.to_string(), "entity \"Sales\", \"2\": property LastName: is missing");
+    // Whoever wants all or nothing is told which one it was as well.
+    for error in [
+        query.clone().all().await.unwrap_err(),
+        query.segment(None).await.unwrap_err(),
+        table.get::<Employee>("Sales", "2").await.unwrap_err(),
+    ] {
+        assert!(error.to_string().starts_with("entity \"Sales\", \"2\""), "{error}");
+    }
 }
 
 #[tokio::test]

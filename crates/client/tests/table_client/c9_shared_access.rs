@@ -75,6 +75,27 @@ async fn c9_a_stored_policy_can_be_revoked() {
 }
 
 #[tokio::test]
+async fn c9_policy_and_signature_share_the_terms_as_they_like() {
+    let account = Account::open().await;
+    let table = filled(&account).await;
+    let by = || table.sas_by_policy("guests");
+    for (policy_expiry, policy_permissions, sas) in [
+        (Some(expiry()), None, by().permissions(TablePermissions::READ)),
+        (None, Some("r"), by().expiring(expiry())),
+        (None, None, table.sas(TablePermissions::READ, expiry()).policy("guests")),
+    ] {
+        let permissions = policy_permissions.map(str::to_owned);
+        let policy = StoredAccessPolicy { id: "guests".into(), start: None, expiry: policy_expiry, permissions };
+        table.set_access_policies(&StoredAccessPolicies { policies: vec![policy] }).await.unwrap();
+        let guest = table.with_credential(sas.sign().unwrap()).unwrap();
+        assert_eq!(keys(&guest).await.len(), 4);
+        assert_eq!(guest.insert(&Entity::new("a", "9")).await.unwrap_err().status(), Some(403));
+        table.set_access_policies(&StoredAccessPolicies::default()).await.unwrap();
+        assert_eq!(guest.get::<Entity>("a", "1").await.unwrap_err().status(), Some(403));
+    }
+}
+
+#[tokio::test]
 async fn c9_time_address_and_protocol_are_kept() {
     let account = Account::open().await;
     let table = filled(&account).await;

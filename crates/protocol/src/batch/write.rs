@@ -8,6 +8,7 @@ pub struct PartRequest<'a> {
     pub method: &'a str,
     /// Absolute, as every client has it.
     pub url: &'a str,
+    /// As they stand: the caller sees to it that no value holds a line break.
     pub headers: &'a [(&'static str, String)],
     pub body: &'a [u8],
 }
@@ -37,6 +38,7 @@ pub fn append_changeset(out: &mut Vec<u8>, batch: Uuid, changeset: Uuid, parts: 
         push(out, "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n");
         push(out, &format!("{} {} HTTP/1.1\r\n", part.method, part.url));
         for (name, value) in part.headers {
+            debug_assert!(!value.contains(['\r', '\n']), "a header is one line");
             push(out, &format!("{name}: {value}\r\n"));
         }
         push(out, &format!("Content-Length: {}\r\n\r\n", part.body.len()));

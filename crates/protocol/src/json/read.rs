@@ -15,13 +15,13 @@ const ETAG: &str = "odata.etag";
 
 /// Reads an entity and checks it by the rules of [`EntityBody::check`].
 pub fn parse_entity(body: &[u8]) -> Result<EntityBody<'_>, ServiceError> {
-    let entity = typed_entity(parse_members(body)?)?;
+    let entity = typed_entity(parse_members(body)?, DateTime::MIN_STORED)?;
     entity.check()?;
     Ok(entity)
 }
 
-/// Gives members their types. The entity is not checked.
-pub(super) fn typed_entity(members: Members<'_>) -> Result<EntityBody<'_>, ServiceError> {
+/// Gives members their types. The entity is not checked, but for dates before the given one.
+pub(super) fn typed_entity(members: Members<'_>, oldest: DateTime) -> Result<EntityBody<'_>, ServiceError> {
     let mut entity = EntityBody::default();
     let Members { values, types, .. } = members;
     entity.properties.reserve(values.len());
@@ -31,7 +31,7 @@ pub(super) fn typed_entity(members: Members<'_>) -> Result<EntityBody<'_>, Servi
             PARTITION_KEY => &mut entity.partition_key,
             ROW_KEY => &mut entity.row_key,
             _ => {
-                if let Some(value) = typed(&name, raw, declared)? {
+                if let Some(value) = typed(&name, raw, declared, oldest)? {
                     entity.properties.push(Property { name, value });
                 }
                 continue;
@@ -232,13 +232,18 @@ fn key(raw: Raw<'_>) -> Result<Option<Cow<'_, str>>, ServiceError> {
 }
 
 /// The value of a property: by its annotation if it has one, else by what JSON shows. `None` is null.
-fn typed<'a>(name: &str, raw: Raw<'a>, declared: Option<EdmType>) -> Result<Option<Value<'a>>, ServiceError> {
+fn typed<'a>(
+    name: &str,
+    raw: Raw<'a>,
+    declared: Option<EdmType>,
+    oldest: DateTime,
+) -> Result<Option<Value<'a>>, ServiceError> {
     if matches!(raw, Raw::Null) {
         return Ok(None);
     }
     let value = match declared {
         None => plain(raw),
-        Some(EdmType::DateTime) => return date(name, raw).map(Some),
+        Some(EdmType::DateTime) => return date(name, raw, oldest).map(Some),
         Some(edm) => annotated(raw, edm),
     };
     value.map(Some).ok_or_else(ServiceError::unreadable_body)
@@ -286,12 +291,10 @@ fn double(text: &str) -> Option<f64> {
 }
 
 /// A date that is well-formed and impossible to store is out of range, which has its own answer.
-fn date<'a>(name: &str, raw: Raw<'a>) -> Result<Value<'a>, ServiceError> {
+fn date<'a>(name: &str, raw: Raw<'a>, oldest: DateTime) -> Result<Value<'a>, ServiceError> {
     let Raw::Text(text) = raw else { return Err(ServiceError::unreadable_body()) };
     match DateTime::parse(&text) {
-        Ok(date) if date < DateTime::MIN_STORED => {
-            Err(ServiceError::parameter_out_of_range(name, &date.to_message_form()))
-        }
+        Ok(date) if date < oldest => Err(ServiceError::parameter_out_of_range(name, &date.to_message_form())),
         Ok(date) => Ok(Value::DateTime(date)),
         Err(_) => Err(ServiceError::unreadable_body()),
     }

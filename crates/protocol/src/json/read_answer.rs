@@ -39,7 +39,8 @@ impl<'a> AnsweredEntity<'a> {
         let timestamp = members.timestamp.take().map(|text| DateTime::parse(&text)).transpose();
         let timestamp = timestamp.map_err(|_| ServiceError::unreadable_body())?;
         let etag = members.etag.take();
-        Ok(Self { body: typed_entity(members)?, timestamp, etag })
+        // What may be stored is the service's business, and other servers have other rules.
+        Ok(Self { body: typed_entity(members, DateTime::from_ticks(0))?, timestamp, etag })
     }
 }
 
@@ -125,6 +126,15 @@ mod tests {
         assert_eq!(entity.timestamp.unwrap().to_string(), "2020-09-15T23:02:09.1767714Z");
         assert_eq!(entity.body.partition_key.as_deref(), Some("p"));
         assert_eq!(entity.body.properties, [Property { name: "age".into(), value: Value::Int64(39) }]);
+    }
+
+    #[test]
+    fn an_answer_may_hold_any_date() {
+        for date in ["0001-01-01T00:00:00Z", "1600-12-31T23:59:59.9999999Z", "9999-12-31T23:59:59.9999999Z"] {
+            let body = format!(r#"{{"value":[{{"when@odata.type":"Edm.DateTime","when":"{date}"}}]}}"#);
+            let entities = parse_answered_entities(body.as_bytes()).unwrap();
+            assert_eq!(entities[0].body.properties[0].value, Value::DateTime(DateTime::parse(date).unwrap()));
+        }
     }
 
     #[test]
