@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use tablerock_client::transport::ANSWER_BYTES_MAX;
 use tablerock_client::{ContainerClient, Entity, Error, Etag, Property, QueueClient, Result, TableClient, Value};
 
 use crate::intents::{Begun, Intents, Resumed, Taken};
@@ -20,8 +21,6 @@ const PENDING: &str = "LargePending";
 const OWN: [&str; 2] = [REFERENCES, PENDING];
 /// Values of more bytes go to blobs. Twice as much is what a property of text can hold in UTF-8.
 const VALUE_BYTES_MAX: usize = 32 * 1024;
-/// What the client reads in one answer.
-const LARGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Entities with values of up to 64 MiB each. A value's blob has a name of its own for every write, made from the intent's
 /// id, so it never changes: whoever has read the entity reads the values that belong to it, or finds them gone and reads
@@ -136,8 +135,8 @@ impl LargeEntities {
             if self.is_secret(entity, name) {
                 return refused(name, "is to be encrypted, and values in blobs are not".to_owned());
             }
-            if size(value) > LARGE_BYTES_MAX {
-                return refused(name, format!("has {} bytes, of at most {LARGE_BYTES_MAX}", size(value)));
+            if size(value) > ANSWER_BYTES_MAX {
+                return refused(name, format!("has {} bytes, of at most {ANSWER_BYTES_MAX}", size(value)));
             }
         }
         Ok(large)
