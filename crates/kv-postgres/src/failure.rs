@@ -26,8 +26,9 @@ pub(crate) fn translate(doing: &str, error: tokio_postgres::Error) -> Error {
 fn kind_of(error: &tokio_postgres::Error) -> ErrorKind {
     let Some(code) = error.code() else { return ErrorKind::Unavailable };
     match code.code() {
-        // Serialization failures and deadlocks: the database chose this transaction to give way.
-        "40001" | "40P01" => ErrorKind::Conflict,
+        // Serialization failures and deadlocks: the database chose this transaction to give way. A key that is taken: a
+        // record that was absent when it was looked for is there by now.
+        "40001" | "40P01" | "23505" => ErrorKind::Conflict,
         "54000" => ErrorKind::Invalid,
         // The data is not what the database once stored.
         "XX001" | "XX002" => ErrorKind::Corrupt,
