@@ -17,6 +17,7 @@ pub const TIMESTAMP_CEILING: &[u8] = b"timestamp-ceiling";
 pub const NEXT_TABLE_ID: &[u8] = b"next-table-id";
 
 /// Work in the background that one of the servers does which share a store.
+pub const TABLE_SWEEP_DUTY: &[u8] = b"duty/table-sweep";
 pub const QUEUE_SWEEP_DUTY: &[u8] = b"duty/queue-sweep";
 pub const BLOB_SWEEP_DUTY: &[u8] = b"duty/blob-sweep";
 pub const RETENTION_DUTY: &[u8] = b"duty/analytics-retention";

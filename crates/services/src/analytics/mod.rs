@@ -45,6 +45,9 @@ const ROUND_TIME: Duration = Duration::from_secs(1);
 /// How old the settings may be that a server follows while others can change them.
 const REFRESH_TIME: Duration = Duration::from_secs(5);
 
+/// How often old data is looked for.
+const RETENTION_TIME: Duration = Duration::from_secs(3600);
+
 /// How long an orderly stop waits for the last writes.
 const STOP_TIME: Duration = Duration::from_secs(10);
 
@@ -91,7 +94,7 @@ impl Analytics {
             accounts.into_iter().map(|account| (account.to_owned(), watch(account))).collect();
         let shared = settings.is_shared().then(|| {
             let refreshed = parking_lot::Mutex::new(clock.instant());
-            let retention = settings.duty(clock.clone(), crate::keys::RETENTION_DUTY);
+            let retention = settings.duty(clock.clone(), crate::keys::RETENTION_DUTY, RETENTION_TIME);
             Shared { settings: settings.clone(), refreshed, retention }
         });
         let analytics = Self { clock, accounts, log_room, refreshing: Mutex::default(), shared };
@@ -174,7 +177,7 @@ impl Analytics {
     /// Whether this server deletes what is too old. Servers that share a store leave it to one of them.
     async fn drops_old(&self) -> bool {
         let Some(shared) = &self.shared else { return true };
-        shared.retention.is_ours().await.unwrap_or_else(|error| {
+        shared.retention.is_still_ours().await.unwrap_or_else(|error| {
             tracing::warn!(%error, "nobody knows which server deletes old logs and metrics");
             false
         })

@@ -27,7 +27,7 @@ const BLOCKS_TIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const BLOCKS_TICKS: u64 = BLOCKS_TIME.as_secs() * TICKS_PER_SECOND;
 
 /// How often old blocks are looked for.
-const SWEEP_TIME: Duration = Duration::from_secs(10 * 60);
+pub(super) const SWEEP_TIME: Duration = Duration::from_secs(10 * 60);
 
 /// Watch notes that are looked at in one round.
 const WATCHES_MAX: usize = 1_000;
@@ -262,10 +262,11 @@ impl BlobService {
         Ok(lease::check_write(blob.lease.as_ref(), lease, self.clock.ticks(), Leased::Blob)?)
     }
 
-    /// Looks for blocks that have waited too long, as long as the server runs.
-    pub async fn keep_sweeping(&self) {
+    /// Looks for what blobs left behind, as long as the server runs: blocks that have waited too long, and deletions of
+    /// these accounts that were cut short.
+    pub async fn keep_sweeping(&self, accounts: &[String]) {
         loop {
-            if let Err(error) = self.sweep_if_ours().await {
+            if let Err(error) = self.sweep_if_ours(accounts).await {
                 tracing::warn!(%error, "what blobs left behind could not be cleared away yet");
             }
             tokio::time::sleep(SWEEP_TIME).await;
@@ -273,10 +274,13 @@ impl BlobService {
     }
 
     /// One round, if no other server on the store does it.
-    async fn sweep_if_ours(&self) -> Result<()> {
+    pub async fn sweep_if_ours(&self, accounts: &[String]) -> Result<()> {
         if self.sweep_duty.is_ours().await? {
+            for account in accounts {
+                self.finish_drops(account).await?;
+            }
             self.drop_old_blocks().await?;
-            self.tidying.settle_old().await?;
+            self.tidying.settle_old(&self.sweep_duty).await?;
         }
         Ok(())
     }
@@ -288,7 +292,7 @@ impl BlobService {
         let page = self.store.scan(&keys::watch_notes(), limits).await?;
         for record in page.records {
             let (since, container_id, name) = keys::blob_of_watch_note(&record.key)?;
-            if since + BLOCKS_TICKS > now {
+            if since + BLOCKS_TICKS > now || !self.sweep_duty.is_still_ours().await? {
                 return Ok(());
             }
             let place = Place::new(container_id, &name);

@@ -26,6 +26,7 @@ use super::fields::{FieldReader, FieldWriter};
 use super::keys;
 use super::pieces::{self, Piece};
 use super::record::{Blob, Body};
+use crate::duty::Duty;
 
 const FORMAT: u8 = 1;
 
@@ -203,24 +204,27 @@ impl Tidying {
         if !self.store.is_exclusive() {
             return Ok(());
         }
-        self.settle_range(keys::holdings_notes()).await
+        self.settle_range(keys::holdings_notes(), None).await
     }
 
-    /// Settles what servers left that died some time ago.
-    pub(super) async fn settle_old(&self) -> Result<()> {
+    /// Settles what servers left that died some time ago, for as long as it is this server's duty.
+    pub(super) async fn settle_old(&self, duty: &Duty) -> Result<()> {
         if self.store.is_exclusive() {
             return Ok(());
         }
         let before = self.clock.ticks().saturating_sub(NOTE_TICKS_MAX);
-        self.settle_range(keys::dated_holdings_notes(before)).await
+        self.settle_range(keys::dated_holdings_notes(before), Some(duty)).await
     }
 
-    async fn settle_range(&self, mut range: Range) -> Result<()> {
+    async fn settle_range(&self, mut range: Range, duty: Option<&Duty>) -> Result<()> {
         loop {
             let page = self.store.scan(&range, SCAN).await?;
             for record in &page.records {
                 let note = Note::decode(&record.value)?;
-                if !self.store.is_exclusive() {
+                if let Some(duty) = duty {
+                    if !duty.is_still_ours().await? {
+                        return Ok(());
+                    }
                     self.fence(&note).await?;
                 }
                 self.settle(&note).await?;

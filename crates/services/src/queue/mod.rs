@@ -84,7 +84,7 @@ impl QueueService {
             message_numbers: Ids::new(store.clone(), keys::NEXT_MESSAGE_NUMBER, MESSAGE_NUMBERS_BLOCK),
             heads: Heads::new(store.is_exclusive()),
             sweeps: Sweeps::default(),
-            sweep_duty: Duty::new(store.clone(), clock.clone(), crate::keys::QUEUE_SWEEP_DUTY),
+            sweep_duty: Duty::new(store.clone(), clock.clone(), crate::keys::QUEUE_SWEEP_DUTY, sweep::REST),
             store,
             clock,
             dice,
