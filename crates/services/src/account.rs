@@ -27,7 +27,7 @@ impl AccountService {
     }
 
     /// Work that one of the servers does which share these settings.
-    pub(crate) fn duty(&self, clock: Arc<dyn Clock>, key: &'static [u8], period: Duration) -> Duty {
+    pub(crate) fn duty(&self, clock: Arc<dyn Clock>, key: impl Into<Bytes>, period: Duration) -> Duty {
         Duty::new(self.store.clone(), clock, key, period)
     }
 

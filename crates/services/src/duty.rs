@@ -20,7 +20,7 @@ const ROUNDS_MISSED_MAX: u64 = 3;
 pub(crate) struct Duty {
     store: Store,
     clock: Arc<dyn Clock>,
-    key: &'static [u8],
+    key: Bytes,
     server: u64,
     lease_ticks: u64,
     /// When the record was last renewed.
@@ -29,9 +29,16 @@ pub(crate) struct Duty {
 
 impl Duty {
     /// `period` is the time between two rounds.
-    pub(crate) fn new(store: Store, clock: Arc<dyn Clock>, key: &'static [u8], period: Duration) -> Self {
+    pub(crate) fn new(store: Store, clock: Arc<dyn Clock>, key: impl Into<Bytes>, period: Duration) -> Self {
         let lease_ticks = ROUNDS_MISSED_MAX * period.as_secs().max(1) * TICKS_PER_SECOND;
-        Self { store, clock, key, server: Dice::from_os().number(), lease_ticks, renewed: AtomicU64::new(0) }
+        Self {
+            store,
+            clock,
+            key: key.into(),
+            server: Dice::from_os().number(),
+            lease_ticks,
+            renewed: AtomicU64::new(0),
+        }
     }
 
     /// Whether this server is to go on with a round, for whoever is in the middle of one.
@@ -40,12 +47,29 @@ impl Duty {
         if is_fresh || self.store.is_exclusive() { Ok(true) } else { self.is_ours().await }
     }
 
+    /// Lets others have it, for work that is done.
+    pub(crate) async fn release(&self) -> Result<()> {
+        if self.store.is_exclusive() {
+            return Ok(());
+        }
+        let key = self.key.clone();
+        let decide = |tx: &mut Transaction| {
+            let (_, server) = tx.get(&key).map_or(Ok((0, 0)), |record| decode(record))?;
+            if server == self.server {
+                tx.delete(key.clone());
+            }
+            Ok(())
+        };
+        self.renewed.store(0, Ordering::Relaxed);
+        self.store.transact(&keys::system_partition(), vec![key.clone()], decide).await
+    }
+
     /// Whether this server is to do the next round. Without others on the store, it always is.
     pub(crate) async fn is_ours(&self) -> Result<bool> {
         if self.store.is_exclusive() {
             return Ok(true);
         }
-        let key = Bytes::from_static(self.key);
+        let key = self.key.clone();
         let now = self.clock.ticks();
         let decide = |tx: &mut Transaction| {
             let (until, server) = tx.get(&key).map_or(Ok((0, 0)), |record| decode(record))?;

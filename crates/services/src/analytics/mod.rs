@@ -45,6 +45,9 @@ const ROUND_TIME: Duration = Duration::from_secs(1);
 /// How old the settings may be that a server follows while others can change them.
 const REFRESH_TIME: Duration = Duration::from_secs(5);
 
+/// How long a third of a turn to write metrics lasts: a server that died has it for no longer than three of these.
+const TURN_TIME: Duration = Duration::from_secs(60);
+
 /// How often old data is looked for.
 const RETENTION_TIME: Duration = Duration::from_secs(3600);
 
@@ -87,8 +90,11 @@ impl Analytics {
         let now = DateTime::from_ticks(clock.ticks());
         let server = Dice::from_os().number();
         let watch = |account: &str| {
-            Service::ALL
-                .map(|service| Watched::new(account, service, operations(service), log_room.clone(), server, now))
+            Service::ALL.map(|service| {
+                let key = crate::keys::metrics_turn_key(service, account);
+                let turn = settings.duty(clock.clone(), key, TURN_TIME);
+                Watched::new(account, service, operations(service), log_room.clone(), server, now, turn)
+            })
         };
         let accounts: HashMap<_, _> =
             accounts.into_iter().map(|account| (account.to_owned(), watch(account))).collect();
