@@ -261,6 +261,41 @@ async fn reads_that_have_to_give_way_are_run_again() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dropped_range_is_swept_by_another_when_its_sweeper_died() {
+    let database = DatabaseServer::start();
+    let hasty = PostgresOptions { sweep_delay: Duration::ZERO, sweep_pause: Duration::from_millis(50), ..PATIENT };
+    let lazy = PostgresOptions { sweep_pause: Duration::from_secs(600), ..hasty };
+    let engine = open(&database, lazy).await;
+    for batch in 0..20 {
+        let writes = (0..1_000).map(|row| (Bytes::from(format!("{batch}-{row:05}")), Some(Bytes::from_static(b"v"))));
+        let commit = Commit { partition: Bytes::from_static(b"gone"), expected: vec![], writes: writes.collect() };
+        engine.commit(commit).await.unwrap();
+    }
+    engine.drop_range(tablerock_kv::Range::partition(b"gone")).await.unwrap();
+    let rows = || database.run("SELECT count(*) FROM failures.tablerock_records").trim().parse::<u64>().unwrap();
+    let drops = || database.run("SELECT count(*) FROM failures.tablerock_drops").trim().to_owned();
+
+    // One begins, and dies in the middle.
+    let first = open(&database, hasty).await;
+    while rows() == 20_000 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    drop(first);
+    let left = rows();
+    assert!(left > 0 && drops() == "1", "{left} rows are left");
+    let second = open(&database, hasty).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(rows() + 500 >= left, "it is claimed, for a while");
+    database.run("UPDATE failures.tablerock_drops SET claimed_until = now()");
+    let give_up = Instant::now() + Duration::from_secs(20);
+    while rows() > 0 || drops() != "0" {
+        assert!(Instant::now() < give_up, "{} rows and {} drops after 20 s", rows(), drops());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    second.close().await.unwrap();
+}
+
 #[tokio::test]
 async fn a_database_that_takes_no_writes_is_told_from_one_that_does_not_answer() {
     let database = DatabaseServer::start();

@@ -5,6 +5,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -201,6 +202,20 @@ impl DatabaseServer {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
+    /// Runs SQL and keeps what it locks until the returned transaction is dropped.
+    pub fn hold(&self, sql: &str) -> HeldTransaction {
+        let mut psql = self.program("psql");
+        let address = format!("postgres://tablerock@127.0.0.1:{}/postgres", self.port);
+        psql.args(["-v", "ON_ERROR_STOP=1", "-At"]).arg(address);
+        let mut process =
+            psql.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the database's tool can be started");
+        let input = process.stdin.as_mut().expect("it is piped");
+        writeln!(input, "BEGIN;\n{sql};\n\\echo held").expect("it reads");
+        let mut lines = BufReader::new(process.stdout.take().expect("it is piped")).lines();
+        assert!(lines.any(|line| line.is_ok_and(|line| line == "held")), "{sql} failed");
+        HeldTransaction { process }
+    }
+
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -234,6 +249,19 @@ impl Drop for DatabaseServer {
         }
         drop(watch.stdin.take());
         let _ = watch.wait();
+    }
+}
+
+/// A transaction that keeps its locks for as long as this lives.
+#[derive(Debug)]
+pub struct HeldTransaction {
+    process: Child,
+}
+
+impl Drop for HeldTransaction {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
     }
 }
 
