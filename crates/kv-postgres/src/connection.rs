@@ -72,7 +72,11 @@ pub(crate) async fn connect(target: &Target, wait: Duration, bounds: Bounds) -> 
     let mut refusals = vec![];
     for (index, &place) in places.iter().enumerate() {
         let left = give_up.saturating_duration_since(Instant::now());
-        let share = left / (places.len() - index) as u32;
+        // The first is the one that served last, and mostly will: it may well be slow.
+        let share = match (index, places.len()) {
+            (0, 2..) => left / 2,
+            (_, count) => left / (count - index) as u32,
+        };
         let attempt = target.hosts.attempt(place, places[(index + 1) % places.len()]);
         match timeout(share, connect_at(target, place, bounds)).await {
             Ok(Ok(client)) => {
