@@ -84,14 +84,18 @@ impl Pool {
         let permit = permit.map_err(|_| closed())?;
         let connection = match self.take_idle() {
             Some(connection) => connection,
-            None => self.open_connection().await?,
+            None => self.tell(self.open_connection().await)?,
         };
         Ok(Lease { lent: Some((connection, permit)), pool: self.clone(), state: State::Clean })
     }
 
     /// Makes a connection, within the time for one.
     pub(crate) async fn open_connection(&self) -> Result<Connection> {
-        let opened = Connection::open(&self.target, &self.options, self.options.connection_wait).await;
+        Connection::open(&self.target, &self.options, self.options.connection_wait).await
+    }
+
+    /// Somebody needed a connection and got none: that is news about the database.
+    pub(crate) fn tell<T>(&self, opened: Result<T>) -> Result<T> {
         opened.inspect_err(|error| self.note(Health::Down(error.message().to_owned())))
     }
 

@@ -116,7 +116,7 @@ impl Readers {
         let Some(other) = self.readers.iter().find_map(|other| other.open_connection()) else {
             let opened = timeout(wait, reader.connection(pool)).await;
             let late = |_| Error::unavailable(format!("no connection to the database was made for a read in {wait:?}"));
-            return Ok((permit, opened.map_err(late)??));
+            return Ok((permit, pool.tell(opened.map_err(late).and_then(|opened| opened))?));
         };
         let (reader, pool) = (reader.clone(), pool.clone());
         tokio::spawn(async move {

@@ -208,6 +208,23 @@ async fn who_goes_away_takes_its_statement_along_and_not_the_next_ones_time() {
     engine.commit(put("held", "3")).await.unwrap();
 }
 
+/// The second of the connections that reads share is made when it is needed, and nobody fails if it cannot be.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reads_go_on_over_the_connections_that_are_there() {
+    let database = DatabaseServer::start();
+    let engine = open(&database, PostgresOptions { connections_max: 16, ..PATIENT }).await;
+    engine.commit(put("k", "1")).await.unwrap();
+    assert!(engine.get(b"p", b"k").await.unwrap().is_some());
+    // What the keeper has is there as well by then.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    database.run("UPDATE pg_database SET datallowconn = false WHERE datname = 'postgres'");
+    let reads = (0..500).map(|_| engine.get(b"p", b"k"));
+    for value in futures_util::future::join_all(reads).await {
+        assert_eq!(value.unwrap().as_deref(), Some(&b"1"[..]));
+    }
+    assert_eq!(engine.health(), Health::Healthy);
+}
+
 /// Who looks for records and finds none may still meet them when it inserts its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_those_who_insert_the_same_records_together_one_succeeds() {
