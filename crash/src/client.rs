@@ -228,3 +228,26 @@ fn single_verdict(response: &Response) -> Result<Reply<Verdict>, String> {
         status => Err(format!("unexpected answer {status}: {}", response.text())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_that_is_told_badly_or_late_is_noticed() {
+        let second = Duration::from_secs(1);
+        for (status, code, retry_after, took, is_proper) in [
+            (503, "ServerBusy", true, second, true),
+            (500, "OperationTimedOut", true, 30 * second, true),
+            (503, "ServerBusy", false, second, false),
+            (500, "InternalError", true, second, false),
+            (503, "ServerBusy", true, 40 * second, false),
+        ] {
+            let headers = if retry_after { vec![("Retry-After".to_owned(), "1".to_owned())] } else { vec![] };
+            let witness = Witness::default();
+            let (reason, body) = (String::new(), code.as_bytes().to_vec());
+            witness.answered(&Answer { status, reason, headers, body }, took);
+            assert_eq!(witness.take_improper().is_empty(), is_proper, "{status} {code} {retry_after} {took:?}");
+        }
+    }
+}

@@ -195,3 +195,39 @@ async fn a_first_host_that_never_answers_delays_the_start_and_nothing_after_it()
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
 }
+
+/// No timeout ends a commit that waits for its standby, and it may be made long after its failure was told. Until then
+/// nobody else gets at what it is about, also at what it expects to be absent: that is what whoever gives up on it rests on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_that_waits_for_a_standby_keeps_its_records_until_it_is_made() {
+    let database = DatabaseServer::start();
+    let hasty = PostgresOptions { statement_wait: Duration::from_secs(1), ..OPTIONS };
+    let engine = PostgresEngine::open(Target::parse(&database.url("failover")).unwrap(), hasty).await.unwrap();
+    engine.commit(put("base", "1")).await.unwrap();
+    database.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    database.run("SELECT pg_reload_conf()");
+    let expected =
+        vec![(Bytes::from_static(b"base"), Some(Bytes::from_static(b"1"))), (Bytes::from_static(b"fence"), None)];
+    let error = engine.commit(Commit { expected, ..put("base", "2") }).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+
+    let (other, connection) =
+        tokio_postgres::connect(&database.url_of("failover"), tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    other.batch_execute("SET synchronous_commit = local; SET statement_timeout = 1500").await.unwrap();
+    for statement in [
+        "INSERT INTO tablerock_records VALUES ('p', 'fence', 'd', 'v') ON CONFLICT DO NOTHING",
+        "UPDATE tablerock_records SET value = '3' WHERE partition = 'p' AND key = 'base'",
+    ] {
+        let error = other.batch_execute(statement).await.expect_err("it is held");
+        assert_eq!(error.code().map(|code| code.code()), Some("57014"), "{error}");
+    }
+    assert_eq!(engine.get(b"p", b"base").await.unwrap().as_deref(), Some(&b"1"[..]), "it is not made yet");
+    database.run("ALTER SYSTEM RESET synchronous_standby_names");
+    database.run("SELECT pg_reload_conf()");
+    let started = Instant::now();
+    while engine.get(b"p", b"base").await.unwrap().as_deref() != Some(&b"2"[..]) {
+        assert!(started.elapsed() < Duration::from_secs(10), "it is made after all");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
