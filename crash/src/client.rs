@@ -1,8 +1,8 @@
 //! One client of the server: connections to its services that are kept open, and what came of each request.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
 
 use tablerock_conformance::batch::changeset_answers;
 use tablerock_conformance::http::{Answer, Connection};
@@ -16,6 +16,9 @@ use crate::operation::Attempt;
 
 /// Longer than any request may take: the server gives up after 30 seconds by itself.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Within this a server has said that it failed: the time that it gives itself, and a little for a busy machine.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(32);
 
 /// How often one request is signed anew because the clock was stepped meanwhile.
 const SIGNATURES_MAX: usize = 10;
@@ -55,17 +58,58 @@ pub enum Verdict {
     Refused(u16),
 }
 
+/// How a server fails, as its clients see it. Whoever fails has to say so in a way that clients understand, and in time.
+#[derive(Debug, Default)]
+pub struct Witness {
+    /// Failures that were told in another way, or too late.
+    improper: Mutex<Vec<String>>,
+    /// Requests that were sent and never answered.
+    lost: Mutex<Vec<String>>,
+}
+
+impl Witness {
+    fn answered(&self, answer: &Answer, took: Duration) {
+        let text = String::from_utf8_lossy(&answer.body);
+        let is_known = match answer.status {
+            503 => text.contains("ServerBusy"),
+            500 => text.contains("OperationTimedOut"),
+            _ => false,
+        };
+        if !is_known || answer.header("Retry-After").is_none() || took > ANSWER_TIME_MAX {
+            self.improper.lock().expect("nobody panics here").push(format!("{} after {took:?}: {text}", answer.status));
+        }
+    }
+
+    /// Everything that was told badly since the last time.
+    pub fn take_improper(&self) -> Vec<String> {
+        std::mem::take(&mut self.improper.lock().expect("nobody panics here"))
+    }
+
+    /// Everything that was not answered since the last time.
+    pub fn take_lost(&self) -> Vec<String> {
+        std::mem::take(&mut self.lost.lock().expect("nobody panics here"))
+    }
+}
+
 #[derive(Debug)]
 pub struct Client {
     target: Arc<Target>,
     clock: ClockOffset,
+    witness: Option<Arc<Witness>>,
     /// Of each service that was spoken to, and still listens.
     connections: Vec<(Service, Connection)>,
 }
 
 impl Client {
     pub fn new(target: Arc<Target>, clock: ClockOffset) -> Self {
-        Self { target, clock, connections: Vec::new() }
+        Self { target, clock, witness: None, connections: Vec::new() }
+    }
+
+    /// One whose failures somebody else looks at as well.
+    #[must_use]
+    pub fn with_witness(mut self, witness: Arc<Witness>) -> Self {
+        self.witness = Some(witness);
+        self
     }
 
     pub fn target(&self) -> Arc<Target> {
@@ -107,6 +151,7 @@ impl Client {
 
     async fn exchange(&mut self, service: Service, request: &[u8]) -> Reply<Answer> {
         let Some(mut connection) = self.connection(service).await else { return Reply::NotSent };
+        let started = Instant::now();
         match tokio::time::timeout(PATIENCE, connection.exchange(request)).await {
             Ok(Ok(answer)) => {
                 let is_closed = answer.header("Connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
@@ -114,11 +159,22 @@ impl Client {
                     self.connections.push((service, connection));
                 }
                 if answer.status >= 500 {
+                    if let Some(witness) = &self.witness {
+                        witness.answered(&answer, started.elapsed());
+                    }
                     return Reply::Failed(answer.status, String::from_utf8_lossy(&answer.body).into_owned());
                 }
                 Reply::Answered(answer)
             }
-            _ => Reply::Lost,
+            other => {
+                if let Some(witness) = &self.witness {
+                    let line = String::from_utf8_lossy(request.split(|byte| *byte == b'\r').next().unwrap_or_default());
+                    let why = other.map_or("no answer in time".to_owned(), |broken| format!("{:?}", broken.err()));
+                    let lost = format!("{line} after {:?}: {why}", started.elapsed());
+                    witness.lost.lock().expect("nobody panics here").push(lost);
+                }
+                Reply::Lost
+            }
         }
     }
 
@@ -170,5 +226,28 @@ fn single_verdict(response: &Response) -> Result<Reply<Verdict>, String> {
         status @ (404 | 409 | 412) => Ok(Reply::Answered(Verdict::Refused(status))),
         status @ 500.. => Ok(Reply::Failed(status, response.text())),
         status => Err(format!("unexpected answer {status}: {}", response.text())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_that_is_told_badly_or_late_is_noticed() {
+        let second = Duration::from_secs(1);
+        for (status, code, retry_after, took, is_proper) in [
+            (503, "ServerBusy", true, second, true),
+            (500, "OperationTimedOut", true, 30 * second, true),
+            (503, "ServerBusy", false, second, false),
+            (500, "InternalError", true, second, false),
+            (503, "ServerBusy", true, 40 * second, false),
+        ] {
+            let headers = if retry_after { vec![("Retry-After".to_owned(), "1".to_owned())] } else { vec![] };
+            let witness = Witness::default();
+            let (reason, body) = (String::new(), code.as_bytes().to_vec());
+            witness.answered(&Answer { status, reason, headers, body }, took);
+            assert_eq!(witness.take_improper().is_empty(), is_proper, "{status} {code} {retry_after} {took:?}");
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! Servers that share a database, and what can be done to all of them.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
 use super::postgres::DatabaseServer;
-use crate::client::{Client, ClockOffset};
+use crate::client::{Client, ClockOffset, Witness};
 use crate::run::{Place, Run};
 use crate::server::{Program, Server};
 
@@ -23,6 +25,10 @@ pub(super) struct Fleet {
     programs: Vec<Program>,
     /// Those that are not running are `None`.
     servers: Vec<Option<Server>>,
+    /// What the clients of each saw of its failures.
+    witnesses: Vec<Arc<Witness>>,
+    /// Those that were killed since somebody asked.
+    killed: BTreeSet<usize>,
     clock: ClockOffset,
     /// Of what the servers logged.
     pub(super) place: Place,
@@ -37,14 +43,17 @@ impl Fleet {
         let port = |number: usize| run.more_ports + PORTS_OF_EACH * u16::try_from(number).expect("there are three");
         let programs = (0..SERVERS).map(|number| run.program.on_database(&url, port(number))).collect();
         let servers = (0..SERVERS).map(|_| None).collect();
-        let mut fleet = Self { database, programs, servers, clock: ClockOffset::default(), place };
+        let witnesses = (0..SERVERS).map(|_| Arc::default()).collect();
+        let (killed, clock) = (BTreeSet::new(), ClockOffset::default());
+        let mut fleet = Self { database, programs, servers, witnesses, killed, clock, place };
         fleet.revive().await?;
         Ok(fleet)
     }
 
     /// A client of one of the servers, whether it runs or not.
     pub(super) fn client(&self, number: usize) -> Client {
-        Client::new(self.programs[number % SERVERS].target(), self.clock.clone())
+        let number = number % SERVERS;
+        Client::new(self.programs[number].target(), self.clock.clone()).with_witness(self.witnesses[number].clone())
     }
 
     pub(super) fn any_client(&self, rng: &mut Rng) -> Client {
@@ -53,7 +62,23 @@ impl Fleet {
 
     /// `kill -9` of one server.
     pub(super) fn kill(&mut self, number: usize) {
+        self.killed.insert(number % SERVERS);
         self.servers[number % SERVERS].take().into_iter().for_each(Server::kill);
+    }
+
+    /// What clients saw since the last time that they should not have: a failure that was told badly or too late, and no
+    /// answer at all from a server that was alive all the time.
+    pub(super) fn take_complaints(&mut self) -> Vec<String> {
+        let mut complaints = vec![];
+        for (number, witness) in self.witnesses.iter().enumerate() {
+            let improper =
+                witness.take_improper().into_iter().map(|what| format!("server {number} failed badly: {what}"));
+            complaints.extend(improper);
+            let lost = witness.take_lost().into_iter().map(|what| format!("server {number} did not answer: {what}"));
+            complaints.extend(lost.filter(|_| !self.killed.contains(&number)));
+        }
+        self.killed.clear();
+        complaints
     }
 
     /// Ends the database in the middle of everything, and starts it again after a while.

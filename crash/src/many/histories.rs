@@ -46,6 +46,8 @@ async fn one_history(run: &Run, number: usize) -> Result<usize, String> {
         let recorded = task.await.map_err(|error| error.to_string())??;
         recorded.into_iter().for_each(|(partition, call)| calls[partition].push(call));
     }
+    let complaints = fleet.take_complaints();
+    fleet.place.judge("how servers failed", complaints)?;
     fleet.settle().await?;
     shared.read_all(&mut fleet.any_client(&mut rng), &mut calls).await?;
 

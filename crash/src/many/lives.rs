@@ -105,6 +105,8 @@ async fn live_once(fleet: &mut Fleet, violence: Violence, company: Company, rng:
     fleet.revive().await?;
     fleet.settle().await?;
     company.messages.lost_until_now(began);
+    let complaints = fleet.take_complaints();
+    fleet.place.judge("how servers failed", complaints)?;
     let failures = company.take_failures();
     if !violence.takes_database() {
         fleet.place.judge("servers whose database was there all the time", failures)?;

@@ -95,6 +95,7 @@ async fn serve_on(
 ) -> Result<(), String> {
     let Doors { listeners, admin: admin_listener, tls: acceptor } = doors;
     let banner = announcement(settings, &listeners, admin_listener.as_ref())?;
+    let names: Vec<String> = settings.accounts.iter().map(|account| account.name.as_str().to_owned()).collect();
     let terms = RoadTerms {
         accounts: std::mem::take(&mut settings.accounts),
         throttle: settings.throttle,
@@ -117,7 +118,7 @@ async fn serve_on(
         let listening = Listening { tls, connections_max, idle_time: Duration::from_secs(port.idle_seconds) };
         tokio::spawn(serve_service(service, road.clone(), listener, listening, stopped.clone()))
     });
-    let behind = (role == Role::Server).then(|| work_in_background(&road, stopped.clone()));
+    let behind = (role == Role::Server).then(|| work_in_background(&road, names, stopped.clone()));
     let administering = match admin_listener {
         Some(listener) => Some(administer(road.clone(), store.clone(), listener, stopped)?),
         None => None,
@@ -143,10 +144,11 @@ async fn serve_on(
 type Task = tokio::task::JoinHandle<()>;
 
 /// Sweeping, and what Storage Analytics writes until the end.
-fn work_in_background(road: &Arc<Road>, mut stopped: watch::Receiver<bool>) -> (Task, Task) {
+fn work_in_background(road: &Arc<Road>, accounts: Vec<String>, mut stopped: watch::Receiver<bool>) -> (Task, Task) {
     let sweeper = road.clone();
     let sweeping = tokio::spawn(async move {
-        tokio::join!(sweeper.queues.keep_sweeping(), sweeper.blobs.keep_sweeping());
+        let Road { tables, queues, blobs, .. } = &*sweeper;
+        tokio::join!(tables.keep_sweeping(&accounts), queues.keep_sweeping(&accounts), blobs.keep_sweeping(&accounts));
     });
     let analyst = road.clone();
     let analysing = tokio::spawn(async move {

@@ -93,7 +93,7 @@ impl Clock for DatabaseClock {
 
 async fn ask(client: &Client) -> Result<Known, Error> {
     let asked = Instant::now();
-    let answer: i64 = client.query_one(ASK, &[]).await?.get(0);
+    let answer: i64 = client.query_one(ASK, &[]).await?.try_get(0)?;
     let error = asked.elapsed() / 2;
     Ok(Known { ticks: TICKS_AT_UNIX_EPOCH.saturating_add_signed(answer), at: asked + error, error })
 }

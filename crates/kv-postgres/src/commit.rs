@@ -2,9 +2,11 @@
 //!
 //! Nothing but the rows of its own partition serialises a commit, and of these only the ones that it names. A change of
 //! one record is one statement, which compares and writes in one step. Anything larger is a transaction of two round
-//! trips: the first locks all rows that are there, in the order of their keys, and inserts those that must be absent,
-//! so that nobody else can; when that shows that every expectation holds, the second writes the rest and commits. The
-//! number of round trips does not depend on the number of records.
+//! trips: the first locks all rows that are there, in the order of their keys; when that shows that every expectation
+//! holds, the second inserts those that must be absent, writes the rest and commits. A row that somebody else inserted in
+//! between fails the insert, and with it all that follows. The number of round trips does not depend on the number of
+//! records. Nothing that changes a row is sent before the answer is here that the transaction has begun: the statements of
+//! a round trip go out together, and if the first of them failed the others would be transactions of their own.
 //!
 //! This is right at READ COMMITTED, where each statement sees what was committed before it began, and a row that is
 //! locked is looked at again as it is then. It is right at any stricter level too: there the database refuses what it
@@ -15,7 +17,7 @@ use std::sync::Arc;
 
 use tablerock_kv::{Bytes, Commit, Error, Result};
 use tokio::time::timeout;
-use tokio_postgres::Row;
+use tokio_postgres::{Row, Statement};
 
 use crate::digest::{self, Digest};
 use crate::pool::{Lease, Pool};
@@ -130,11 +132,10 @@ async fn put_all(pool: &Arc<Pool>, partition: &[u8], changes: &Changes) -> Resul
 }
 
 async fn transact(lease: &mut Lease, partition: &[u8], changes: &Changes) -> Result<()> {
-    let absent = changes.iter().filter(|(_, change)| change.expected == Expected::Absent);
-    let absent = NewRows::of(absent);
-    let found = lock(lease, partition, changes, &absent).await?;
-    compare(changes.iter().filter(|(_, change)| matches!(change.expected, Expected::Value(_))), &found)?;
+    let found = lock(lease, partition, changes).await?;
+    compare(changes.iter(), &found)?;
 
+    let absent = NewRows::of(changes.iter().filter(|(_, change)| change.expected == Expected::Absent));
     let puts = changes.iter().filter(|(_, change)| change.expected != Expected::Absent && is_put(change));
     let puts = NewRows::of(puts);
     // What was inserted only to keep others from doing so goes again.
@@ -143,16 +144,11 @@ async fn transact(lease: &mut Lease, partition: &[u8], changes: &Changes) -> Res
         _ => change.write == Some(None),
     };
     let deletes: Vec<&[u8]> = changes.iter().filter(|(_, change)| is_delete(change)).map(|(key, _)| &key[..]).collect();
-    write(lease, partition, &puts, &deletes).await
+    write(lease, partition, &absent, &puts, &deletes).await
 }
 
-/// The first round trip: begins, locks what is there and inserts what must be absent.
-async fn lock(
-    lease: &mut Lease,
-    partition: &[u8],
-    changes: &Changes,
-    absent: &NewRows<'_>,
-) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
+/// The first round trip: begins, and locks what is there.
+async fn lock(lease: &mut Lease, partition: &[u8], changes: &Changes) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
     lease.begins();
     let keys: Vec<&[u8]> = changes.keys().map(|key| &key[..]).collect();
     let connection = lease.connection();
@@ -162,36 +158,35 @@ async fn lock(
             biased;
             client.batch_execute("BEGIN"),
             async { client.query(&statements.lock, &[&partition, &keys]).await },
-            async {
-                if absent.keys.is_empty() {
-                    return Ok(0);
-                }
-                let (digests, values) = (absent.digests(), &absent.values);
-                client.execute(&statements.insert_many, &[&partition, &absent.keys, &digests, values]).await
-            },
         )
     };
     let outcome = timeout(lease.patience(), step).await;
-    let ((), rows, inserted) = lease.judge("a transaction failed", outcome.ok())?;
-    if inserted != absent.keys.len() as u64 {
-        return Err(conflict());
-    }
+    let ((), rows) = lease.judge("a transaction failed", outcome.ok())?;
     Ok(digests(&rows))
 }
 
-/// The second round trip: writes the rest and commits.
-async fn write(lease: &mut Lease, partition: &[u8], puts: &NewRows<'_>, deletes: &[&[u8]]) -> Result<()> {
+/// The second round trip: inserts what must be absent, writes the rest and commits. The first that fails ends the
+/// transaction, so that what comes after it changes nothing.
+async fn write(
+    lease: &mut Lease,
+    partition: &[u8],
+    absent: &NewRows<'_>,
+    puts: &NewRows<'_>,
+    deletes: &[&[u8]],
+) -> Result<()> {
     let connection = lease.connection();
     let (client, statements) = (&connection.client, &connection.statements);
+    let write_rows = async |statement: &Statement, rows: &NewRows<'_>| {
+        if rows.keys.is_empty() {
+            return Ok(0);
+        }
+        client.execute(statement, &[&partition, &rows.keys, &rows.digests(), &rows.values]).await
+    };
     let step = async {
         tokio::try_join!(
             biased;
-            async {
-                if puts.keys.is_empty() {
-                    return Ok(0);
-                }
-                client.execute(&statements.put_many, &[&partition, &puts.keys, &puts.digests(), &puts.values]).await
-            },
+            write_rows(&statements.insert_many, absent),
+            write_rows(&statements.put_many, puts),
             async {
                 if deletes.is_empty() {
                     return Ok(0);

@@ -119,11 +119,13 @@ fn position(partition: &[u8], key: &[u8]) -> Position {
 }
 
 async fn query(lease: &mut Lease, text: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
+    lease.sends();
     let outcome = tokio::time::timeout(lease.patience(), client(lease).query(text, parameters)).await;
     lease.judge("cannot read dropped ranges", outcome.ok())
 }
 
 async fn run(lease: &mut Lease, text: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
+    lease.sends();
     let outcome = tokio::time::timeout(lease.patience(), client(lease).execute(text, parameters)).await;
     lease.judge("cannot write dropped ranges", outcome.ok())
 }

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use tablerock_kv::{Bytes, Commit, Dice, Engine, ErrorKind, Health, Page, Range, Result, ScanLimits, Wanted};
+use tablerock_kv::{Bytes, Commit, Dice, Engine, Error, ErrorKind, Health, Page, Range, Result, ScanLimits, Wanted};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::failure::translate;
 use crate::pool::Pool;
@@ -42,7 +43,8 @@ impl PostgresEngine {
         let pool = Arc::new(Pool::new(target, options));
         // Whoever opens an engine hears now, and not with the first request, that its role may not use the tables.
         let lease = pool.lease().await?;
-        let clock = DatabaseClock::start(&lease.connection().client).await;
+        let clock = timeout(pool.patience(), DatabaseClock::start(&lease.connection().client)).await;
+        let clock = clock.map_err(|_| Error::unavailable("the database does not tell the time"))?;
         let clock = Arc::new(clock.map_err(|error| translate("the database does not tell the time", error))?);
         drop(lease);
         let tasks = vec![

@@ -14,7 +14,7 @@ pub(crate) fn translate(doing: &str, error: tokio_postgres::Error) -> Error {
         },
     };
     let message = match kind {
-        ErrorKind::Invalid if error.code() == Some(&SqlState::PROGRAM_LIMIT_EXCEEDED) => {
+        ErrorKind::TooLong => {
             format!("{doing}: partition and key together are longer than the database can index: {detail}")
         }
         _ => format!("{doing}: {detail}"),
@@ -26,9 +26,11 @@ pub(crate) fn translate(doing: &str, error: tokio_postgres::Error) -> Error {
 fn kind_of(error: &tokio_postgres::Error) -> ErrorKind {
     let Some(code) = error.code() else { return ErrorKind::Unavailable };
     match code.code() {
-        // Serialization failures and deadlocks: the database chose this transaction to give way.
-        "40001" | "40P01" => ErrorKind::Conflict,
-        "54000" => ErrorKind::Invalid,
+        // Serialization failures and deadlocks: the database chose this transaction to give way. A key that is taken: a
+        // record that was absent when it was looked for is there by now.
+        "40001" | "40P01" | "23505" => ErrorKind::Conflict,
+        // A row of an index has a size, and ours has nothing but partition and key.
+        "54000" => ErrorKind::TooLong,
         // The data is not what the database once stored.
         "XX001" | "XX002" => ErrorKind::Corrupt,
         code => match &code[..2] {

@@ -21,6 +21,7 @@
 //! | module | owns |
 //! | --- | --- |
 //! | [`target`](Target) | which database, from a URL |
+//! | `hosts` | which of its hosts is asked first |
 //! | `tls` | the encrypted connection to it |
 //! | `schema` | the tables, and who creates them when many servers start at once |
 //! | `statements` | every statement of normal operation |
@@ -32,7 +33,7 @@
 //! | `scan` | pages by primary key |
 //! | `drops` | dropped ranges, swept by one server at a time |
 //! | [`clock`](DatabaseClock) | the time that all servers share |
-//! | `keeper` | the look at the database's health, now and then |
+//! | `keeper` | the look at the database's health, every second |
 //! | `failure` | the database's errors in the words of the contract |
 
 mod clock;
@@ -42,6 +43,7 @@ mod digest;
 mod drops;
 mod engine;
 mod failure;
+mod hosts;
 mod keeper;
 mod options;
 mod pool;

@@ -5,13 +5,14 @@ use std::time::Duration;
 /// Bounds of an engine. The defaults are for serving; tests want shorter waits.
 #[derive(Debug, Clone, Copy)]
 pub struct PostgresOptions {
-    /// Connections that this engine opens at most, those that reads share among them.
+    /// Connections that this engine opens at most, two or more: those that reads share are among them, and one on which
+    /// it looks at the database's health.
     pub connections_max: usize,
     /// Whether a database without our tables gets them. Otherwise it is taken for the wrong one, and left as it is.
     pub create_if_missing: bool,
-    /// How long a request waits for one of them, or for a new one to be made.
+    /// How long a request waits for one of them, and as long again for a new one to be made.
     pub connection_wait: Duration,
-    /// How long the database may take for one statement. Together with the wait it is less than a request has.
+    /// How long the database may take for one statement. Together with both waits it is less than a request has.
     pub statement_wait: Duration,
     /// How long opening waits for a database that does not answer yet.
     pub opening_wait: Duration,

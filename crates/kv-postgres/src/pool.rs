@@ -2,7 +2,8 @@
 //!
 //! A request borrows a connection for as long as its statements take. Who finds all of them lent waits, within a bound.
 //! A connection that broke is thrown away, and with it all that are idle, since what broke one has mostly broken all;
-//! new ones are made when they are needed. So a database that restarts or fails over is found again by itself.
+//! new ones are made when they are needed. So a database that restarts or fails over is found again by itself. One whose
+//! borrower went away in the middle of a statement is lent again when the database is done with that.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use parking_lot::Mutex;
-use tablerock_kv::{Error, Health, Result};
+use tablerock_kv::{Error, ErrorKind, Health, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
@@ -24,6 +25,12 @@ use crate::{PostgresOptions, Target};
 
 /// How much longer than the database itself we wait for a statement before the connection counts as lost.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// The connection on which the [keeper](crate::keeper) looks, whatever the others are at.
+const KEEPERS: usize = 1;
+
+/// How often a read runs whose connection broke, or which the database had give way to others.
+pub(crate) const READ_TRIES_MAX: u32 = 4;
 
 /// The values of a statement's parameters.
 pub(crate) type Parameters<'a> = [&'a (dyn ToSql + Sync)];
@@ -53,7 +60,8 @@ pub(crate) struct Pool {
 impl Pool {
     pub(crate) fn new(target: Target, options: PostgresOptions) -> Self {
         let readers = Readers::of(&options);
-        let connections = options.connections_max.saturating_sub(readers.as_ref().map_or(0, Readers::count)).max(1);
+        let apart = readers.as_ref().map_or(0, Readers::count) + KEEPERS;
+        let connections = options.connections_max.saturating_sub(apart).max(1);
         Self {
             target,
             options,
@@ -66,24 +74,29 @@ impl Pool {
         }
     }
 
-    /// Borrows a connection.
+    /// Borrows a connection. That none is free for long says nothing about the database; that none can be made does.
     pub(crate) async fn lease(self: &Arc<Self>) -> Result<Lease> {
         let wait = self.options.connection_wait;
-        let leased = timeout(wait, async {
-            let permit = self.permits.clone().acquire_owned().await.map_err(|_| closed())?;
-            let idle = self.take_idle();
-            let connection = match idle {
-                Some(connection) => connection,
-                None => Connection::open(&self.target, &self.options).await?,
-            };
-            let lent = Some((connection, permit));
-            Ok(Lease { lent, pool: self.clone(), state: State::Clean })
-        });
-        let leased = leased.await.unwrap_or_else(|_| {
+        let permit = timeout(wait, self.permits.clone().acquire_owned()).await.map_err(|_| {
             let connections = self.connections;
-            Err(Error::unavailable(format!("none of {connections} connections to the database was free for {wait:?}")))
-        });
-        leased.inspect_err(|error| self.note(Health::Down(error.message().to_owned())))
+            Error::unavailable(format!("none of {connections} connections to the database was free for {wait:?}"))
+        })?;
+        let permit = permit.map_err(|_| closed())?;
+        let connection = match self.take_idle() {
+            Some(connection) => connection,
+            None => self.tell(self.open_connection().await)?,
+        };
+        Ok(Lease { lent: Some((connection, permit)), pool: self.clone(), state: State::Clean })
+    }
+
+    /// Makes a connection, within the time for one.
+    pub(crate) async fn open_connection(&self) -> Result<Connection> {
+        Connection::open(&self.target, &self.options, self.options.connection_wait).await
+    }
+
+    /// Somebody needed a connection and got none: that is news about the database.
+    pub(crate) fn tell<T>(&self, opened: Result<T>) -> Result<T> {
+        opened.inspect_err(|error| self.note(Health::Down(error.message().to_owned())))
     }
 
     fn take_idle(&self) -> Option<Connection> {
@@ -99,27 +112,32 @@ impl Pool {
         }
     }
 
-    /// Runs a statement that only reads. One that met a broken connection is run again on a new one.
+    /// Runs a statement that only reads. One that met a broken connection is run again on a new one, and one that had to
+    /// give way is run again too.
     pub(crate) async fn query(self: &Arc<Self>, pick: Pick, parameters: &Parameters<'_>) -> Result<Vec<Row>> {
-        let mut lease = self.lease().await?;
-        let rows = lease.query(pick, parameters).await;
-        if rows.is_err() && lease.is_broken() {
-            drop(lease);
-            return self.lease().await?.query(pick, parameters).await;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let mut lease = self.lease().await?;
+            match lease.query(pick, parameters).await {
+                Err(error) if tries < READ_TRIES_MAX && lease.is_worth_another_try(&error) => {}
+                rows => return rows,
+            }
         }
-        rows
     }
 
     /// Runs statements that only read in one round trip, each as a transaction of its own. They are run again as
     /// [one](Self::query) is.
     pub(crate) async fn query_all(self: &Arc<Self>, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>> {
-        let mut lease = self.lease().await?;
-        let found = lease.query_all(queries).await;
-        if found.is_err() && lease.is_broken() {
-            drop(lease);
-            return self.lease().await?.query_all(queries).await;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let mut lease = self.lease().await?;
+            match lease.query_all(queries).await {
+                Err(error) if tries < READ_TRIES_MAX && lease.is_worth_another_try(&error) => {}
+                found => return found,
+            }
         }
-        found
     }
 
     /// Runs a statement that changes rows, as a transaction of its own, and says how many those were.
@@ -173,12 +191,16 @@ pub(crate) struct Lease {
     state: State,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
     Clean,
+    /// A statement is under way. If its owner goes away, the database still works on it.
+    Busy,
     /// A transaction is open. If its owner goes away, it has to be rolled back before others get the connection.
     InTransaction,
     Broken,
+    /// It has not answered for so long that it counts as broken.
+    Silent,
 }
 
 impl Lease {
@@ -191,6 +213,7 @@ impl Lease {
     }
 
     pub(crate) async fn query(&mut self, pick: Pick, parameters: &Parameters<'_>) -> Result<Vec<Row>> {
+        self.sends();
         let connection = self.connection();
         let rows = connection.client.query(pick(&connection.statements), parameters);
         let rows = timeout(self.patience(), rows).await;
@@ -198,6 +221,7 @@ impl Lease {
     }
 
     pub(crate) async fn query_all(&mut self, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>> {
+        self.sends();
         let connection = self.connection();
         // The driver sends a statement when it is first polled, and does not wait for the one before it.
         let found = queries.iter().map(|query| async move {
@@ -208,10 +232,18 @@ impl Lease {
     }
 
     pub(crate) async fn execute(&mut self, pick: Pick, parameters: &Parameters<'_>) -> Result<u64> {
+        self.sends();
         let connection = self.connection();
         let changed = connection.client.execute(pick(&connection.statements), parameters);
         let changed = timeout(self.patience(), changed).await;
         self.judge("a write failed, or nobody knows whether it did", changed.ok())
+    }
+
+    /// A statement of its own goes out next. [`judge`](Self::judge) is told how it ended.
+    pub(crate) fn sends(&mut self) {
+        if self.state == State::Clean {
+            self.state = State::Busy;
+        }
     }
 
     /// A transaction begins with the next statement.
@@ -228,6 +260,9 @@ impl Lease {
 
     /// What an outcome says about the connection. `None` is none in time.
     pub(crate) fn judge<T>(&mut self, doing: &str, outcome: Option<Result<T, tokio_postgres::Error>>) -> Result<T> {
+        if self.state == State::Busy {
+            self.state = State::Clean;
+        }
         match outcome {
             Some(Ok(value)) => Ok(value),
             Some(Err(error)) => {
@@ -237,14 +272,19 @@ impl Lease {
                 Err(translate(doing, error))
             }
             None => {
-                self.state = State::Broken;
+                self.state = State::Silent;
                 Err(Error::unavailable(format!("{doing}: the database did not answer in time")))
             }
         }
     }
 
     pub(crate) fn is_broken(&self) -> bool {
-        self.state == State::Broken
+        matches!(self.state, State::Broken | State::Silent)
+    }
+
+    /// Whether a read that failed so may well succeed at once. Who waited for an answer in vain has no time left.
+    fn is_worth_another_try(&self, error: &Error) -> bool {
+        self.state == State::Broken || error.kind() == ErrorKind::Conflict
     }
 }
 
@@ -256,18 +296,21 @@ impl Drop for Lease {
         }
         match self.state {
             State::Clean => self.pool.idle.lock().push(connection),
-            State::Broken => self.pool.forget_connections(),
-            State::InTransaction => give_back_later(self.pool.clone(), connection, permit),
+            State::Broken | State::Silent => self.pool.forget_connections(),
+            // An empty statement is answered when all before it are done.
+            State::Busy => give_back_later(self.pool.clone(), connection, permit, ""),
+            State::InTransaction => give_back_later(self.pool.clone(), connection, permit, "ROLLBACK"),
         }
     }
 }
 
-/// Rolls back a transaction whose owner went away, and lends the connection only then.
-fn give_back_later(pool: Arc<Pool>, connection: Connection, permit: OwnedSemaphorePermit) {
+/// Waits until the database is done with what somebody asked for who went away, ends it with `last`, and lends the
+/// connection only then. Until then it counts as lent, which is what it is.
+fn give_back_later(pool: Arc<Pool>, connection: Connection, permit: OwnedSemaphorePermit, last: &'static str) {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
     runtime.spawn(async move {
-        let rolled_back = timeout(pool.options.statement_wait, connection.client.batch_execute("ROLLBACK")).await;
-        if matches!(rolled_back, Ok(Ok(()))) && !pool.is_closed.load(Ordering::Acquire) {
+        let ended = timeout(pool.patience(), connection.client.batch_execute(last)).await;
+        if matches!(ended, Ok(Ok(()))) && !pool.is_closed.load(Ordering::Acquire) {
             pool.idle.lock().push(connection);
         }
         drop(permit);

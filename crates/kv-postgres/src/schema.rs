@@ -8,43 +8,40 @@
 use std::time::Duration;
 
 use tablerock_kv::{Error, ErrorKind, Result};
+use tokio::time::timeout;
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
-use crate::connection::connect;
+use crate::connection::{Bounds, connect, setting};
 use crate::failure::translate;
 use crate::{PostgresOptions, Target};
 
 /// The version that this program writes and reads.
-const VERSION: i32 = 1;
+const VERSION: i64 = 1;
 
 /// How often, and after which pause, a preparation runs again that another server's got in the way of.
 const ATTEMPTS_MAX: u32 = 20;
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// How long a change of the tables may take, and whoever waits for it. A lock that the database takes away in the middle
+/// would let two servers change them at once, so none of its bounds ends sooner than that.
+const MIGRATION_WAIT: Duration = Duration::from_secs(600);
+const BOUNDS: Bounds = Bounds { statement: MIGRATION_WAIT, rest: MIGRATION_WAIT };
+
 const CREATE_SCHEMA: &str =
     "CREATE TABLE IF NOT EXISTS tablerock_schema (id INTEGER PRIMARY KEY, version INTEGER NOT NULL)";
 const BEGIN_AT_ZERO: &str = "INSERT INTO tablerock_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING";
-const READ_VERSION: &str = "SELECT version FROM tablerock_schema WHERE id = 1";
-const LOCK_VERSION: &str = "SELECT version FROM tablerock_schema WHERE id = 1 FOR UPDATE";
+// What an INTEGER is differs: CockroachDB's has 64 bits.
+const READ_VERSION: &str = "SELECT CAST(version AS bigint) FROM tablerock_schema WHERE id = 1";
+const LOCK_VERSION: &str = "SELECT CAST(version AS bigint) FROM tablerock_schema WHERE id = 1 FOR UPDATE";
 
 /// Makes sure that the tables are there and are of our version, and that the database keeps what it acknowledges.
 pub(crate) async fn prepare(target: &Target, options: &PostgresOptions) -> Result<()> {
-    let client = connect(target, options).await?;
-    check_durability(&client).await?;
-    for attempt in 1.. {
-        match migrate(&client, target, options).await {
-            Err(error) if error.kind() == ErrorKind::Conflict && attempt < ATTEMPTS_MAX => {
-                tokio::time::sleep(ATTEMPT_PAUSE).await;
-            }
-            outcome => return outcome,
-        }
-    }
-    unreachable!("the last attempt returns")
-}
-
-async fn migrate(client: &Client, target: &Target, options: &PostgresOptions) -> Result<()> {
-    let found = version(client, READ_VERSION).await?;
+    let silent = |_| Error::unavailable("cannot prepare the database's tables: it did not answer in time");
+    let (client, _) = connect(target, options.connection_wait, BOUNDS).await?;
+    timeout(options.statement_wait, warn_of_lost_syncs(&client)).await.map_err(silent)??;
+    // A database whose tables are ready answers at once, or is down.
+    let found = timeout(options.statement_wait, version(&client, READ_VERSION)).await.map_err(silent)??;
     if found == Some(VERSION) {
         return Ok(());
     }
@@ -53,6 +50,22 @@ async fn migrate(client: &Client, target: &Target, options: &PostgresOptions) ->
             "no Tablerock has kept data in this database: check the database's name, and search_path if there is one",
         ));
     }
+    timeout(MIGRATION_WAIT, async {
+        for attempt in 1.. {
+            match migrate(&client, target, options).await {
+                Err(error) if error.kind() == ErrorKind::Conflict && attempt < ATTEMPTS_MAX => {
+                    tokio::time::sleep(ATTEMPT_PAUSE).await;
+                }
+                outcome => return outcome,
+            }
+        }
+        unreachable!("the last attempt returns")
+    })
+    .await
+    .map_err(silent)?
+}
+
+async fn migrate(client: &Client, target: &Target, options: &PostgresOptions) -> Result<()> {
     run(client, CREATE_SCHEMA).await?;
     run(client, BEGIN_AT_ZERO).await?;
     run(client, "BEGIN").await?;
@@ -73,7 +86,7 @@ async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOpti
     if found == VERSION {
         return Ok(());
     }
-    let worker = connect(target, options).await?;
+    let (worker, _) = connect(target, options.connection_wait, BOUNDS).await?;
     let kind = Kind::of(&worker).await?;
     for statement in kind.first_tables() {
         run(&worker, statement).await?;
@@ -96,7 +109,8 @@ enum Kind {
 impl Kind {
     async fn of(client: &Client) -> Result<Self> {
         let unknown = |error| translate("cannot ask the database what it is", error);
-        let version: String = client.query_one("SELECT version()", &[]).await.map_err(unknown)?.get(0);
+        let version: String =
+            client.query_one("SELECT version()", &[]).await.and_then(|row| row.try_get(0)).map_err(unknown)?;
         if version.contains("-YB-") {
             return Ok(Self::Yugabyte);
         }
@@ -126,7 +140,7 @@ impl Kind {
 
 /// Spreads the records over Citus' workers, whole partitions together.
 async fn distribute(client: &Client) -> Result<()> {
-    let failed = |error| translate("Citus did not distribute the records", error);
+    let failed = |error| refused("Citus did not distribute the records", error);
     let done = "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'tablerock_records'::regclass";
     if client.query(done, &[]).await.map_err(failed)?.is_empty() {
         let distribute = "SELECT create_distributed_table('tablerock_records', 'partition')";
@@ -135,47 +149,35 @@ async fn distribute(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// A database that was told to acknowledge before it syncs cannot keep the contract.
-async fn check_durability(client: &Client) -> Result<()> {
-    if setting(client, "synchronous_commit").await.as_deref() == Some("off") {
-        return Err(Error::invalid(
-            "the database acknowledges what it has not synced: set synchronous_commit to on for this role or database",
-        ));
-    }
-    if setting(client, "fsync").await.as_deref() == Some("off") {
+/// Each connection has its commits synced. Whether the database means it when it says so is the operator's matter.
+async fn warn_of_lost_syncs(client: &Client) -> Result<()> {
+    if setting(client, "fsync").await?.as_deref() == Some("off") {
         tracing::warn!("the database runs with fsync = off: a power cut may lose what was acknowledged");
     }
     Ok(())
 }
 
-/// A setting, if the database knows it.
-async fn setting(client: &Client, name: &str) -> Option<String> {
-    let answer = client.simple_query(&format!("SHOW {name}")).await.ok()?;
-    answer.iter().find_map(|message| match message {
-        tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
-        _ => None,
-    })
-}
-
 /// The version of the schema; `None` if there is none yet.
-async fn version(client: &Client, statement: &str) -> Result<Option<i32>> {
+async fn version(client: &Client, statement: &str) -> Result<Option<i64>> {
+    let failed = |error| translate("cannot read the version of the database's tables", error);
     match client.query_opt(statement, &[]).await {
-        Ok(row) => Ok(row.map(|row| row.get(0))),
+        Ok(row) => row.map(|row| row.try_get(0)).transpose().map_err(failed),
         Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
-        Err(error) => Err(translate("cannot read the version of the database's tables", error)),
+        Err(error) => Err(failed(error)),
     }
 }
 
 async fn run(client: &Client, statement: &str) -> Result<()> {
-    client.batch_execute(statement).await.map_err(|error| {
-        let doing = "cannot prepare the database's tables";
-        // Two servers that create a table at the same moment get past "if not exists" together, and one of them then
-        // finds a name taken; a change of tables elsewhere can end a transaction.
-        let is_race = error.as_db_error().is_some_and(|refusal| {
-            matches!(refusal.code().code(), "23505" | "42P07" | "42710" | "40001" | "40P01")
-                || refusal.message().contains("concurrently updated")
-                || refusal.message().contains("atalog")
-        });
-        if is_race { Error::conflict(doing).with_source(error) } else { translate(doing, error) }
-    })
+    client.batch_execute(statement).await.map_err(|error| refused("cannot prepare the database's tables", error))
+}
+
+/// Two servers that create a table at the same moment get past "if not exists" together, and one of them then finds a
+/// name taken; a change of tables elsewhere can end a transaction.
+fn refused(doing: &str, error: tokio_postgres::Error) -> Error {
+    let is_race = error.as_db_error().is_some_and(|refusal| {
+        matches!(refusal.code().code(), "23505" | "42P07" | "42710" | "40001" | "40P01")
+            || refusal.message().contains("concurrently updated")
+            || refusal.message().contains("atalog")
+    });
+    if is_race { Error::conflict(doing).with_source(error) } else { translate(doing, error) }
 }

@@ -30,10 +30,10 @@ pub(crate) const REPLACE: &str = "UPDATE tablerock_records SET digest = $3, valu
 
 pub(crate) const REMOVE: &str = "DELETE FROM tablerock_records WHERE partition = $1 AND key = $2 AND digest = $3";
 
+/// One that is there is an error, which ends the transaction. It is rare: whoever runs this has just looked.
 pub(crate) const INSERT_MANY: &str = "INSERT INTO tablerock_records (partition, key, digest, value) \
      SELECT $1, fresh.key, fresh.digest, fresh.value \
-     FROM unnest($2::bytea[], $3::bytea[], $4::bytea[]) AS fresh (key, digest, value) ORDER BY fresh.key \
-     ON CONFLICT (partition, key) DO NOTHING";
+     FROM unnest($2::bytea[], $3::bytea[], $4::bytea[]) AS fresh (key, digest, value) ORDER BY fresh.key";
 
 pub(crate) const PUT_MANY: &str = "INSERT INTO tablerock_records (partition, key, digest, value) \
      SELECT $1, fresh.key, fresh.digest, fresh.value \

@@ -9,10 +9,9 @@ use tablerock_kv::{Error, Result};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
+use crate::hosts::Hosts;
 use crate::tls::{Tls, Trust};
 
-/// How long a connection may take to be made.
-const CONNECT_WAIT: Duration = Duration::from_secs(4);
 /// When a silent connection is looked at, and how long what was sent may stay unanswered: a database that vanished
 /// without a word is noticed within a request's time.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
@@ -21,7 +20,7 @@ const UNANSWERED_MAX: Duration = Duration::from_secs(10);
 /// A database: where it is, who we are there, and how far its certificate is trusted.
 ///
 /// The URL is that of PostgreSQL's own tools, `postgres://user:password@host:port/database?sslmode=…`. Several hosts
-/// may be given, separated by commas, and `target_session_attrs=read-write` finds the primary among them.
+/// may be given, separated by commas: the one that takes writes is found among them, again after each fail-over.
 ///
 /// ```
 /// use tablerock_kv_postgres::Target;
@@ -32,7 +31,8 @@ const UNANSWERED_MAX: Duration = Duration::from_secs(10);
 /// ```
 #[derive(Clone)]
 pub struct Target {
-    pub(crate) config: Arc<Config>,
+    config: Arc<Config>,
+    pub(crate) hosts: Arc<Hosts>,
     pub(crate) tls: Tls,
 }
 
@@ -45,10 +45,11 @@ impl Target {
         let (plain, trust) = take_trust(url)?;
         let mut config = Config::from_str(&plain)
             .map_err(|error| Error::invalid(format!("the database's URL cannot be read: {error}")))?;
-        if config.get_hosts().is_empty() {
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             return Err(Error::invalid("the database's URL names no host"));
         }
-        config.connect_timeout(CONNECT_WAIT).keepalives(true).keepalives_idle(KEEPALIVE_IDLE);
+        check_counts(&config)?;
+        config.keepalives(true).keepalives_idle(KEEPALIVE_IDLE);
         config.tcp_user_timeout(UNANSWERED_MAX);
         if config.get_application_name().is_none() {
             config.application_name("tablerock");
@@ -56,8 +57,17 @@ impl Target {
         if matches!(trust, Trust::Authority { .. }) {
             config.ssl_mode(SslMode::Require);
         }
-        Ok(Self { tls: Tls::new(&trust)?, config: Arc::new(config) })
+        Ok(Self { tls: Tls::new(&trust)?, hosts: Arc::new(Hosts::of(&config)), config: Arc::new(config) })
     }
+}
+
+/// Ports and addresses are one for all hosts or one for each.
+fn check_counts(config: &Config) -> Result<()> {
+    let (hosts, addresses, ports) = (config.get_hosts().len(), config.get_hostaddrs().len(), config.get_ports().len());
+    if hosts > 0 && addresses > 0 && hosts != addresses || ports > 1 && ports != hosts.max(addresses) {
+        return Err(Error::invalid("the database's URL does not have a port, or an address, for each host"));
+    }
+    Ok(())
 }
 
 /// Takes `sslmode` and `sslrootcert` out of a URL as far as the driver does not know them.
@@ -109,13 +119,15 @@ fn decode(value: &str) -> Result<String> {
 /// The URL without its secrets.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hosts = self.config.get_hosts().iter().enumerate().map(|(index, host)| {
+        let (hosts, addresses) = (self.config.get_hosts(), self.config.get_hostaddrs());
+        let hosts = (0..hosts.len().max(addresses.len())).map(|index| {
             let ports = self.config.get_ports();
             let port = ports.get(index).or(ports.first()).copied().unwrap_or(5432);
-            match host {
-                Host::Tcp(name) => format!("{name}:{port}"),
+            match hosts.get(index) {
+                Some(Host::Tcp(name)) => format!("{name}:{port}"),
                 #[cfg(unix)]
-                Host::Unix(path) => format!("{}:{port}", path.display()),
+                Some(Host::Unix(path)) => format!("{}:{port}", path.display()),
+                None => format!("{}:{port}", addresses[index]),
             }
         });
         let user = self.config.get_user().map(|user| format!("{user}@")).unwrap_or_default();

@@ -67,7 +67,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for T
     type Error = io::Error;
 
     fn make_tls_connect(&mut self, host: &str) -> io::Result<Handshake> {
-        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+        // A socket in the file system and an address without a name have none. It is asked for only if the connection is
+        // to be encrypted.
+        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other);
         Ok(Handshake { connector: TlsConnector::from(self.config.clone()), name })
     }
 }
@@ -75,7 +77,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for T
 /// A connection about to be encrypted.
 pub(crate) struct Handshake {
     connector: TlsConnector,
-    name: ServerName<'static>,
+    name: io::Result<ServerName<'static>>,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Handshake {
@@ -84,7 +86,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Hands
     type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted<S>>> + Send>>;
 
     fn connect(self, stream: S) -> Self::Future {
-        Box::pin(async move { self.connector.connect(self.name, stream).await.map(Encrypted) })
+        Box::pin(async move { self.connector.connect(self.name?, stream).await.map(Encrypted) })
     }
 }
 

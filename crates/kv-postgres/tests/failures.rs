@@ -170,8 +170,8 @@ async fn reads_wait_neither_for_writers_nor_for_connections() {
     engine.commit(put("held", "1")).await.unwrap();
     let holder = hold_all_rows(&database).await;
     let writers = write_held(&engine, 2 * PATIENT.connections_max);
-    // All connections but the one for reads.
-    wait_until_blocked(&holder, PATIENT.connections_max - 1).await;
+    // All connections but the one for reads and the one that looks how the database is.
+    wait_until_blocked(&holder, PATIENT.connections_max - 2).await;
     let reads = (0..500).map(|_| engine.get(b"p", b"held"));
     let started = Instant::now();
     for value in futures_util::future::join_all(reads).await {
@@ -180,12 +180,138 @@ async fn reads_wait_neither_for_writers_nor_for_connections() {
     assert!(started.elapsed() < PATIENT.connection_wait, "{:?}", started.elapsed());
     let ours =
         "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
-    holder.batch_execute("SELECT pg_stat_clear_snapshot()").await.unwrap();
-    assert_eq!(count_of(&holder, ours).await, PATIENT.connections_max as i64);
+    let (give_up, mut connections) = (Instant::now() + Duration::from_secs(3), 0);
+    while connections < PATIENT.connections_max as i64 && Instant::now() < give_up {
+        holder.batch_execute("SELECT pg_stat_clear_snapshot()").await.unwrap();
+        connections = count_of(&holder, ours).await;
+    }
+    assert_eq!(connections, PATIENT.connections_max as i64, "all that it may have, and no more");
     holder.batch_execute("ROLLBACK").await.unwrap();
     for writer in writers {
         let _ = writer.await.unwrap();
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_goes_away_takes_its_statement_along_and_not_the_next_ones_time() {
+    let database = DatabaseServer::start();
+    let engine = open(&database, PostgresOptions { connections_max: 3, ..PATIENT }).await;
+    engine.commit(put("held", "1")).await.unwrap();
+    let holder = hold_all_rows(&database).await;
+    let gone = tokio::time::timeout(Duration::from_millis(300), engine.commit(put("held", "2"))).await;
+    assert!(gone.is_err(), "the row is held");
+    // The other of two connections is free, and each read finds it.
+    for _ in 0..4 {
+        let read = tokio::time::timeout(Duration::from_secs(1), engine.get(b"p", b"held")).await;
+        assert_eq!(read.expect("nobody waits behind it").unwrap().as_deref(), Some(&b"1"[..]));
+    }
+    holder.batch_execute("ROLLBACK").await.unwrap();
+    engine.commit(put("held", "3")).await.unwrap();
+}
+
+/// The second of the connections that reads share is made when it is needed, and nobody fails if it cannot be.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reads_go_on_over_the_connections_that_are_there() {
+    let database = DatabaseServer::start();
+    let engine = open(&database, PostgresOptions { connections_max: 16, ..PATIENT }).await;
+    engine.commit(put("k", "1")).await.unwrap();
+    assert!(engine.get(b"p", b"k").await.unwrap().is_some());
+    // What the keeper has is there as well by then.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    database.run("UPDATE pg_database SET datallowconn = false WHERE datname = 'postgres'");
+    let reads = (0..500).map(|_| engine.get(b"p", b"k"));
+    for value in futures_util::future::join_all(reads).await {
+        assert_eq!(value.unwrap().as_deref(), Some(&b"1"[..]));
+    }
+    assert_eq!(engine.health(), Health::Healthy);
+}
+
+/// Who looks for records and finds none may still meet them when it inserts its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_those_who_insert_the_same_records_together_one_succeeds() {
+    let database = DatabaseServer::start();
+    let engine = open(&database, PostgresOptions { connections_max: 16, ..PATIENT }).await;
+    for round in 0..20 {
+        let insert = |engine: Arc<PostgresEngine>, writer: u32| async move {
+            let keys = ["one", "two"].map(|key| Bytes::from(format!("{key}-{round}")));
+            let value = Some(Bytes::from(format!("{writer}")));
+            let writes = keys.iter().map(|key| (key.clone(), value.clone())).collect();
+            let expected = keys.iter().map(|key| (key.clone(), None)).collect();
+            engine.commit(Commit { partition: Bytes::from_static(b"p"), expected, writes }).await
+        };
+        let writers: Vec<_> = (0..10).map(|writer| tokio::spawn(insert(engine.clone(), writer))).collect();
+        let mut winners = vec![];
+        for (writer, outcome) in futures_util::future::join_all(writers).await.into_iter().enumerate() {
+            match outcome.unwrap() {
+                Ok(()) => winners.push(Bytes::from(format!("{writer}"))),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Conflict, "{error}"),
+            }
+        }
+        assert_eq!(winners.len(), 1, "{winners:?}");
+        for key in ["one", "two"] {
+            let found = engine.get(b"p", format!("{key}-{round}").as_bytes()).await.unwrap();
+            assert_eq!(found.as_ref(), winners.first());
+        }
+    }
+}
+
+/// A database of stricter isolation has reads give way as well.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reads_that_have_to_give_way_are_run_again() {
+    for connections_max in [3, 16] {
+        let database = DatabaseServer::start();
+        let engine = open(&database, PostgresOptions { connections_max, ..PATIENT }).await;
+        engine.commit(put("k", "1")).await.unwrap();
+        assert_eq!(engine.get(b"p", b"k").await.unwrap().as_deref(), Some(&b"1"[..]));
+        // Every second look at the records is refused.
+        database.run(
+            "SET search_path = failures; CREATE SEQUENCE looks; \
+             CREATE FUNCTION gives_way() RETURNS bool VOLATILE LANGUAGE plpgsql AS $$ BEGIN \
+             IF nextval('failures.looks') % 2 = 1 THEN RAISE SQLSTATE '40001'; END IF; RETURN true; END $$; \
+             ALTER TABLE tablerock_records RENAME TO hidden; \
+             CREATE VIEW tablerock_records AS SELECT * FROM hidden WHERE gives_way()",
+        );
+        for _ in 0..6 {
+            assert_eq!(engine.get(b"p", b"k").await.unwrap().as_deref(), Some(&b"1"[..]));
+            let keys = [bytes("k"), bytes("other")];
+            assert_eq!(engine.read_newest(b"p", &keys).await.unwrap()[0].as_deref(), Some(&b"1"[..]));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dropped_range_is_swept_by_another_when_its_sweeper_died() {
+    let database = DatabaseServer::start();
+    let hasty = PostgresOptions { sweep_delay: Duration::ZERO, sweep_pause: Duration::from_millis(50), ..PATIENT };
+    let lazy = PostgresOptions { sweep_pause: Duration::from_secs(600), ..hasty };
+    let engine = open(&database, lazy).await;
+    for batch in 0..20 {
+        let writes = (0..1_000).map(|row| (Bytes::from(format!("{batch}-{row:05}")), Some(Bytes::from_static(b"v"))));
+        let commit = Commit { partition: Bytes::from_static(b"gone"), expected: vec![], writes: writes.collect() };
+        engine.commit(commit).await.unwrap();
+    }
+    engine.drop_range(tablerock_kv::Range::partition(b"gone")).await.unwrap();
+    let rows = || database.run("SELECT count(*) FROM failures.tablerock_records").trim().parse::<u64>().unwrap();
+    let drops = || database.run("SELECT count(*) FROM failures.tablerock_drops").trim().to_owned();
+
+    // One begins, and dies in the middle.
+    let first = open(&database, hasty).await;
+    while rows() == 20_000 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    drop(first);
+    let left = rows();
+    assert!(left > 0 && drops() == "1", "{left} rows are left");
+    let second = open(&database, hasty).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(rows() + 500 >= left, "it is claimed, for a while");
+    database.run("UPDATE failures.tablerock_drops SET claimed_until = now()");
+    let give_up = Instant::now() + Duration::from_secs(20);
+    while rows() > 0 || drops() != "0" {
+        assert!(Instant::now() < give_up, "{} rows and {} drops after 20 s", rows(), drops());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    second.close().await.unwrap();
 }
 
 #[tokio::test]

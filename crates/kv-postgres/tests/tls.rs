@@ -58,3 +58,18 @@ async fn encryption_is_used_and_an_authority_is_asked_where_one_is_named() {
         assert!(error.contains("cannot be reached"), "{terms}: {error}");
     }
 }
+
+#[tokio::test]
+async fn a_socket_in_the_file_system_and_an_address_without_a_name_need_no_certificate() {
+    let (database, directory) = DatabaseServer::start_with_socket();
+    let directory = directory.display().to_string().replace('/', "%2F");
+    let port = database.port();
+    for terms in ["", "sslmode=disable", "sslmode=prefer"] {
+        open(&database, &directory, terms).await.unwrap_or_else(|error| panic!("{terms}: {error}"));
+        let url = format!("postgres://tablerock@/postgres?hostaddr=127.0.0.1&port={port}&{terms}");
+        let engine = PostgresEngine::open(Target::parse(&url).unwrap(), HASTY).await.unwrap();
+        assert_eq!(engine.get(b"p", b"k").await.unwrap(), None);
+    }
+    let error = open(&database, &directory, "sslmode=require").await.expect_err("it is not encrypted");
+    assert!(error.contains("cannot be reached"), "{error}");
+}

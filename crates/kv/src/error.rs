@@ -13,6 +13,8 @@ pub enum ErrorKind {
     Unavailable,
     /// The call cannot succeed as it is: fix it.
     Invalid,
+    /// A partition and key are longer than this engine can store: tell whoever chose them.
+    TooLong,
     /// Stored data is not what was written: stop.
     Corrupt,
     /// A bug of ours.

@@ -34,6 +34,8 @@ pub enum Fault {
     FailAfter(Error),
     /// The call goes through, later.
     Delay(Duration),
+    /// The call fails, and a commit is still on its way: it is made when somebody [delivers](FaultEngine::deliver) it.
+    Strand(Error),
 }
 
 /// Wraps an engine and follows a script. Without one it changes nothing.
@@ -67,6 +69,7 @@ struct State {
     always: HashMap<Call, Fault>,
     calls: HashMap<Call, usize>,
     records_scanned: usize,
+    stranded: Vec<Commit>,
     health: Option<Health>,
 }
 
@@ -100,10 +103,24 @@ impl FaultEngine {
         self.state.lock().records_scanned
     }
 
+    /// Makes the commits that were still on their way, in order, and says how each ended.
+    pub async fn deliver(&self) -> Vec<Result<()>> {
+        let stranded = std::mem::take(&mut self.state.lock().stranded);
+        let mut outcomes = Vec::with_capacity(stranded.len());
+        for commit in stranded {
+            outcomes.push(self.inner.commit(commit).await);
+        }
+        outcomes
+    }
+
     async fn apply<T>(&self, call: Call, act: impl Future<Output = Result<T>> + Send) -> Result<T> {
-        match self.next(call) {
+        self.follow(self.next(call), act).await
+    }
+
+    async fn follow<T>(&self, fault: Fault, act: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        match fault {
             Fault::Pass => act.await,
-            Fault::Fail(error) => Err(error),
+            Fault::Fail(error) | Fault::Strand(error) => Err(error),
             Fault::FailAfter(error) => act.await.and(Err(error)),
             Fault::Delay(delay) => {
                 tokio::time::sleep(delay).await;
@@ -141,7 +158,13 @@ impl Engine for FaultEngine {
     }
 
     async fn commit(&self, commit: Commit) -> Result<()> {
-        self.apply(Call::Commit, self.inner.commit(commit)).await
+        match self.next(Call::Commit) {
+            Fault::Strand(error) => {
+                self.state.lock().stranded.push(commit);
+                Err(error)
+            }
+            fault => self.follow(fault, self.inner.commit(commit)).await,
+        }
     }
 
     async fn drop_range(&self, range: Range) -> Result<()> {

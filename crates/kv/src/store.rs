@@ -162,9 +162,17 @@ impl Store {
         let mut turn = None;
         for attempt in 1..=ATTEMPTS_MAX {
             let values = match seen.take() {
-                Some(values) => values,
-                None if keys.is_empty() => vec![],
-                None => self.engine.read_newest(&partition, keys).await?,
+                Some(values) => Ok(values),
+                None if keys.is_empty() => Ok(vec![]),
+                None => self.engine.read_newest(&partition, keys).await,
+            };
+            let values = match values {
+                // A read that the engine had give way to others is as good as a commit that met them.
+                Err(error) if error.kind() == ErrorKind::Conflict => {
+                    self.give_way(&partition, &mut turn, attempt).await;
+                    continue;
+                }
+                values => values?,
             };
             let mut transaction = Transaction::new(keys, values);
             let decision = decide(&mut transaction);
@@ -175,16 +183,26 @@ impl Store {
             match self.engine.commit(commit).await {
                 Ok(()) => return decision,
                 Err(error) if error.kind() == ErrorKind::Conflict => {
-                    if turn.is_none() {
-                        turn = self.wait_for_turn(&partition).await;
-                    }
-                    self.pause(attempt).await;
+                    self.give_way(&partition, &mut turn, attempt).await;
                 }
                 Err(error) => return Err(error.into()),
             }
         }
         let message = format!("the partition is too busy: {ATTEMPTS_MAX} attempts met a conflict; retry later");
         Err(Error::unavailable(message).into())
+    }
+
+    /// After a conflict: takes a turn on the partition, for as long as `turn` lives, and lets the others finish.
+    async fn give_way<'a>(
+        &'a self,
+        partition: &[u8],
+        turn: &mut Option<tokio::sync::MutexGuard<'a, ()>>,
+        attempt: u32,
+    ) {
+        if turn.is_none() {
+            *turn = self.wait_for_turn(partition).await;
+        }
+        self.pause(attempt).await;
     }
 
     /// Waits until no other transaction of this process tries again on the partition.

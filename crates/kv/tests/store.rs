@@ -41,6 +41,16 @@ async fn conflicts_are_retried_and_the_last_decision_counts() {
 }
 
 #[tokio::test]
+async fn a_read_that_had_to_give_way_is_retried_as_a_commit_is() {
+    let (engine, store) = store();
+    engine.script(Call::ReadNewest, conflicts(3));
+    assert_eq!(put(&store).await.unwrap(), 1);
+    assert_eq!(engine.calls(Call::ReadNewest), 4);
+    engine.always(Call::ReadNewest, Fault::Fail(Error::conflict("scripted")));
+    assert_eq!(put(&store).await.unwrap_err().kind(), ErrorKind::Unavailable);
+}
+
+#[tokio::test]
 async fn retries_have_a_bound() {
     let (engine, store) = store();
     engine.always(Call::Commit, Fault::Fail(Error::conflict("scripted")));

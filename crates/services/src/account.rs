@@ -1,6 +1,7 @@
 //! An account's settings for each of its services: logging, metrics, CORS, and what blobs have beside these.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tablerock_kv::{Bytes, Clock, Store};
 use tablerock_protocol::xml::{ServiceProperties, ServicePropertiesUpdate};
@@ -26,8 +27,8 @@ impl AccountService {
     }
 
     /// Work that one of the servers does which share these settings.
-    pub(crate) fn duty(&self, clock: Arc<dyn Clock>, key: &'static [u8]) -> Duty {
-        Duty::new(self.store.clone(), clock, key)
+    pub(crate) fn duty(&self, clock: Arc<dyn Clock>, key: impl Into<Bytes>, period: Duration) -> Duty {
+        Duty::new(self.store.clone(), clock, key, period)
     }
 
     pub async fn service_properties(&self, account: &str, service: Service) -> Result<ServiceProperties> {

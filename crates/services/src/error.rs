@@ -32,6 +32,11 @@ impl Error {
                     tracing::warn!(%error, "the store refused a request");
                     ErrorCode::ServerBusy.into()
                 }
+                // Not every engine takes all keys that the service allows, and to try again is no use.
+                kv::ErrorKind::TooLong => {
+                    tracing::debug!(%error, "the store cannot hold a key");
+                    ErrorCode::KeyValueTooLarge.into()
+                }
                 kv::ErrorKind::Invalid | kv::ErrorKind::Corrupt | kv::ErrorKind::Internal => {
                     tracing::error!(%error, "the store failed");
                     ErrorCode::InternalError.into()

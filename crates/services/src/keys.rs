@@ -17,9 +17,15 @@ pub const TIMESTAMP_CEILING: &[u8] = b"timestamp-ceiling";
 pub const NEXT_TABLE_ID: &[u8] = b"next-table-id";
 
 /// Work in the background that one of the servers does which share a store.
+pub const TABLE_SWEEP_DUTY: &[u8] = b"duty/table-sweep";
 pub const QUEUE_SWEEP_DUTY: &[u8] = b"duty/queue-sweep";
 pub const BLOB_SWEEP_DUTY: &[u8] = b"duty/blob-sweep";
 pub const RETENTION_DUTY: &[u8] = b"duty/analytics-retention";
+
+/// The key of the turn to add to an account's metrics of a service.
+pub fn metrics_turn_key(service: Service, account: &str) -> Bytes {
+    [b"duty/metrics/", service.name().as_bytes(), b"/", account.as_bytes()].concat().into()
+}
 
 /// The key of a lane's ceiling, where servers share a store and each has a lane of timestamps.
 pub fn timestamp_lane_key(ceiling_key: &[u8], lane: u8) -> Bytes {

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use support::*;
-use tablerock_kv::{Dice, ManualClock, MemoryEngine, Store};
+use tablerock_kv::fault::{Call, Fault};
+use tablerock_kv::{Dice, Error as KvError, FaultEngine, ManualClock, MemoryEngine, Store};
 use tablerock_protocol::analytics::{Authentication, RequestKind, RequestStatus};
 use tablerock_protocol::xml::{AnalyticsVersion, ServicePropertiesUpdate};
 use tablerock_protocol::{DateTime, Service, ServiceVersion, Value};
@@ -307,6 +308,52 @@ async fn two_servers() -> [World; 2] {
     let clock = Arc::new(ManualClock::at(start.ticks()));
     let store = Store::new(Arc::new(MemoryEngine::shared()));
     [World::on(store.clone(), clock.clone()).await, World::on(store, clock).await]
+}
+
+/// A connection that breaks during a commit leaves open whether it was made. Each commit of a round has that in turn.
+#[tokio::test(start_paused = true)]
+async fn counts_whose_write_has_no_known_outcome_are_there_once() {
+    let lost = || KvError::unavailable("the connection broke");
+    for fault in [Fault::FailAfter(lost()), Fault::Fail(lost()), Fault::Strand(lost())] {
+        for is_shared in [false, true] {
+            for passes in 0..24 {
+                let requests = requests_after_fault(is_shared, passes, fault.clone()).await;
+                let expected = if is_shared { 2.0 } else { 1.0 };
+                assert_eq!(requests, expected, "{fault:?} after {passes} commits, shared: {is_shared}");
+            }
+        }
+    }
+}
+
+/// How many requests an hour shows in which each server had one, and the first met a fault when it wrote that.
+async fn requests_after_fault(is_shared: bool, passes: usize, fault: Fault) -> f64 {
+    let memory = if is_shared { MemoryEngine::shared() } else { MemoryEngine::new() };
+    let engine = Arc::new(FaultEngine::new(Arc::new(memory)));
+    let store = Store::new(engine.clone());
+    let start = DateTime::parse("2026-07-31T17:58:30").unwrap();
+    let clock = Arc::new(ManualClock::at(start.ticks()));
+    let mut worlds = vec![World::on(store.clone(), clock.clone()).await];
+    if is_shared {
+        worlds.push(World::on(store, clock.clone()).await);
+    }
+    worlds[0].set(&metrics("HourMetrics", false)).await;
+    for world in &worlds {
+        world.pass(Duration::from_secs(10)).await;
+        world.count(0, RequestStatus::Success, 10);
+    }
+    clock.advance(HOUR);
+    engine.script(Call::Commit, std::iter::repeat_n(Fault::Pass, passes).chain([fault]));
+    for _ in 0..5 {
+        for world in &worlds {
+            world.analytics.write(&world.tables, &world.blobs).await;
+        }
+        // A turn that could not be given back runs out.
+        clock.advance(Duration::from_secs(100));
+    }
+    engine.deliver().await;
+    let rows = worlds[0].rows(HOURS).await;
+    let row = rows.iter().find(|row| row.partition_key == "20260731T1700" && row.row_key == "user;All");
+    number(row.expect("the hour is written"), "TotalRequests")
 }
 
 #[tokio::test]

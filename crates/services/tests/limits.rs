@@ -2,7 +2,11 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use support::*;
+use tablerock_kv::fault::{Call, Fault};
+use tablerock_kv::{Error, ErrorKind, FaultEngine, MemoryEngine, Store};
 use tablerock_protocol::entity::{keys_size, property_size};
 use tablerock_protocol::{ErrorCode, Value, limits};
 use tablerock_services::table::{Change, Properties};
@@ -52,4 +56,15 @@ async fn an_entity_passes_at_one_mebibyte_and_fails_one_byte_above() {
     assert_eq!(code(apply_one(&service, above).await), ErrorCode::EntityTooLarge);
     let grown = apply_one(&service, operation("p", "r", merge(properties(&[("b", Value::Boolean(true))])))).await;
     assert_eq!(code(grown), ErrorCode::EntityTooLarge);
+}
+
+/// Not every engine can index all that the service allows. A client that is told to try again would do so for ever.
+#[tokio::test]
+async fn a_key_that_the_store_cannot_hold_is_refused_as_too_large() {
+    let engine = Arc::new(FaultEngine::new(Arc::new(MemoryEngine::new())));
+    let service = service_on(&Store::new(engine.clone()), manual_clock()).await;
+    let too_long = Error::new(ErrorKind::TooLong, "longer than the database can index");
+    engine.script(Call::Commit, [Fault::Fail(too_long)]);
+    let refused = apply_one(&service, insert("p", "r", 0)).await.unwrap_err().into_service_error();
+    assert_eq!((refused.code, refused.status), (ErrorCode::KeyValueTooLarge, 400));
 }

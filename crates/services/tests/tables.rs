@@ -52,19 +52,19 @@ async fn tables_are_listed_in_order_by_pages_and_by_filter() {
 }
 
 #[tokio::test]
-async fn a_deletion_cut_short_is_finished_at_the_next_start() {
+async fn a_deletion_cut_short_is_one_and_is_finished_later() {
     let engine = Arc::new(FaultEngine::new(Arc::new(MemoryEngine::new())));
     let store = Store::new(engine.clone());
     let service = service_on(&store, manual_clock()).await;
     apply_one(&service, insert("p", "r", 0)).await.unwrap();
     engine.script(Call::DropRange, [Fault::Fail(Error::unavailable("killed here"))]);
-    assert_eq!(code(service.delete_table(ACCOUNT, TABLE).await), ErrorCode::ServerBusy);
+    service.delete_table(ACCOUNT, TABLE).await.expect("nobody can reach it any more");
     assert_eq!(code(service.query_table(ACCOUNT, TABLE).await), ErrorCode::ResourceNotFound);
 
     let everything = ScanLimits { records_max: 1000, bytes_max: 1 << 20, deadline: None };
     let entities = async || store.scan(&Range::partitions(b"e"), everything).await.unwrap().records.len();
     assert_eq!(entities().await, 1, "the entity is still stored");
-    service.finish_drops(ACCOUNT).await.unwrap();
+    service.sweep_if_ours(&[ACCOUNT.to_owned()]).await.unwrap();
     assert_eq!(entities().await, 0);
     let directory = store.scan(&Range::partitions(b"d"), everything).await.unwrap().records;
     assert!(directory.is_empty(), "the note is gone too: {directory:?}");

@@ -12,10 +12,12 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use database::DatabaseServer;
-use tablerock_protocol::DateTime;
+use tablerock_kv::{Clock as _, SystemClock};
 use tablerock_protocol::signing::{
-    AccountKey, AccountPermissions, AccountSasTerms, SignedResourceTypes, SignedServices,
+    AccountKey, AccountPermissions, AccountSasTerms, BlobSasTerms, HeaderRequestParts, QueueSasTerms, SharedKeyScheme,
+    SignedResourceTypes, SignedServices, TableRequestParts, TableSasTerms,
 };
+use tablerock_protocol::{ContainerName, DateTime, QueryString, QueueName, ServiceVersion};
 
 const ACCOUNT: &str = "acct";
 const KEY: &str = "a2V5";
@@ -57,11 +59,22 @@ impl Server {
 
     /// Sends a request with an account's signature that allows everything.
     fn ask(&self, service: &str, method: &str, target: &str, headers: &str, body: &str) -> Answer {
+        self.ask_with(&token(), service, method, target, headers, body)
+    }
+
+    /// Sends a request with this signature.
+    fn ask_with(&self, token: &str, service: &str, method: &str, target: &str, headers: &str, body: &str) -> Answer {
         let line = self.banner.iter().find(|line| line.contains(&format!("{service} service"))).expect(service);
         let address = line.rsplit("//").next().expect("the line ends in an address");
         let mut stream = TcpStream::connect(address).expect("the server listens");
-        let separator = if target.contains('?') { '&' } else { '?' };
-        let (token, length) = (token(), body.len());
+        let separator = if token.is_empty() {
+            ""
+        } else if target.contains('?') {
+            "&"
+        } else {
+            "?"
+        };
+        let length = body.len();
         let head = format!("{method} /{ACCOUNT}{target}{separator}{token} HTTP/1.1\r\nHost: x\r\nConnection: close");
         let text = format!("{head}\r\nx-ms-version: 2021-12-02\r\nContent-Length: {length}\r\n{headers}\r\n{body}");
         stream.write_all(text.as_bytes()).expect("the server reads");
@@ -69,6 +82,42 @@ impl Server {
         stream.read_to_string(&mut answer).expect("the server answers in text");
         let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
         Answer { head: head.to_owned(), body: body.to_owned() }
+    }
+
+    /// Sets stored access policies, which only the account's key may do.
+    fn set_policies(&self, service: &str, target: &str, policies: &str) -> Answer {
+        let date = DateTime::from_ticks(SystemClock.ticks()).to_http_date();
+        let (path, query) = target.split_once('?').expect("a query");
+        let (path, query) = (format!("/{ACCOUNT}{path}"), QueryString::parse(query).unwrap());
+        let key = AccountKey::parse(KEY).unwrap();
+        let authorization = if service == TABLE {
+            let (content_md5, content_type, comp) = ("", "", query.value("comp"));
+            let parts = TableRequestParts {
+                method: "PUT",
+                content_md5,
+                content_type,
+                date: &date,
+                account: ACCOUNT,
+                path: &path,
+                comp,
+            };
+            parts.authorization(SharedKeyScheme::SharedKey, &key)
+        } else {
+            let length = policies.len().to_string();
+            let headers = [("content-length", &length[..]), ("x-ms-date", &date[..]), ("x-ms-version", "2021-12-02")];
+            let version: ServiceVersion = "2021-12-02".parse().unwrap();
+            let parts = HeaderRequestParts {
+                method: "PUT",
+                account: ACCOUNT,
+                path: &path,
+                query: &query,
+                headers: &headers,
+                version,
+            };
+            parts.authorization(SharedKeyScheme::SharedKey, &key)
+        };
+        let headers = format!("x-ms-date: {date}\r\nAuthorization: {authorization}\r\n");
+        self.ask_with("", service, "PUT", target, &headers, policies)
     }
 
     fn health(&self) -> String {
@@ -249,6 +298,127 @@ fn a_lease_holds_against_all_servers() {
     let with_lease = format!("{put}x-ms-lease-id: {lease}\r\n");
     assert_eq!(servers[0].ask(BLOB, "PUT", "/box/blob", &with_lease, "other").status(), "201");
     assert_eq!(servers[1].ask(BLOB, "GET", "/box/blob", "", "").body, "other");
+}
+
+/// What is revoked through one server is revoked.
+#[test]
+fn a_policy_that_one_server_takes_back_is_refused_by_all() {
+    let servers = Server::three("policies");
+    assert_eq!(servers[0].create_table("People").status(), "201");
+    assert_eq!(servers[0].insert("People", ["p", "r"]).status(), "201");
+    assert_eq!(servers[0].ask(QUEUE, "PUT", "/jobs", "", "").status(), "201");
+    assert_eq!(servers[0].ask(BLOB, "PUT", "/box?restype=container", "", "").status(), "201");
+    let put = "x-ms-blob-type: BlockBlob\r\n";
+    assert_eq!(servers[0].ask(BLOB, "PUT", "/box/blob", put, "content").status(), "201");
+
+    let key = AccountKey::parse(KEY).unwrap();
+    let table = TableSasTerms::from_policy("People", "p").sign(ACCOUNT, &key).unwrap().to_query();
+    let queue = QueueSasTerms::from_policy(QueueName::parse("jobs").unwrap(), "p").sign(ACCOUNT, &key).unwrap();
+    let blob = BlobSasTerms::from_policy(ContainerName::parse("box").unwrap(), "p").sign(ACCOUNT, &key).unwrap();
+    let (queue, blob) = (queue.to_query(), blob.to_query());
+    let of_each = [
+        (TABLE, "/People?comp=acl", "/People(PartitionKey='p',RowKey='r')", PLAIN, &table),
+        (QUEUE, "/jobs?comp=acl", "/jobs/messages?peekonly=true", "", &queue),
+        (BLOB, "/box?restype=container&comp=acl", "/box/blob", "", &blob),
+    ];
+    for round in 0..6 {
+        let [one, other] = [0, 1].map(|at| &servers[(round + at) % 3]);
+        for (service, acl, path, headers, token) in of_each {
+            let policy = "<SignedIdentifiers><SignedIdentifier><Id>p</Id><AccessPolicy><Expiry>2999-01-01T00:00:00Z</Expiry>\
+                          <Permission>r</Permission></AccessPolicy></SignedIdentifier></SignedIdentifiers>";
+            let given = one.set_policies(service, acl, policy);
+            assert!(given.status().starts_with("20"), "{}{}", given.head, given.body);
+            for server in &servers {
+                let seen = server.ask_with(token, service, "GET", path, headers, "");
+                assert_eq!(seen.status(), "200", "{service}: {}", seen.body);
+            }
+            let taken = other.set_policies(service, acl, "<SignedIdentifiers />");
+            assert!(taken.status().starts_with("20"), "{}{}", taken.head, taken.body);
+            for server in &servers {
+                let refused = server.ask_with(token, service, "GET", path, headers, "");
+                assert_eq!(refused.status(), "403", "{service}: {}", refused.body);
+            }
+        }
+    }
+}
+
+/// PostgreSQL cannot index all keys that the service allows. SDKs try again what is answered with a 5xx.
+#[test]
+fn a_key_that_the_database_cannot_index_is_the_clients_fault() {
+    let server = Server::start("long_keys");
+    assert_eq!(server.create_table("People").status(), "201");
+    // Characters of three bytes, in no order that could be compressed.
+    let mut state = 7_u64;
+    let mut text = |length: usize| -> String {
+        let characters = (0..length).map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            char::from_u32(0x4e00 + (state >> 40) as u32 % 0x5000).unwrap()
+        });
+        characters.collect()
+    };
+    let (partition, row) = (text(500), text(500));
+    let refused = server.insert("People", [&partition, &row]);
+    assert_eq!(refused.status(), "400", "{}", refused.body);
+    assert!(refused.body.contains("KeyValueTooLarge"), "{}", refused.body);
+    assert_eq!(server.insert("People", [&text(200), &text(200)]).status(), "201");
+
+    assert_eq!(server.ask(BLOB, "PUT", "/box?restype=container", "", "").status(), "201");
+    let name: String = text(1_000).bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let refused = server.ask(BLOB, "PUT", &format!("/box/{name}"), "x-ms-blob-type: BlockBlob\r\n", "content");
+    assert_eq!(refused.status(), "400", "{}", refused.body);
+    assert!(refused.body.contains("OutOfRangeInput"), "{}", refused.body);
+}
+
+/// Somebody else's transaction keeps rows, or the whole table, for longer than a request has.
+#[test]
+fn a_slow_database_is_told_within_a_requests_time() {
+    let database = DatabaseServer::start();
+    let server = Server::start_on(&database, "slow");
+    assert_eq!(server.create_table("People").status(), "201");
+    assert_eq!(server.insert("People", ["p", "r"]).status(), "201");
+    assert_eq!(server.ask(QUEUE, "PUT", "/jobs", "", "").status(), "201");
+    let message = "<QueueMessage><MessageText>x</MessageText></QueueMessage>";
+    assert_eq!(server.ask(QUEUE, "POST", "/jobs/messages", "", message).status(), "201");
+    assert_eq!(server.ask(BLOB, "PUT", "/box?restype=container", "", "").status(), "201");
+    let put = "x-ms-blob-type: BlockBlob\r\n";
+    assert_eq!(server.ask(BLOB, "PUT", "/box/blob", put, "content").status(), "201");
+    let requests = [
+        (TABLE, "PUT", "/People(PartitionKey='p',RowKey='r')", JSON, r#"{"Value":1}"#),
+        (QUEUE, "GET", "/jobs/messages", "", ""),
+        (BLOB, "PUT", "/box/blob", put, "other"),
+    ];
+    let reads = [
+        (TABLE, "GET", "/People()", PLAIN, ""),
+        (QUEUE, "GET", "/jobs?comp=metadata", "", ""),
+        (BLOB, "GET", "/box/blob", "", ""),
+    ];
+    let rows = ("SELECT 1 FROM slow.tablerock_records FOR UPDATE", requests.to_vec());
+    let all = ("LOCK TABLE slow.tablerock_records", [requests, reads].concat());
+    for (sql, requests) in [rows, all] {
+        let held = database.hold(sql);
+        std::thread::scope(|scope| {
+            for (service, method, path, headers, body) in requests {
+                let server = &server;
+                scope.spawn(move || {
+                    let started = Instant::now();
+                    let refused = server.ask(service, method, path, headers, body);
+                    let told = (refused.status(), refused.body.contains("ServerBusy"));
+                    let is_timeout = refused.status() == "500" && refused.body.contains("OperationTimedOut");
+                    assert!(
+                        told == ("503", true) || is_timeout,
+                        "{service} {method}: {}{}",
+                        refused.head,
+                        refused.body
+                    );
+                    assert_eq!(refused.header("retry-after"), "1");
+                    assert!(started.elapsed() < Duration::from_secs(32), "{service} {method}: {:?}", started.elapsed());
+                });
+            }
+        });
+        drop(held);
+        let found = server.ask(TABLE, "PUT", "/People(PartitionKey='p',RowKey='r')", JSON, "{}");
+        assert_eq!(found.status(), "204", "{}", found.body);
+    }
 }
 
 #[test]

@@ -28,7 +28,8 @@ async fn connection_to_many_rows(schema: &str, is_analysed: bool) -> Connection 
         let commit = Commit { partition: Bytes::from(format!("p{partition:03}")), expected: vec![], writes };
         engine.commit(commit).await.unwrap();
     }
-    let connection = Connection::open(&target, &PostgresOptions::default()).await.unwrap();
+    let options = PostgresOptions::default();
+    let connection = Connection::open(&target, &options, options.connection_wait).await.unwrap();
     if is_analysed {
         connection.client.batch_execute("ANALYZE tablerock_records").await.unwrap();
     }

@@ -5,6 +5,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -56,12 +57,74 @@ impl DatabaseServer {
         })
     }
 
-    fn start_with(settings: impl FnOnce(&Self) -> String) -> Self {
+    /// One that can also be reached by a socket in the file system, in the directory that is returned with it.
+    pub fn start_with_socket() -> (Self, PathBuf) {
+        let server = Self::start_with(|server| format!("-c unix_socket_directories={}", server.directory.display()));
+        let directory = server.directory.clone();
+        (server, directory)
+    }
+
+    /// A standby of this one, which shows what it has received so far.
+    pub fn start_standby(&self) -> Self {
+        let mut standby = Self::in_new_directory();
+        let mut copy = standby.program("pg_basebackup");
+        let primary = format!("host=127.0.0.1 port={} user=tablerock", self.port);
+        copy.args(["--write-recovery-conf", "--no-sync", "--checkpoint=fast", "-d", &primary, "-D"]);
+        succeed(copy.arg(standby.data()));
+        standby.watch = Some(standby.start_watch());
+        standby.resume();
+        standby
+    }
+
+    /// Has every commit wait for a standby, and waits until there is one.
+    pub fn replicate_synchronously(&self) {
+        self.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
+        self.run("SELECT pg_reload_conf()");
+        let started = Instant::now();
+        while self.run("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'").trim() != "1" {
+            assert!(started.elapsed() < READY_WITHIN, "no standby came");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Makes a standby the primary.
+    pub fn promote(&self) {
+        succeed(self.program("pg_ctl").args(["promote", "--wait", "-D"]).arg(self.data()));
+    }
+
+    /// Stops all of its processes where they are: connections are taken, and nothing is ever answered.
+    pub fn freeze(&self) {
+        self.signal("STOP");
+    }
+
+    pub fn thaw(&self) {
+        self.signal("CONT");
+    }
+
+    /// The parent is stopped before its children are listed, so that it makes no more, and wakes last.
+    fn signal(&self, name: &str) {
+        let pid_file = std::fs::read_to_string(self.data().join("postmaster.pid")).expect("the server runs");
+        let parent = pid_file.lines().next().expect("the first line is the process").to_owned();
+        let send = |processes: &[String]| {
+            // One that has just ended is no failure.
+            let _ = Command::new("kill").arg(format!("-{name}")).args(processes).stderr(Stdio::null()).status();
+        };
+        send(std::slice::from_ref(&parent));
+        let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+        let children: Vec<String> = children.split_whitespace().map(str::to_owned).collect();
+        send(&children);
+    }
+
+    fn in_new_directory() -> Self {
         let directory = std::env::temp_dir().join(format!("tablerock-postgres-{}-{}", std::process::id(), free_port()));
         std::fs::create_dir_all(&directory).expect("a temporary directory can be made");
-        let mut server =
-            Self { bin: find_programs(), directory, port: free_port(), settings: String::new(), watch: None };
+        let server = Self { bin: find_programs(), directory, port: free_port(), settings: String::new(), watch: None };
         server.give_away(&server.directory);
+        server
+    }
+
+    fn start_with(settings: impl FnOnce(&Self) -> String) -> Self {
+        let mut server = Self::in_new_directory();
         server.settings = settings(&server);
         let data = server.data();
         let mut initdb = server.program("initdb");
@@ -124,12 +187,33 @@ impl DatabaseServer {
         format!("postgres://tablerock@127.0.0.1:{}/postgres?sslmode=disable&options={options}", self.port)
     }
 
+    /// The same, for the first of these servers that serves.
+    pub fn url_of_hosts(servers: &[&Self], schema: &str) -> String {
+        let hosts: Vec<String> = servers.iter().map(|server| format!("127.0.0.1:{}", server.port)).collect();
+        let options = format!("-c%20search_path%3D{schema}");
+        format!("postgres://tablerock@{}/postgres?sslmode=disable&options={options}", hosts.join(","))
+    }
+
     /// Runs SQL with the database's own tool, and gives what that prints.
     pub fn run(&self, sql: &str) -> String {
         let mut psql = self.program("psql");
         let address = format!("postgres://tablerock@127.0.0.1:{}/postgres", self.port);
         let output = succeed(psql.args(["-v", "ON_ERROR_STOP=1", "-At", "-c", sql]).arg(address));
         String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Runs SQL and keeps what it locks until the returned transaction is dropped.
+    pub fn hold(&self, sql: &str) -> HeldTransaction {
+        let mut psql = self.program("psql");
+        let address = format!("postgres://tablerock@127.0.0.1:{}/postgres", self.port);
+        psql.args(["-v", "ON_ERROR_STOP=1", "-At"]).arg(address);
+        let mut process =
+            psql.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the database's tool can be started");
+        let input = process.stdin.as_mut().expect("it is piped");
+        writeln!(input, "BEGIN;\n{sql};\n\\echo held").expect("it reads");
+        let mut lines = BufReader::new(process.stdout.take().expect("it is piped")).lines();
+        assert!(lines.any(|line| line.is_ok_and(|line| line == "held")), "{sql} failed");
+        HeldTransaction { process }
     }
 
     pub fn port(&self) -> u16 {
@@ -159,8 +243,25 @@ impl DatabaseServer {
 impl Drop for DatabaseServer {
     fn drop(&mut self) {
         let Some(mut watch) = self.watch.take() else { return };
+        // One that is frozen does not end. It may have been killed, too.
+        if self.data().join("postmaster.pid").exists() {
+            self.thaw();
+        }
         drop(watch.stdin.take());
         let _ = watch.wait();
+    }
+}
+
+/// A transaction that keeps its locks for as long as this lives.
+#[derive(Debug)]
+pub struct HeldTransaction {
+    process: Child,
+}
+
+impl Drop for HeldTransaction {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use tablerock_protocol::blob::{CONTENT_TYPE_DEFAULT, ContentHeaders, Digests, Md5, strong_etag};
 use tablerock_protocol::signing::ResponseHeaders;
-use tablerock_protocol::{DateTime, ServiceError};
+use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 use tablerock_services::Error;
 use tablerock_services::blob::{Blob, BlobKind, Lease, LeaseOutcome, LeaseState, state_of};
 
@@ -16,7 +16,11 @@ const TIER_DEFAULT: &str = "Hot";
 
 /// What the client hears of a failure.
 pub(super) fn refused(error: Error) -> ServiceError {
-    error.into_service_error()
+    match error.into_service_error() {
+        // What is too long for the store is the blob's name, which is no key to this service.
+        error if error.code == ErrorCode::KeyValueTooLarge => ErrorCode::OutOfRangeInput.into(),
+        error => error,
+    }
 }
 
 /// The two headers that say when something was changed.

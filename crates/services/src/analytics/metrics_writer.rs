@@ -1,9 +1,14 @@
 //! Counts of requests as rows of the metrics tables.
 //!
 //! A period ends when the clock shows another one; its rows are then written, `…;All` even if nothing was asked. A
-//! server that stops writes what it has of the period, and the next one adds to that; so do servers that share a store.
+//! server that stops writes what it has of the period, and the next one adds to that; so do servers that share a store,
+//! one after the other.
+//!
+//! What was added must not be added again when nobody knows whether it was. So a server keeps its turn until it does: the
+//! rows are then either as it saw them, or it was its own write that changed them.
 
 use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
 
 use tablerock_kv::TICKS_PER_SECOND;
 use tablerock_protocol::xml::MetricsLevel;
@@ -12,6 +17,7 @@ use tablerock_protocol::{DateTime, ErrorCode, EtagCondition, Filter, MetricsPeri
 use super::counters::{Counters, Tally};
 use super::counts::Counts;
 use super::watched::{Round, Settings, Watched};
+use crate::duty::Duty;
 use crate::table::{Change, EntityGroup, EntityOperation, EntityQuery};
 use crate::{Error, Result, TableService};
 
@@ -21,9 +27,17 @@ const WAITING_MAX: usize = 61;
 /// How often rows are added to before another server's additions make this wait for the next round.
 const ATTEMPTS_MAX: usize = 8;
 
+/// How often a server asks for its turn before it leaves it to the next round, and the pause between.
+const TURN_TRIES_MAX: usize = 20;
+const TURN_PAUSE: Duration = Duration::from_millis(50);
+
+/// The row that every period has.
+const ALL_ROW: &str = "user;All";
+
 /// The writer of one service's metrics.
 #[derive(Debug)]
 pub(super) struct MetricsWriter {
+    turn: Duty,
     hour: Running,
     minute: Running,
     waiting: VecDeque<Ended>,
@@ -43,6 +57,13 @@ struct Ended {
     period: MetricsPeriod,
     start: DateTime,
     rows: Vec<(String, Counts)>,
+    tried: Option<Tried>,
+}
+
+/// A write of which nobody knows whether it was made: the version that its first row had before, if there was one.
+#[derive(Debug, Clone, Copy)]
+struct Tried {
+    version: Option<DateTime>,
 }
 
 impl Running {
@@ -60,11 +81,11 @@ impl Running {
         let next = Self::new(self.period, round.now);
         let Self { period, start, tally } = std::mem::replace(self, next);
         let level = settings.metrics(period).level;
-        let mut rows = vec![("user;All".to_owned(), tally.user), ("system;All".to_owned(), tally.system)];
+        let mut rows = vec![(ALL_ROW.to_owned(), tally.user), ("system;All".to_owned(), tally.system)];
         if level == MetricsLevel::ServiceAndApis {
             rows.extend(tally.operations.into_iter().map(|(name, counts)| (format!("user;{name}"), counts)));
         }
-        (level != MetricsLevel::Off).then_some(Ended { period, start, rows })
+        (level != MetricsLevel::Off).then_some(Ended { period, start, rows, tried: None })
     }
 }
 
@@ -73,9 +94,9 @@ fn start_of(period: MetricsPeriod, time: DateTime) -> DateTime {
 }
 
 impl MetricsWriter {
-    pub(super) fn new(now: DateTime) -> Self {
+    pub(super) fn new(now: DateTime, turn: Duty) -> Self {
         let [hour, minute] = MetricsPeriod::ALL.map(|period| Running::new(period, now));
-        Self { hour, minute, waiting: VecDeque::new() }
+        Self { turn, hour, minute, waiting: VecDeque::new() }
     }
 
     /// Takes what was counted since the last round, and ends the periods that are over.
@@ -92,18 +113,33 @@ impl MetricsWriter {
     }
 
     pub(super) async fn write(&mut self, of: &Watched, round: &Round<'_>) -> Result<()> {
-        while let Some(ended) = self.waiting.front() {
+        if self.waiting.is_empty() || !self.has_turn().await? {
+            return Ok(());
+        }
+        while let Some(ended) = self.waiting.front_mut() {
             let table = MetricsTable { period: ended.period, service: of.service() };
+            // If that fails, the turn is kept.
             add_rows(round.tables, of.account(), table, ended).await?;
             round.count_own(Service::Table, 0);
             self.waiting.pop_front();
         }
-        Ok(())
+        Ok(self.turn.release().await?)
+    }
+
+    /// Waits for a while until no other server writes.
+    async fn has_turn(&self) -> Result<bool> {
+        for _ in 0..TURN_TRIES_MAX {
+            if self.turn.is_ours().await? {
+                return Ok(true);
+            }
+            tokio::time::sleep(TURN_PAUSE).await;
+        }
+        Ok(false)
     }
 }
 
-/// Adds to the rows that a period has. Another server may do the same, and then both read again.
-async fn add_rows(tables: &TableService, account: &str, table: MetricsTable, ended: &Ended) -> Result<()> {
+/// Adds to the rows that a period has. Their owner may change them meanwhile, and then they are read again.
+async fn add_rows(tables: &TableService, account: &str, table: MetricsTable, ended: &mut Ended) -> Result<()> {
     let mut attempts = 1;
     loop {
         match write_rows(tables, account, table, ended).await {
@@ -118,7 +154,7 @@ fn has_moved(code: ErrorCode) -> bool {
     matches!(code, EntityAlreadyExists | ResourceNotFound | UpdateConditionNotSatisfied)
 }
 
-async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, ended: &Ended) -> Result<()> {
+async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, ended: &mut Ended) -> Result<()> {
     let partition_key = MetricsPeriod::partition_key(ended.start);
     let name = table.name();
     let mut before = match rows_of(tables, account, name.as_str(), &partition_key).await {
@@ -128,6 +164,11 @@ async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, e
         }
         rows => rows?,
     };
+    let version = before.get(ALL_ROW).map(|(_, version)| *version);
+    if ended.tried.is_some_and(|tried| tried.version != version) {
+        // It was made after all.
+        return Ok(());
+    }
     let operations = ended.rows.iter().map(|(row_key, counts)| {
         let mut counts = *counts;
         let change = match before.remove(row_key) {
@@ -146,8 +187,10 @@ async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, e
         }
     });
     let group = EntityGroup::new(operations.collect())?;
-    tables.apply(account, &group).await?;
-    Ok(())
+    let applied = tables.apply(account, &group).await;
+    // One that still arrives finds other versions than it expects, as soon as this is tried again.
+    ended.tried = matches!(applied, Err(Error::Store(_))).then_some(Tried { version });
+    applied.map(drop)
 }
 
 /// The rows that a period has already, each with its version: this server or one before it stopped, another one was

@@ -45,6 +45,12 @@ const ROUND_TIME: Duration = Duration::from_secs(1);
 /// How old the settings may be that a server follows while others can change them.
 const REFRESH_TIME: Duration = Duration::from_secs(5);
 
+/// How long a third of a turn to write metrics lasts: a server that died has it for no longer than three of these.
+const TURN_TIME: Duration = Duration::from_secs(60);
+
+/// How often old data is looked for.
+const RETENTION_TIME: Duration = Duration::from_secs(3600);
+
 /// How long an orderly stop waits for the last writes.
 const STOP_TIME: Duration = Duration::from_secs(10);
 
@@ -84,14 +90,17 @@ impl Analytics {
         let now = DateTime::from_ticks(clock.ticks());
         let server = Dice::from_os().number();
         let watch = |account: &str| {
-            Service::ALL
-                .map(|service| Watched::new(account, service, operations(service), log_room.clone(), server, now))
+            Service::ALL.map(|service| {
+                let key = crate::keys::metrics_turn_key(service, account);
+                let turn = settings.duty(clock.clone(), key, TURN_TIME);
+                Watched::new(account, service, operations(service), log_room.clone(), server, now, turn)
+            })
         };
         let accounts: HashMap<_, _> =
             accounts.into_iter().map(|account| (account.to_owned(), watch(account))).collect();
         let shared = settings.is_shared().then(|| {
             let refreshed = parking_lot::Mutex::new(clock.instant());
-            let retention = settings.duty(clock.clone(), crate::keys::RETENTION_DUTY);
+            let retention = settings.duty(clock.clone(), crate::keys::RETENTION_DUTY, RETENTION_TIME);
             Shared { settings: settings.clone(), refreshed, retention }
         });
         let analytics = Self { clock, accounts, log_room, refreshing: Mutex::default(), shared };
@@ -174,7 +183,7 @@ impl Analytics {
     /// Whether this server deletes what is too old. Servers that share a store leave it to one of them.
     async fn drops_old(&self) -> bool {
         let Some(shared) = &self.shared else { return true };
-        shared.retention.is_ours().await.unwrap_or_else(|error| {
+        shared.retention.is_still_ours().await.unwrap_or_else(|error| {
             tracing::warn!(%error, "nobody knows which server deletes old logs and metrics");
             false
         })

@@ -13,6 +13,7 @@ use super::log_writer::LogWriter;
 use super::metrics_writer::MetricsWriter;
 use super::switches::Switches;
 use super::{Analytics, OfAccount};
+use crate::duty::Duty;
 use crate::{BlobService, TableService};
 
 /// Where requests of a service tell about themselves.
@@ -79,8 +80,9 @@ impl Watched {
         log_room: Arc<LogRoom>,
         server: u64,
         now: DateTime,
+        turn: Duty,
     ) -> Self {
-        let writer = Writer { log: LogWriter::new(server), metrics: MetricsWriter::new(now), tidied: None };
+        let writer = Writer { log: LogWriter::new(server), metrics: MetricsWriter::new(now, turn), tidied: None };
         Self {
             account: account.to_owned(),
             service,

@@ -9,6 +9,7 @@ use super::address::{BlobAddress, WriteTerms};
 use super::content::{Received, ReceivedBody};
 use super::pieces::{Piece, PieceRecord, PieceSource};
 use super::record::{Blob, BlobKind, Body};
+use super::tidying::OpenNote;
 use super::{BlobService, keys, lease};
 use crate::Result;
 
@@ -39,7 +40,7 @@ impl BlobService {
         received.check_place(&place)?;
         self.timestamps.reserve().await?;
         let length = received.length;
-        let (source, note) = match received.body {
+        let (source, mut note) = match received.body {
             ReceivedBody::Inline(bytes) => (PieceSource::Inline(bytes), None),
             ReceivedBody::Stored { content, note } => (PieceSource::Content(content), Some(note)),
         };
@@ -62,7 +63,13 @@ impl BlobService {
             tx.put(key.clone(), blob.encode());
             Ok(Appended { changed: blob.changed, offset, blocks: blob.blocks })
         };
-        let appended = self.store.transact(&place.partition, vec![key.clone()], decide).await;
+        let mut reads = vec![key.clone()];
+        if note.is_some() && !self.store.is_exclusive() {
+            // What keeps this out if it arrives too late for its content; see `fence`.
+            reads.push(Bytes::from_static(keys::BLOCKS_KEY));
+        }
+        note.iter_mut().for_each(OpenNote::sends);
+        let appended = self.store.transact(&place.partition, reads, decide).await;
         if let Some(note) = note {
             note.ended(&appended);
         }

@@ -27,7 +27,7 @@ const BLOCKS_TIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const BLOCKS_TICKS: u64 = BLOCKS_TIME.as_secs() * TICKS_PER_SECOND;
 
 /// How often old blocks are looked for.
-const SWEEP_TIME: Duration = Duration::from_secs(10 * 60);
+pub(super) const SWEEP_TIME: Duration = Duration::from_secs(10 * 60);
 
 /// Watch notes that are looked at in one round.
 const WATCHES_MAX: usize = 1_000;
@@ -76,7 +76,8 @@ impl UncommittedBlock {
     }
 }
 
-/// What the blocks of a blob have in common. It changes with every block, so whoever saw it knows all of them.
+/// What the blocks of a blob have in common. It changes with every block, so whoever saw it knows all of them. One without
+/// blocks is a [fence](fence), and nobody shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Header {
     count: u64,
@@ -105,6 +106,38 @@ impl Header {
 /// When the last block of a blob was put, from what its blocks have in common.
 pub(super) fn newest_block(record: &Bytes) -> Stored<u64> {
     Ok(Header::decode(record)?.newest)
+}
+
+/// Whether a blob has blocks, from what they have in common.
+pub(super) fn has_blocks(record: &Bytes) -> Stored<bool> {
+    Ok(Header::decode(record)?.count > 0)
+}
+
+/// Has every write refused from now on that was decided before and would refer to new content: all of them expect what the
+/// blocks have in common to be as it was. Whoever holds what it is about at this moment is waited for. What is left of
+/// this goes with the next blob in that place, or as old blocks do.
+pub(super) async fn fence(store: &Store, now: u64, place: &Place) -> Stored<()> {
+    watch(store, now, place).await?;
+    let key = Bytes::from_static(keys::BLOCKS_KEY);
+    let decide = |tx: &mut Transaction| {
+        let header = match tx.get(&key).map(Header::decode).transpose()? {
+            Some(header) => Header { newest: now.max(header.newest + 1), ..header },
+            None => Header { count: 0, id_length: 0, newest: now },
+        };
+        tx.put(key.clone(), header.encode());
+        Ok(())
+    };
+    store.transact(&place.partition, vec![key.clone()], decide).await
+}
+
+/// Notes that a blob has blocks, before it has the first.
+async fn watch(store: &Store, now: u64, place: &Place) -> Stored<()> {
+    let key = keys::watch_note_key(now, place.container_id, &place.name);
+    let put = |tx: &mut Transaction| {
+        tx.put(key.clone(), Bytes::new());
+        Ok(())
+    };
+    store.transact(&keys::notes_partition(), vec![], put).await
 }
 
 /// Why a block was not put at the first try.
@@ -139,11 +172,12 @@ impl BlobService {
     ) -> Result<()> {
         let place = self.place_to_write(at).await?;
         received.check_place(&place)?;
-        let ReceivedBody::Stored { content, note } = received.body else {
+        let ReceivedBody::Stored { content, mut note } = received.body else {
             return Err(StoreError::internal("a block was received as if it were a small blob").into());
         };
         let block = UncommittedBlock { id: id.clone(), content, length: received.length };
         let mut leaving = None;
+        note.sends();
         let put = self.put_received_block(&place, lease, &block, &mut leaving).await;
         if let (Some(leaving), Ok(()) | Err(Error::Refused(_))) = (leaving, &put) {
             leaving.over();
@@ -166,7 +200,7 @@ impl BlobService {
             match self.try_put_block(place, lease, block, is_watched, noted.as_ref()).await {
                 Ok(()) => return Ok(()),
                 Err(Refused::NoWatch) => {
-                    self.watch(place).await?;
+                    watch(&self.store, self.clock.ticks(), place).await?;
                     is_watched = true;
                 }
                 Err(Refused::NoNote(replaced)) => {
@@ -202,6 +236,7 @@ impl BlobService {
             let header = match tx.get(&header_key).map(Header::decode).transpose()? {
                 None if !is_watched => return Err(Refused::NoWatch),
                 None => Header { count: 1, id_length, newest },
+                Some(header) if header.count == 0 => Header { count: 1, id_length, newest },
                 Some(header) if header.id_length != id_length => return Err(ErrorCode::InvalidBlobOrBlock.into()),
                 Some(header) => Header { count: header.count + u64::from(replaced.is_none()), newest, ..header },
             };
@@ -227,20 +262,11 @@ impl BlobService {
         Ok(lease::check_write(blob.lease.as_ref(), lease, self.clock.ticks(), Leased::Blob)?)
     }
 
-    /// Notes that a blob has blocks, before it has the first.
-    async fn watch(&self, place: &Place) -> Result<()> {
-        let key = keys::watch_note_key(self.clock.ticks(), place.container_id, &place.name);
-        let put = |tx: &mut Transaction| {
-            tx.put(key.clone(), Bytes::new());
-            Ok::<_, StoreError>(())
-        };
-        Ok(self.store.transact(&keys::notes_partition(), vec![], put).await?)
-    }
-
-    /// Looks for blocks that have waited too long, as long as the server runs.
-    pub async fn keep_sweeping(&self) {
+    /// Looks for what blobs left behind, as long as the server runs: blocks that have waited too long, and deletions of
+    /// these accounts that were cut short.
+    pub async fn keep_sweeping(&self, accounts: &[String]) {
         loop {
-            if let Err(error) = self.sweep_if_ours().await {
+            if let Err(error) = self.sweep_if_ours(accounts).await {
                 tracing::warn!(%error, "what blobs left behind could not be cleared away yet");
             }
             tokio::time::sleep(SWEEP_TIME).await;
@@ -248,10 +274,13 @@ impl BlobService {
     }
 
     /// One round, if no other server on the store does it.
-    async fn sweep_if_ours(&self) -> Result<()> {
+    pub async fn sweep_if_ours(&self, accounts: &[String]) -> Result<()> {
         if self.sweep_duty.is_ours().await? {
+            for account in accounts {
+                self.finish_drops(account).await?;
+            }
             self.drop_old_blocks().await?;
-            self.tidying.settle_old().await?;
+            self.tidying.settle_old(&self.sweep_duty).await?;
         }
         Ok(())
     }
@@ -263,13 +292,15 @@ impl BlobService {
         let page = self.store.scan(&keys::watch_notes(), limits).await?;
         for record in page.records {
             let (since, container_id, name) = keys::blob_of_watch_note(&record.key)?;
-            if since + BLOCKS_TICKS > now {
+            if since + BLOCKS_TICKS > now || !self.sweep_duty.is_still_ours().await? {
                 return Ok(());
             }
             let place = Place::new(container_id, &name);
             let header = self.store.get(&place.partition, keys::BLOCKS_KEY).await?;
             match header.as_ref().map(Header::decode).transpose()? {
-                Some(header) if header.newest + BLOCKS_TICKS > now => self.watch(&place).await?,
+                Some(header) if header.newest + BLOCKS_TICKS > now => {
+                    watch(&self.store, self.clock.ticks(), &place).await?
+                }
                 Some(_) => self.drop_blocks(&place).await?,
                 None => {}
             }

@@ -124,12 +124,15 @@ impl BlobService {
             Ok::<_, crate::Error>(container.id)
         };
         let id = self.store.transact(&keys::directory_partition(account), vec![key.clone()], decide).await?;
-        // From here on nobody can reach the blobs. If the server dies before they are dropped, the note is found at the
-        // next start.
-        self.drop_blobs(account, id).await
+        // From here on nobody can reach the blobs, and the container is deleted. If they are not dropped now, the note is
+        // found later.
+        if let Err(error) = self.drop_blobs(account, id).await {
+            tracing::warn!(%error, "the blobs of a deleted container stay for now");
+        }
+        Ok(())
     }
 
-    /// Drops what containers left behind whose deletion was cut short. For the start of a server.
+    /// Drops what containers left behind whose deletion was cut short. For the start of a server, and for later.
     pub async fn finish_drops(&self, account: &str) -> Result<()> {
         let mut range = keys::drop_notes(account);
         loop {

@@ -55,7 +55,7 @@ impl BlobService {
         let current = self.stored_blob(&to, None).await?;
         self.check_copy(&blob, current.as_ref(), target)?;
         let from = self.place(source.at).await?;
-        let copied = self.copy_content(&from, &blob, &to).await?;
+        let mut copied = self.copy_content(&from, &blob, &to).await?;
         // A container that went away while the content was copied may not get it, even if there is a new one.
         if self.container_id(target.at.account, target.at.container).await? != to.container_id {
             return Err(ErrorCode::ContainerNotFound.into());
@@ -68,6 +68,7 @@ impl BlobService {
             tier: target.tier.clone(),
         };
         let id = self.fresh_uuid().hyphenated().to_string();
+        copied.note.iter_mut().for_each(OpenNote::sends);
         let changed = self.change(&to, |seen| {
             self.check_copy(&blob, seen.blob.as_ref(), target)?;
             let made = self.blob_in_place_of(seen, &target.terms, &new, blob.length, copied.body.clone())?;

@@ -12,6 +12,7 @@ use tablerock_kv::{Bytes, Position, Record, ScanLimits, prefix_end};
 use tablerock_protocol::{DateTime, ErrorCode, limits};
 
 use super::BlobService;
+use super::blocks::has_blocks;
 use super::keys::{self, BlobKey};
 use super::record::Blob;
 use crate::Result;
@@ -131,7 +132,7 @@ impl Listing<'_> {
         let is_listed = match kind {
             BlobKey::Snapshot(_) => self.query.with_snapshots,
             BlobKey::Base => true,
-            BlobKey::Blocks => self.query.with_uncommitted && !self.place.is_committed,
+            BlobKey::Blocks => self.query.with_uncommitted && !self.place.is_committed && has_blocks(&record.value)?,
             BlobKey::Block | BlobKey::Pieces => false,
         };
         if !is_listed {

@@ -95,7 +95,7 @@ impl BlobService {
         let tidying = tidying::Tidying::new(store.clone(), clock.clone());
         tidying.settle_all().await?;
         let inflow = content::Inflow::default();
-        let sweep_duty = Duty::new(store.clone(), clock.clone(), crate::keys::BLOB_SWEEP_DUTY);
+        let sweep_duty = Duty::new(store.clone(), clock.clone(), crate::keys::BLOB_SWEEP_DUTY, blocks::SWEEP_TIME);
         let load = Load::new(Service::Blob, clock.clone());
         Ok(Self { store, clock, dice, timestamps, container_ids, content_ids, inflow, tidying, sweep_duty, load })
     }

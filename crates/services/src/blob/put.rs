@@ -96,13 +96,14 @@ impl BlobService {
         let place = self.place_to_write(at).await?;
         received.check_place(&place)?;
         let length = received.length;
-        let (body, note) = match received.body {
+        let (body, mut note) = match received.body {
             ReceivedBody::Inline(_) if new.kind == BlobKind::Append => {
                 (Body::Pieces { layout: self.content_ids.next().await?, records: 0 }, None)
             }
             ReceivedBody::Inline(bytes) => (Body::Inline(bytes), None),
             ReceivedBody::Stored { content, note } => (Body::Whole { content }, Some(note)),
         };
+        note.iter_mut().for_each(OpenNote::sends);
         let changed = self
             .change(&place, |seen| {
                 let blob = self.blob_in_place_of(seen, terms, new, length, body.clone())?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tablerock_kv::{Bytes, ContentReader, Error, Result, Store};
+use tablerock_kv::{Bytes, ContentReader, Error, Position, Range, Result, ScanLimits, Store};
 
 use super::address::ContentAddress;
 use super::content::{CHUNK_BYTES, RECORDS_BYTES_MAX};
@@ -66,9 +66,22 @@ impl StoredContent {
 
     async fn read_record(&self, offset: u64, length: usize) -> Result<Option<Bytes>> {
         let key = keys::chunk_key(offset / CHUNK_BYTES as u64);
-        let Some(chunk) = self.store.get(&self.at.partition(), &key).await? else { return Ok(None) };
+        let Some(chunk) = self.chunk(key).await? else { return Ok(None) };
         let start = (offset % CHUNK_BYTES as u64) as usize;
         let end = chunk.len().min(start + length);
         Ok(Some(chunk.slice(start.min(end)..end)))
+    }
+
+    /// A chunk is large, and on a shared store a read of a single record is one that others are quick behind: a page of one
+    /// record holds up nobody.
+    async fn chunk(&self, key: Bytes) -> Result<Option<Bytes>> {
+        let partition = self.at.partition();
+        if self.store.is_exclusive() {
+            return self.store.get(&partition, &key).await;
+        }
+        let start = Position::new(partition, key);
+        let limits = ScanLimits { records_max: 1, bytes_max: CHUNK_BYTES, deadline: None };
+        let page = self.store.scan(&Range::between(start.clone(), start.successor()), limits).await?;
+        Ok(page.records.into_iter().next().map(|record| record.value))
     }
 }

@@ -7,8 +7,10 @@
 //! start. Settling looks at what the blob refers to, so it is right in every case, and may be done twice.
 //!
 //! A store that servers share differs in two ways. A write that failed, or whose client went away, may still be on its way
-//! to the database, so its note is settled only when it must have arrived or is lost. And a start settles nothing, since
-//! other servers are at work; notes of a server that died are settled when they are older than any request can be.
+//! to the database. It is given time to arrive, but no time is long enough: a commit that waits for a standby is bounded by
+//! nothing. So before a note of such a write is settled, the blob is [fenced](fence): what was decided before that finds it
+//! changed, and is refused when it arrives. If the fence cannot be made, the note stays. And a start settles nothing,
+//! since other servers are at work; notes of a server that died are settled when they are older than any request can be.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,21 +19,22 @@ use std::time::Duration;
 use tablerock_kv::{Bytes, Clock, Error, Position, Range, Result, ScanLimits, Store, TICKS_PER_SECOND};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::address::ContentAddress;
-use super::blocks::UncommittedBlock;
+use super::address::{ContentAddress, Place};
+use super::blocks::{UncommittedBlock, fence};
 use super::content::CHUNK_BYTES;
 use super::fields::{FieldReader, FieldWriter};
 use super::keys;
 use super::pieces::{self, Piece};
 use super::record::{Blob, Body};
+use crate::duty::Duty;
 
 const FORMAT: u8 = 1;
 
 /// Notes that may be open for contents under way, and as many for what is to go. More wait.
 const NOTES_MAX: usize = 1024;
 
-/// How long a write whose outcome nobody knows may take to arrive at a shared store; far longer than the store itself
-/// gives it.
+/// How long a write whose outcome nobody knows has to arrive at a shared store before it is fenced off. Nearly all are
+/// made or lost by then, and chunks of content too, which no fence keeps out.
 const ARRIVAL_TIME: Duration = Duration::from_secs(120);
 /// Notes that wait for that. What is beyond stays as if its server had died.
 const WAITING_MAX: usize = 16 * 1024;
@@ -144,6 +147,9 @@ struct Work {
 /// What is known about the write that a note was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
+    /// It was not sent yet.
+    Unsent,
+    /// It was sent, and there is no answer.
     Nothing,
     /// It is over, one way or the other.
     Over,
@@ -176,7 +182,12 @@ impl Tidying {
                 Ok::<_, Error>(())
             })
             .await?;
-        let work = Some(Work { note, known: Known::Nothing, permit });
+        let known = match direction {
+            Direction::Arriving => Known::Unsent,
+            // Noted right before it is sent.
+            Direction::Leaving => Known::Nothing,
+        };
+        let work = Some(Work { note, known, permit });
         Ok(OpenNote { tidying: Arc::clone(self), key, work })
     }
 
@@ -193,23 +204,30 @@ impl Tidying {
         if !self.store.is_exclusive() {
             return Ok(());
         }
-        self.settle_range(keys::holdings_notes()).await
+        self.settle_range(keys::holdings_notes(), None).await
     }
 
-    /// Settles what servers left that died some time ago.
-    pub(super) async fn settle_old(&self) -> Result<()> {
+    /// Settles what servers left that died some time ago, for as long as it is this server's duty.
+    pub(super) async fn settle_old(&self, duty: &Duty) -> Result<()> {
         if self.store.is_exclusive() {
             return Ok(());
         }
         let before = self.clock.ticks().saturating_sub(NOTE_TICKS_MAX);
-        self.settle_range(keys::dated_holdings_notes(before)).await
+        self.settle_range(keys::dated_holdings_notes(before), Some(duty)).await
     }
 
-    async fn settle_range(&self, mut range: Range) -> Result<()> {
+    async fn settle_range(&self, mut range: Range, duty: Option<&Duty>) -> Result<()> {
         loop {
             let page = self.store.scan(&range, SCAN).await?;
             for record in &page.records {
-                self.settle(&Note::decode(&record.value)?).await?;
+                let note = Note::decode(&record.value)?;
+                if let Some(duty) = duty {
+                    if !duty.is_still_ours().await? {
+                        return Ok(());
+                    }
+                    self.fence(&note).await?;
+                }
+                self.settle(&note).await?;
                 self.forget(record.key.clone()).await?;
             }
             let Some(next) = page.next else { return Ok(()) };
@@ -230,6 +248,18 @@ impl Tidying {
             Ok(()) => self.forget_or_tell(key).await,
             Err(error) => tracing::warn!(%error, "what a blob left behind stays for now"),
         }
+    }
+
+    /// The same, for a write that may still be on its way.
+    async fn fence_and_settle(&self, note: &Note, key: Bytes) {
+        match self.fence(note).await {
+            Ok(()) => self.settle_and_forget(note, key).await,
+            Err(error) => tracing::warn!(%error, "what a write of unknown outcome left behind stays for now"),
+        }
+    }
+
+    async fn fence(&self, note: &Note) -> Result<()> {
+        fence(&self.store, self.clock.ticks(), &Place::new(note.container_id, &note.name)).await
     }
 
     async fn forget_or_tell(&self, key: Bytes) {
@@ -373,6 +403,13 @@ impl OpenNote {
         }
     }
 
+    /// Says that the write goes out that is to refer to what is in the note.
+    pub(super) fn sends(&mut self) {
+        if let Some(work) = &mut self.work {
+            work.known = Known::Nothing;
+        }
+    }
+
     /// Says that the write is over: it has taken effect, or never will.
     pub(super) fn over(self) {
         self.know(Known::Over);
@@ -391,22 +428,24 @@ impl Drop for OpenNote {
         // Without a runtime the process is ending, and the next one will find the note.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (tidying, key) = (Arc::clone(&self.tidying), std::mem::take(&mut self.key));
-        if work.known == Known::Nothing && !tidying.store.is_exclusive() {
+        let Work { note, known, permit } = work;
+        if matches!(known, Known::Unsent | Known::Nothing) && !tidying.store.is_exclusive() {
             // Whoever has room for this is bounded apart, so that those who let their requests go hold up nobody else.
             let Ok(waiting) = Arc::clone(&tidying.waiting).try_acquire_owned() else { return };
-            let note = work.note;
             runtime.spawn(async move {
                 tokio::time::sleep(ARRIVAL_TIME).await;
-                tidying.settle_and_forget(&note, key).await;
+                match known {
+                    Known::Nothing => tidying.fence_and_settle(&note, key).await,
+                    _ => tidying.settle_and_forget(&note, key).await,
+                }
                 drop(waiting);
             });
             return;
         }
         runtime.spawn(async move {
-            let Work { note, known, permit } = work;
             match known {
                 Known::Kept => tidying.forget_or_tell(key).await,
-                Known::Nothing | Known::Over => tidying.settle_and_forget(&note, key).await,
+                Known::Unsent | Known::Nothing | Known::Over => tidying.settle_and_forget(&note, key).await,
             }
             drop(permit);
         });

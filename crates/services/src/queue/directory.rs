@@ -48,7 +48,8 @@ impl QueueService {
                 record.id
             })
             .await?;
-        self.drop_messages(account, id).await
+        self.drop_messages_or_later(account, id).await;
+        Ok(())
     }
 
     /// Removes all messages at once, however many there are: the queue goes on under another id.
@@ -64,7 +65,8 @@ impl QueueService {
                 record.id
             })
             .await?;
-        self.drop_messages(account, old_id).await
+        self.drop_messages_or_later(account, old_id).await;
+        Ok(())
     }
 
     pub async fn queue_metadata(&self, account: &str, name: &QueueName) -> Result<QueueState> {
@@ -80,7 +82,8 @@ impl QueueService {
         .await
     }
 
-    /// Drops the messages of queues whose deletion or clearing was cut short. For the start of a server.
+    /// Drops the messages of queues whose deletion or clearing was cut short. For the start of a server, and for
+    /// later.
     pub async fn finish_drops(&self, account: &str) -> Result<()> {
         let mut range = keys::drop_notes(account);
         loop {
@@ -94,8 +97,13 @@ impl QueueService {
         }
     }
 
-    /// For messages that nobody can reach any more. If the server dies before they are dropped, the note is found at
-    /// the next start.
+    /// For messages that nobody can reach any more. If they are not dropped now, the note is found later.
+    async fn drop_messages_or_later(&self, account: &str, queue_id: u64) {
+        if let Err(error) = self.drop_messages(account, queue_id).await {
+            tracing::warn!(%error, "the messages of a deleted queue stay for now");
+        }
+    }
+
     async fn drop_messages(&self, account: &str, queue_id: u64) -> Result<()> {
         self.heads.forget(queue_id);
         self.store.drop_range(keys::messages_range(queue_id)).await?;

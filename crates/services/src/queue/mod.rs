@@ -87,7 +87,7 @@ impl QueueService {
             heads: Heads::new(store.is_exclusive()),
             sweeps: Sweeps::default(),
             load: Load::new(Service::Queue, clock.clone()),
-            sweep_duty: Duty::new(store.clone(), clock.clone(), crate::keys::QUEUE_SWEEP_DUTY),
+            sweep_duty: Duty::new(store.clone(), clock.clone(), crate::keys::QUEUE_SWEEP_DUTY, sweep::REST),
             store,
             clock,
             dice,

@@ -1,4 +1,5 @@
-//! Removing expired messages. Nobody sees them any more; this gives their space back and takes them off the count.
+//! Removing expired messages. Nobody sees them any more; this gives their space back and takes them off the count. The same
+//! rounds finish deletions that were cut short.
 //!
 //! Each queue has an index by expiry, so a round looks only at what has expired. Messages are removed part by part of
 //! the [count](super::count), so that one transaction changes one counter.
@@ -16,7 +17,7 @@ use super::{QueueService, count, keys};
 use crate::Result;
 
 /// How long the sweeper rests between two rounds.
-const REST: Duration = Duration::from_secs(30);
+pub(super) const REST: Duration = Duration::from_secs(30);
 /// Within a round it rests so many times as long as it worked.
 const REST_FACTOR: u32 = 4;
 /// Queues that are looked at without a rest.
@@ -37,11 +38,11 @@ pub(super) struct Sweeps {
 }
 
 impl QueueService {
-    /// Removes expired messages, round after round, for as long as it is let. A new process begins with all that the
-    /// last one left.
-    pub async fn keep_sweeping(&self) {
+    /// Removes expired messages, and the queues of these accounts whose deletion was cut short, round after round, for as
+    /// long as it is let. A new process begins with all that the last one left.
+    pub async fn keep_sweeping(&self, accounts: &[String]) {
         loop {
-            match self.sweep_if_ours().await {
+            match self.sweep_if_ours(accounts).await {
                 Ok(0) => {}
                 Ok(removed) => tracing::debug!(removed, "removed expired messages"),
                 Err(error) => tracing::warn!(%error, "some expired messages could not be removed yet"),
@@ -51,8 +52,14 @@ impl QueueService {
     }
 
     /// One round, if no other server on the store does it.
-    async fn sweep_if_ours(&self) -> Result<u64> {
-        if self.sweep_duty.is_ours().await? { self.sweep().await } else { Ok(0) }
+    pub async fn sweep_if_ours(&self, accounts: &[String]) -> Result<u64> {
+        if !self.sweep_duty.is_ours().await? {
+            return Ok(0);
+        }
+        for account in accounts {
+            self.finish_drops(account).await?;
+        }
+        self.sweep().await
     }
 
     /// One round through all queues of all accounts. Says how many messages it removed, or what kept it from removing
@@ -75,6 +82,10 @@ impl QueueService {
             }
             let Some(next) = page.next else { break };
             range.start = next;
+            if !self.sweep_duty.is_still_ours().await? {
+                // Whoever has it now begins anew.
+                return Ok(removed);
+            }
             tokio::time::sleep((self.clock.instant() - started) * REST_FACTOR).await;
         }
         if let Some(error) = failed {

@@ -1,5 +1,7 @@
 //! The table directory: create, find and delete tables.
 
+use std::time::Duration;
+
 use tablerock_kv::{Bytes, ScanLimits, Wanted};
 use tablerock_protocol::{ErrorCode, TableName, limits};
 
@@ -7,6 +9,9 @@ use super::TableService;
 use super::known_tables::Lookup;
 use super::record::TableRecord;
 use crate::{Error, Result, keys};
+
+/// How often deletions are looked for that were cut short.
+pub(super) const SWEEP_TIME: Duration = Duration::from_secs(60);
 
 /// A table that exists, found for one request.
 #[derive(Debug, Clone)]
@@ -58,12 +63,35 @@ impl TableService {
             deletion.ended();
         }
         let id = deleted?;
-        // From here on nobody can reach the entities. If the server dies before they are dropped, the note is
-        // found at the next start.
-        self.drop_entities(account, id).await
+        // From here on nobody can reach the entities, and the table is deleted. If they are not dropped now, the note is
+        // found later.
+        if let Err(error) = self.drop_entities(account, id).await {
+            tracing::warn!(%error, "the entities of a deleted table stay for now");
+        }
+        Ok(())
     }
 
-    /// Drops what tables left behind whose deletion was cut short. For the start of a server.
+    /// Finishes deletions of these accounts that were cut short, round after round, for as long as it is let.
+    pub async fn keep_sweeping(&self, accounts: &[String]) {
+        loop {
+            if let Err(error) = self.sweep_if_ours(accounts).await {
+                tracing::warn!(%error, "the entities of deleted tables could not be dropped yet");
+            }
+            tokio::time::sleep(SWEEP_TIME).await;
+        }
+    }
+
+    /// One round, if no other server on the store does it.
+    pub async fn sweep_if_ours(&self, accounts: &[String]) -> Result<()> {
+        if self.sweep_duty.is_ours().await? {
+            for account in accounts {
+                self.finish_drops(account).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops what tables left behind whose deletion was cut short. For the start of a server, and for later.
     pub async fn finish_drops(&self, account: &str) -> Result<()> {
         let mut range = keys::drop_notes(account);
         loop {

@@ -22,6 +22,7 @@ use guessed_tables::GuessedTables;
 use known_tables::KnownTables;
 use sketch::Sketches;
 
+use crate::duty::Duty;
 use crate::ids::Ids;
 use crate::load::Load;
 use crate::throttle::{Throttle, ThrottleTargets};
@@ -57,6 +58,7 @@ pub struct TableService {
     known: Option<KnownTables>,
     guessed: GuessedTables,
     sketches: Option<Sketches>,
+    sweep_duty: Duty,
 }
 
 impl TableService {
@@ -67,6 +69,7 @@ impl TableService {
         let load = Load::new(Service::Table, clock.clone());
         let known = KnownTables::of(&store);
         let sketches = Sketches::of(&store, &clock);
+        let sweep_duty = Duty::new(store.clone(), clock.clone(), keys::TABLE_SWEEP_DUTY, directory::SWEEP_TIME);
         Ok(Self {
             store,
             clock,
@@ -77,6 +80,7 @@ impl TableService {
             known,
             guessed: GuessedTables::default(),
             sketches,
+            sweep_duty,
         })
     }
 
