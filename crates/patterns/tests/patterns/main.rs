@@ -12,6 +12,7 @@ mod support;
 mod contention;
 mod costs;
 mod killed;
+mod killed_large;
 mod mortal;
 mod poison;
 mod secrets;

@@ -13,9 +13,9 @@ use tablerock_patterns::{Archive, CopiesAcrossPartitions, LargeEntities};
 use tokio::sync::Semaphore;
 
 use crate::killed::{
-    Queued, act_to_the_end, all, archive, blob_count, check_copies, copies, jones, large, prepare_archive,
-    prepare_copies, prepare_large, queued, with_photo,
+    Queued, act_to_the_end, all, archive, check_copies, copies, jones, prepare_archive, prepare_copies, queued,
 };
+use crate::killed_large::{blob_count, large, prepare_large, with_photo};
 use crate::mortal::{Process, STEPS_MAX, recover};
 use crate::support::{Account, unique_name};
 
