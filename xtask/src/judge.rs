@@ -24,8 +24,10 @@ pub(crate) struct Verdict {
 pub(crate) fn judge(results: &[CaseResult], known: &Known, end: End, cases_min: usize) -> Verdict {
     let mut verdict = Verdict::default();
     for result in results {
+        let may_differ = known.sometimes.contains_key(&result.case);
         match (result.outcome, known.cases.get(&result.case)) {
             (Outcome::Passed, None) => verdict.passed += 1,
+            (Outcome::Failed, None) if may_differ => verdict.known += 1,
             (Outcome::Passed, Some(reason)) => verdict.problems.push(format!(
                 "{} passed, but is listed as known to differ: {reason}; take it off the list",
                 named(result)
@@ -54,7 +56,7 @@ fn list_problems(results: &[CaseResult], known: &Known) -> Vec<String> {
         }
     }
     if !results.is_empty() {
-        let gone = known.cases.keys().filter(|case| !seen.contains(case.as_str()));
+        let gone = known.all().map(|(case, _)| case).filter(|case| !seen.contains(case.as_str()));
         problems.extend(gone.map(|case| format!("{case} is listed as known to differ, but there is no such case")));
     }
     problems
@@ -87,7 +89,7 @@ mod tests {
     }
 
     fn listing(case: &str) -> Known {
-        Known { cases: [(case.to_owned(), "a reason".to_owned())].into() }
+        Known { cases: [(case.to_owned(), "a reason".to_owned())].into(), ..Known::default() }
     }
 
     #[test]
@@ -110,6 +112,17 @@ mod tests {
         let verdict = judge(&[passed("a")], &listing("a"), End::Code(0), 1);
         assert_eq!(verdict.passed, 0);
         assert!(verdict.problems[0].contains("take it off the list"), "{:?}", verdict.problems);
+    }
+
+    #[test]
+    fn a_case_that_differs_sometimes_may_pass_and_may_fail_but_has_to_be_there() {
+        let known = Known { sometimes: listing("a").cases, ..Known::default() };
+        for (result, counts) in [(passed("a"), (1, 0)), (failed("a"), (0, 1))] {
+            let end = End::Code(i32::from(result.outcome == Outcome::Failed));
+            let verdict = judge(&[result], &known, end, 1);
+            assert_eq!((verdict.passed, verdict.known, verdict.problems.len()), (counts.0, counts.1, 0));
+        }
+        assert_eq!(judge(&[passed("b")], &known, End::Code(0), 1).problems.len(), 1);
     }
 
     #[test]

@@ -12,7 +12,7 @@ type Cases<'k> = BTreeMap<Suite, Vec<&'k str>>;
 pub(super) fn by_reason(known: &BTreeMap<Suite, Known>) -> Vec<(&str, Cases<'_>)> {
     let mut reasons: BTreeMap<&str, Cases<'_>> = BTreeMap::new();
     for (&suite, known) in known {
-        for (case, reason) in &known.cases {
+        for (case, reason) in known.all() {
             reasons.entry(reason).or_default().entry(suite).or_default().push(case);
         }
     }
@@ -45,6 +45,7 @@ mod tests {
     fn reasons_are_counted_over_the_suites() {
         let known = |cases: &[(&str, &str)]| Known {
             cases: cases.iter().map(|(case, reason)| ((*case).to_owned(), (*reason).to_owned())).collect(),
+            ..Known::default()
         };
         let lists = BTreeMap::from([
             (Suite::Go, known(&[("a", "It does not count"), ("b", "It answers late")])),

@@ -93,7 +93,7 @@ fn tablerock_differences(workspace: &Workspace, results: &Results) -> Result<Str
 
 fn azurite_differences(workspace: &Workspace) -> Result<String> {
     let known = known(workspace, Target::Azurite)?;
-    let cases: usize = known.values().map(|known| known.cases.len()).sum();
+    let cases: usize = known.values().map(|known| known.all().count()).sum();
     let reasons = differences::by_reason(&known).len();
     Ok(format!("{cases} cases fail against Azurite, for {reasons} reasons.\n\n{}", differences::markdown(&known)))
 }
