@@ -33,13 +33,13 @@ const RENEW: &str = "UPDATE tablerock_drops SET claimed_until = now() + interval
 
 const FORGET: &str = "DELETE FROM tablerock_drops WHERE id = $1";
 
-const NEXT_ROWS: &str = "SELECT partition, key FROM tablerock_records WHERE (partition, key) >= ($1, $2) \
+pub(crate) const NEXT_ROWS: &str = "SELECT partition, key FROM tablerock_records WHERE (partition, key) >= ($1, $2) \
      AND (partition, key) < ($3, $4) ORDER BY partition, key LIMIT $5";
 
-const NEXT_ROWS_TO_END: &str = "SELECT partition, key FROM tablerock_records WHERE (partition, key) >= ($1, $2) \
+pub(crate) const NEXT_ROWS_TO_END: &str = "SELECT partition, key FROM tablerock_records WHERE (partition, key) >= ($1, $2) \
      ORDER BY partition, key LIMIT $3";
 
-const REMOVE: &str = "DELETE FROM tablerock_records \
+pub(crate) const REMOVE: &str = "DELETE FROM tablerock_records \
      WHERE (partition, key) >= ($1, $2) AND (partition, key) <= ($3, $4)";
 
 /// Notes that a range is to go.

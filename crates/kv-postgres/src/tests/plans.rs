@@ -4,7 +4,7 @@ use tablerock_kv::{Bytes, Commit, Engine as _};
 
 use super::DATABASE;
 use crate::connection::Connection;
-use crate::{PostgresEngine, PostgresOptions, Target, statements};
+use crate::{PostgresEngine, PostgresOptions, Target, drops, statements};
 
 /// The plan that a prepared statement keeps to, with these values for its parameters.
 async fn plan(connection: &Connection, statement: &str, values: &str) -> String {
@@ -53,6 +53,9 @@ async fn every_statement_uses_the_primary_key() {
             (statements::SCAN_WITHIN_PARTITION, format!("1001, 4194304, {bytes}, {bytes}, {bytes}")),
             (statements::SCAN_TO_END, format!("1001, 4194304, {bytes}, {bytes}")),
             (statements::SCAN, format!("1001, 4194304, {bytes}, {bytes}, {bytes}, {bytes}")),
+            (drops::NEXT_ROWS, format!("{bytes}, {bytes}, {bytes}, {bytes}, 500")),
+            (drops::NEXT_ROWS_TO_END, format!("{bytes}, {bytes}, 500")),
+            (drops::REMOVE, format!("{bytes}, {bytes}, {bytes}, {bytes}")),
         ] {
             let plan = plan(&connection, statement, &values).await;
             assert!(plan.contains("using tablerock_records_pkey"), "{statement}\n{plan}");
