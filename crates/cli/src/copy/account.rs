@@ -38,7 +38,7 @@ impl WireAccount {
         }
         let named = endpoints.iter().flatten().find_map(Endpoint::account).map(str::to_owned);
         let name = connection.account().map(str::to_owned).or(named);
-        let label = endpoints.iter().flatten().map(shown).collect::<Vec<_>>().join(" ");
+        let label = endpoints.iter().flatten().map(Endpoint::to_string).collect::<Vec<_>>().join(" ");
         Self::new(name, label, endpoints, connection.credential()).map_err(|error| format!("{flag}: {error}"))
     }
 
@@ -91,25 +91,22 @@ fn opened<C>(
     }
 }
 
-/// An endpoint without who comes there.
-fn shown(endpoint: &Endpoint) -> String {
-    let text = endpoint.to_string();
-    match (text.split_once("://"), text.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
-        _ => text,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_label_tells_where_and_nothing_else() {
-        let account =
-            WireAccount::connect("TableEndpoint=http://u:pw@h:1/a;SharedAccessSignature=sig=x", "--to").unwrap();
+        let account = WireAccount::connect("TableEndpoint=http://h:1/a;SharedAccessSignature=sig=x", "--to").unwrap();
         assert_eq!((account.label.as_str(), account.name.as_deref()), ("http://h:1/a", Some("a")));
         assert!(account.blobs.as_ref().err().is_some_and(|why| why.contains("BlobEndpoint")));
         assert!(!account.has_key && account.tables.is_ok());
+    }
+
+    #[test]
+    fn an_endpoint_with_a_password_is_refused_without_showing_it() {
+        let refused = WireAccount::connect("TableEndpoint=http://u:hush@h:1/a;SharedAccessSignature=sig=x", "--to");
+        let why = refused.map(drop).unwrap_err();
+        assert!(why.contains("http://h:1/a") && !why.contains("hush"), "{why}");
     }
 }
