@@ -15,10 +15,10 @@ use serde_json::Value as Json;
 use tablerock_protocol::ErrorCode;
 
 use message::{Incoming, Outgoing};
-use server::Server;
+use server::FuzzedServer;
 
 thread_local! {
-    static SERVER: RefCell<Server> = RefCell::new(Server::start());
+    static SERVER: RefCell<FuzzedServer> = RefCell::new(FuzzedServer::start());
 }
 
 pub fn check(data: &[u8]) {
@@ -90,7 +90,7 @@ mod tests {
         ];
         for (input, status) in cases {
             let request = Outgoing::parse(input.as_bytes()).unwrap();
-            let response = Server::start().send(&request).unwrap();
+            let response = FuzzedServer::start().send(&request).unwrap();
             assert_eq!(response.status, status, "{input}: {}", response.text());
         }
     }
@@ -101,7 +101,7 @@ mod tests {
             boundary=c\n\n--c\nContent-Type: application/http\n\nDELETE /acct/People(PartitionKey='Sales',RowKey='9') \
             HTTP/1.1\nIf-Match: *\n\n--c--\n--b--";
         let request = Outgoing::parse(input.as_bytes()).unwrap();
-        let response = Server::start().send(&request).unwrap();
+        let response = FuzzedServer::start().send(&request).unwrap();
         assert_eq!((response.status, response.part_statuses()), (202, vec![404]));
         assert!(!may_change(&request, &response));
     }

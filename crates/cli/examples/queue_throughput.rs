@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tablerock_kv::{Dice, Store, SystemClock};
+use tablerock_kv::{Rng, Store, SystemClock};
 use tablerock_kv_local::LocalEngine;
 use tablerock_protocol::{Metadata, QueueName};
 use tablerock_services::QueueService;
@@ -56,7 +56,7 @@ async fn main() -> Outcome<()> {
 
 async fn open(location: &std::path::Path) -> Outcome<(Store, Arc<QueueService>)> {
     let store = Store::new(Arc::new(LocalEngine::open(location)?));
-    let service = QueueService::open(store.clone(), Arc::new(SystemClock), Dice::from_os()).await?;
+    let service = QueueService::open(store.clone(), Arc::new(SystemClock), Rng::from_os()).await?;
     Ok((store, Arc::new(service)))
 }
 

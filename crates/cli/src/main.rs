@@ -10,8 +10,8 @@ mod copy;
 mod export;
 mod logging;
 mod places;
-mod road;
 mod serve;
+mod services;
 mod settings;
 
 use std::process::ExitCode;

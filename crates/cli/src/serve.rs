@@ -11,14 +11,14 @@ use tablerock_kv_local::{LocalEngine, LocalOptions};
 use tablerock_kv_postgres::{PostgresEngine, PostgresOptions};
 use tablerock_protocol::Service;
 use tablerock_server::tls::{self, TlsAcceptor};
-use tablerock_server::{Listening, Road, serve_admin, serve_service};
+use tablerock_server::{Listening, Server, serve_admin, serve_service};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::banner::{self, Services};
 use crate::logging;
 use crate::places::Opening;
-use crate::road::{self, RoadTerms};
+use crate::services::{self, ServiceOptions};
 use crate::settings::{Address, DataPlace, Settings};
 
 /// Serves until a signal asks for the end. The error is a sentence for the operator.
@@ -96,14 +96,15 @@ async fn serve_on(
     let Doors { listeners, admin: admin_listener, tls: acceptor } = doors;
     let banner = announcement(settings, &listeners, admin_listener.as_ref())?;
     let names: Vec<String> = settings.accounts.iter().map(|account| account.name.as_str().to_owned()).collect();
-    let terms = RoadTerms {
+    let terms = ServiceOptions {
         accounts: std::mem::take(&mut settings.accounts),
         throttle: settings.throttle,
         accept_tokens: settings.accept_tokens,
         host_style: settings.host_style,
     };
-    let road = road::open(terms, &store, clock).await.map_err(|error| format!("cannot read the data: {error}"))?;
-    let road = Arc::new(road);
+    let server =
+        services::open(terms, &store, clock).await.map_err(|error| format!("cannot read the data: {error}"))?;
+    let server = Arc::new(server);
     // Whoever gets an answer may ask for the end at once, so the signals are listened for before the first one. A start
     // that takes long can still be cut off.
     let signals = Signals::listen()?;
@@ -116,11 +117,11 @@ async fn serve_on(
     let serving = ports.map(|(service, listener, port)| {
         let (tls, connections_max) = (acceptor.clone(), settings.connections_max);
         let listening = Listening { tls, connections_max, idle_time: Duration::from_secs(port.idle_seconds) };
-        tokio::spawn(serve_service(service, road.clone(), listener, listening, stopped.clone()))
+        tokio::spawn(serve_service(service, server.clone(), listener, listening, stopped.clone()))
     });
-    let behind = (role == Role::Server).then(|| work_in_background(&road, names, stopped.clone()));
+    let behind = (role == Role::Server).then(|| work_in_background(&server, names, stopped.clone()));
     let administering = match admin_listener {
-        Some(listener) => Some(administer(road.clone(), store.clone(), listener, stopped)?),
+        Some(listener) => Some(administer(server.clone(), store.clone(), listener, stopped)?),
         None => None,
     };
     // Nobody has to read it: whoever started the server may be gone, which is no reason to stop.
@@ -138,19 +139,19 @@ async fn serve_on(
     let Some((sweeping, analysing)) = behind else { return Ok(()) };
     sweeping.abort();
     let _ = analysing.await;
-    road::close(&road, &store).await
+    services::close(&server, &store).await
 }
 
 type Task = tokio::task::JoinHandle<()>;
 
 /// Sweeping, and what Storage Analytics writes until the end.
-fn work_in_background(road: &Arc<Road>, accounts: Vec<String>, mut stopped: watch::Receiver<bool>) -> (Task, Task) {
-    let sweeper = road.clone();
+fn work_in_background(server: &Arc<Server>, accounts: Vec<String>, mut stopped: watch::Receiver<bool>) -> (Task, Task) {
+    let sweeper = server.clone();
     let sweeping = tokio::spawn(async move {
-        let Road { tables, queues, blobs, .. } = &*sweeper;
+        let Server { tables, queues, blobs, .. } = &*sweeper;
         tokio::join!(tables.keep_sweeping(&accounts), queues.keep_sweeping(&accounts), blobs.keep_sweeping(&accounts));
     });
-    let analyst = road.clone();
+    let analyst = server.clone();
     let analysing = tokio::spawn(async move {
         let stop = async {
             let _ = stopped.wait_for(|stop| *stop).await;
@@ -163,7 +164,7 @@ fn work_in_background(road: &Arc<Road>, accounts: Vec<String>, mut stopped: watc
 /// Serves the admin address on a thread of its own: when a disk that does not answer holds up all others, somebody has
 /// to say so.
 fn administer(
-    road: Arc<Road>,
+    server: Arc<Server>,
     store: Store,
     listener: TcpListener,
     stopped: watch::Receiver<bool>,
@@ -175,7 +176,7 @@ fn administer(
             let _context = runtime.enter();
             TcpListener::from_std(listener)?
         };
-        let serve = move || runtime.block_on(serve_admin(road, store, listener, stopped));
+        let serve = move || runtime.block_on(serve_admin(server, store, listener, stopped));
         std::thread::Builder::new().name("tablerock-admin".to_owned()).spawn(serve)
     };
     start().map_err(|error: io::Error| format!("cannot serve the admin address: {error}"))

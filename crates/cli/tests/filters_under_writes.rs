@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tablerock_kv::{Dice, Engine, MemoryEngine, Store, SystemClock};
+use tablerock_kv::{Engine, MemoryEngine, Rng, Store, SystemClock};
 use tablerock_kv_local::LocalEngine;
 use tablerock_protocol::{EtagCondition, Filter, Property, TableName, Value};
 use tablerock_services::table::{Change, EntityGroup, EntityOperation, EntityQuery, Properties};
@@ -24,7 +24,7 @@ const ROUNDS: u64 = 120;
 /// A table in which each writer has rows of its own, and the versions that writers have begun to write.
 struct Scene {
     service: TableService,
-    dice: Dice,
+    rng: Rng,
     started: Vec<AtomicU64>,
 }
 
@@ -60,7 +60,7 @@ impl Scene {
             }
         }
         let started = (0..WRITERS).map(|_| AtomicU64::new(0)).collect();
-        Arc::new(Self { service, dice: Dice::from_os(), started })
+        Arc::new(Self { service, rng: Rng::from_os(), started })
     }
 
     async fn count(&self, tag: &str) -> usize {
@@ -83,7 +83,7 @@ impl Scene {
             let group = EntityGroup::new(rows.iter().map(|row| upsert(*row, tag.clone())).collect()).unwrap();
             self.started[writer as usize].store(version, Ordering::SeqCst);
             let write = self.service.apply(ACCOUNT, &group);
-            if self.dice.below(4) == 0 && self.is_abandoned(write).await {
+            if self.rng.below(4) == 0 && self.is_abandoned(write).await {
                 self.check_abandoned(rows[0], &tag).await;
                 continue;
             }
@@ -94,7 +94,7 @@ impl Scene {
 
     /// Lets go of a write after a while; true if it was not done by then.
     async fn is_abandoned(&self, write: impl Future) -> bool {
-        let polls = self.dice.below(4);
+        let polls = self.rng.below(4);
         let wait = async {
             for _ in 0..polls {
                 tokio::task::yield_now().await;

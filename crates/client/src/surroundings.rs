@@ -14,11 +14,11 @@ pub(crate) fn now() -> SystemTime {
 
 /// Random numbers for ids and for waits; not for secrets.
 #[derive(Debug)]
-pub(crate) struct Dice {
+pub(crate) struct Rng {
     generator: Mutex<fastrand::Rng>,
 }
 
-impl Dice {
+impl Rng {
     /// Different numbers every time: the seed is a hash key of the standard library, which comes from the operating
     /// system.
     pub(crate) fn from_os() -> Self {

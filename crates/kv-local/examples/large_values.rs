@@ -44,10 +44,10 @@ async fn main() -> Result<(), Error> {
 /// Each value is a commit of its own, as many of them at a time as asked for.
 async fn write(store: &Store, round: u8, count: usize, bytes: usize, in_flight: usize) -> Result<(), Error> {
     let mut tasks = tokio::task::JoinSet::new();
-    let mut dice = fastrand::Rng::with_seed(u64::from(round));
+    let mut rng = fastrand::Rng::with_seed(u64::from(round));
     for index in 0..count {
         let mut value = vec![0; bytes];
-        dice.fill(&mut value);
+        rng.fill(&mut value);
         let (store, value) = (store.clone(), Bytes::from(value));
         tasks.spawn(async move {
             let put = |transaction: &mut Transaction| {

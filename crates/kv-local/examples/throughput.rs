@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tablerock_kv::{Bytes, Dice, Error, Range, ScanLimits, Store};
+use tablerock_kv::{Bytes, Error, Range, Rng, ScanLimits, Store};
 use tablerock_kv_local::LocalEngine;
 
 const VALUE_BYTES: usize = 1_000;
@@ -92,10 +92,10 @@ async fn load(store: &Store) -> Result<(), Error> {
 }
 
 async fn read(store: &Store, records: u64) -> Result<f64, Error> {
-    let dice = Dice::seeded(1);
+    let rng = Rng::seeded(1);
     let (start, mut reads) = (Instant::now(), 0);
     while start.elapsed() < SPAN {
-        let key = format!("{:09}", dice.below(records));
+        let key = format!("{:09}", rng.below(records));
         store.get(b"loaded", key.as_bytes()).await?.ok_or_else(|| Error::corrupt("a loaded record is gone"))?;
         reads += 1;
     }
@@ -103,20 +103,20 @@ async fn read(store: &Store, records: u64) -> Result<f64, Error> {
 }
 
 async fn scan(store: &Store, records_max: usize) -> Result<f64, Error> {
-    let dice = Dice::seeded(2);
+    let rng = Rng::seeded(2);
     let limits = ScanLimits { records_max, bytes_max: usize::MAX, deadline: None };
     let (start, mut records) = (Instant::now(), 0);
     while start.elapsed() < SPAN {
         let mut range = Range::partition(b"loaded");
-        range.start.key = format!("{:09}", dice.below(LOADED_RECORDS - records_max as u64)).into();
+        range.start.key = format!("{:09}", rng.below(LOADED_RECORDS - records_max as u64)).into();
         records += store.scan(&range, limits).await?.records.len();
     }
     Ok(records as f64 / start.elapsed().as_secs_f64())
 }
 
 fn random_value() -> Bytes {
-    let dice = Dice::seeded(3);
-    (0..VALUE_BYTES).map(|_| dice.below(64) as u8 + b' ').collect()
+    let rng = Rng::seeded(3);
+    (0..VALUE_BYTES).map(|_| rng.below(64) as u8 + b' ').collect()
 }
 
 /// The memory this process really uses, where the system tells it.

@@ -22,8 +22,8 @@ fn options() -> LocalOptions {
 
 /// Writes so many mebibytes that no compression shrinks.
 async fn fill(engine: &LocalEngine, partition: &'static str, mebibytes: u64) {
-    let mut dice = fastrand::Rng::with_seed(mebibytes);
-    write(engine, partition, mebibytes, || Some(std::iter::repeat_with(|| dice.u8(..)).take(16 << 10).collect())).await;
+    let mut rng = fastrand::Rng::with_seed(mebibytes);
+    write(engine, partition, mebibytes, || Some(std::iter::repeat_with(|| rng.u8(..)).take(16 << 10).collect())).await;
 }
 
 async fn delete(engine: &LocalEngine, partition: &'static str, mebibytes: u64) {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tablerock_kv::{Bytes, Commit, Dice, Engine as _};
+use tablerock_kv::{Bytes, Commit, Engine as _, Rng};
 use tablerock_kv_postgres::{PostgresEngine, PostgresOptions, Target};
 
 const PARTITION: &[u8] = b"beside the driver";
@@ -112,10 +112,10 @@ async fn measure(tasks: usize, time: Duration, worker: impl Fn(usize) -> Work) -
     let started = Instant::now();
     let running: Vec<_> = (0..tasks)
         .map(|at| {
-            let (work, done, dice) = (worker(at), done.clone(), Dice::seeded(at as u64));
+            let (work, done, rng) = (worker(at), done.clone(), Rng::seeded(at as u64));
             tokio::spawn(async move {
                 while started.elapsed() < time {
-                    work(dice.below(KEYS)).await;
+                    work(rng.below(KEYS)).await;
                     done.fetch_add(1, Ordering::Relaxed);
                 }
             })

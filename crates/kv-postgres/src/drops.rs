@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tablerock_kv::{Bytes, Dice, Position, Range, Result};
+use tablerock_kv::{Bytes, Position, Range, Result, Rng};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row};
 
@@ -43,12 +43,12 @@ pub(crate) const REMOVE: &str = "DELETE FROM tablerock_records \
      WHERE (partition, key) >= ($1, $2) AND (partition, key) <= ($3, $4)";
 
 /// Notes that a range is to go.
-pub(crate) async fn note(pool: &Arc<Pool>, dice: &Dice, range: &Range) -> Result<()> {
+pub(crate) async fn note(pool: &Arc<Pool>, rng: &Rng, range: &Range) -> Result<()> {
     let mut lease = pool.lease().await?;
     if range.is_empty() {
         return Ok(());
     }
-    let id = [dice.number(), dice.number()].map(u64::to_be_bytes).concat();
+    let id = [rng.number(), rng.number()].map(u64::to_be_bytes).concat();
     let (start, end) = (&range.start, range.end.as_ref());
     let end_partition = end.map(|end| &end.partition[..]);
     let end_key = end.map(|end| &end.key[..]);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use tablerock_kv::{Bytes, Commit, Dice, Engine, Error, ErrorKind, Health, Page, Range, Result, ScanLimits, Wanted};
+use tablerock_kv::{Bytes, Commit, Engine, Error, ErrorKind, Health, Page, Range, Result, Rng, ScanLimits, Wanted};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -20,7 +20,7 @@ const OPENING_PAUSE: Duration = Duration::from_millis(500);
 pub struct PostgresEngine {
     pool: Arc<Pool>,
     clock: Arc<DatabaseClock>,
-    dice: Dice,
+    rng: Rng,
     /// What runs in the background until the engine is closed.
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -51,7 +51,7 @@ impl PostgresEngine {
             tokio::spawn(keeper::keep_looking(pool.clone(), clock.clone())),
             tokio::spawn(drops::keep_sweeping(pool.clone())),
         ];
-        Ok(Arc::new(Self { pool, clock, dice: Dice::from_os(), tasks: Mutex::new(tasks) }))
+        Ok(Arc::new(Self { pool, clock, rng: Rng::from_os(), tasks: Mutex::new(tasks) }))
     }
 
     /// The time that all servers on this database share.
@@ -96,7 +96,7 @@ impl Engine for PostgresEngine {
     }
 
     async fn drop_range(&self, range: Range) -> Result<()> {
-        drops::note(&self.pool, &self.dice, &range).await
+        drops::note(&self.pool, &self.rng, &range).await
     }
 
     /// Other servers write to the same database.

@@ -38,14 +38,13 @@
 //! | [`store`](Store) | transactions on top of it: declared reads, a decision, one commit, retries |
 //! | [`range`](Range) | positions in the order, and ranges between them |
 //! | [`key`] | order-preserving pieces of keys, and the one string an engine stores |
-//! | [`clock`](Clock), [`dice`](Dice) | time and randomness, as values that a constructor takes |
+//! | [`clock`](Clock), [`rng`](Rng) | time and randomness, as values that a constructor takes |
 //! | [`memory`](MemoryEngine) | the engine that forgets |
 //! | [`fault`] | an engine that fails on command, for tests of the layers |
 //! | [`suite`] | the contract as tests |
 
 mod clock;
 mod contents;
-mod dice;
 mod engine;
 mod error;
 pub mod fault;
@@ -54,6 +53,7 @@ mod memory;
 mod page;
 mod range;
 mod read_only;
+mod rng;
 mod store;
 pub mod suite;
 mod transaction;
@@ -61,7 +61,6 @@ mod transaction;
 pub use bytes::Bytes;
 pub use clock::{Clock, ManualClock, SystemClock, TICKS_AT_UNIX_EPOCH, TICKS_PER_SECOND};
 pub use contents::{ContentName, ContentReader, ContentWriter, Contents};
-pub use dice::Dice;
 pub use engine::{Commit, Engine, Health, Page, Record, ScanLimits, Wanted};
 pub use error::{Error, ErrorKind, Result};
 pub use fault::FaultEngine;
@@ -69,5 +68,6 @@ pub use memory::MemoryEngine;
 pub use page::PageBuilder;
 pub use range::{Position, Range, prefix_end};
 pub use read_only::ReadOnlyEngine;
+pub use rng::Rng;
 pub use store::Store;
 pub use transaction::Transaction;

@@ -11,8 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::{
-    Contents, Dice, Engine, Error, ErrorKind, Health, MemoryEngine, Page, Range, Result, ScanLimits, Transaction,
-    Wanted,
+    Contents, Engine, Error, ErrorKind, Health, MemoryEngine, Page, Range, Result, Rng, ScanLimits, Transaction, Wanted,
 };
 
 /// How often a transaction runs before its caller is told that the partition is too busy.
@@ -30,7 +29,7 @@ const TURNS: usize = 256;
 #[derive(Debug, Clone)]
 pub struct Store {
     engine: Arc<dyn Engine>,
-    dice: Arc<Dice>,
+    rng: Arc<Rng>,
     /// Where a conflict costs round trips, those who met one on a partition try again one after the other: `None` on an
     /// engine that decides in memory, where trying at once is quicker.
     turns: Option<Arc<[tokio::sync::Mutex<()>]>>,
@@ -38,13 +37,13 @@ pub struct Store {
 
 impl Store {
     pub fn new(engine: Arc<dyn Engine>) -> Self {
-        Self::with_dice(engine, Arc::new(Dice::from_os()))
+        Self::with_dice(engine, Arc::new(Rng::from_os()))
     }
 
     /// As [`new`](Store::new), with the randomness that spreads retries given from outside.
-    pub fn with_dice(engine: Arc<dyn Engine>, dice: Arc<Dice>) -> Self {
+    pub fn with_dice(engine: Arc<dyn Engine>, rng: Arc<Rng>) -> Self {
         let turns = (!engine.is_exclusive()).then(|| (0..TURNS).map(|_| tokio::sync::Mutex::new(())).collect());
-        Self { engine, dice, turns }
+        Self { engine, rng, turns }
     }
 
     /// A store on a fresh [`MemoryEngine`].
@@ -217,7 +216,7 @@ impl Store {
     async fn pause(&self, attempt: u32) {
         let Some(late) = attempt.checked_sub(ATTEMPTS_WITHOUT_PAUSE) else { return };
         let pause_ms_max = PAUSE_MS_MAX.min(1 << late.min(16));
-        tokio::time::sleep(Duration::from_millis(1 + self.dice.below(pause_ms_max))).await;
+        tokio::time::sleep(Duration::from_millis(1 + self.rng.below(pause_ms_max))).await;
     }
 
     /// Forgets a range that no reader can reach any more, and that nobody will use again; the space comes back in

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use crate::content::Content;
 use crate::listener::{Listening, serve};
 use crate::load_page::{self, SHOWN_MAX};
-use crate::road::Road;
+use crate::pipeline::Server;
 
 /// Scrapers and probes are few.
 const CONNECTIONS_MAX: usize = 64;
@@ -23,25 +23,25 @@ const IDLE_TIME: Duration = Duration::from_secs(60);
 const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Serves the admin address until `stop` turns true.
-pub async fn serve_admin(road: Arc<Road>, store: Store, listener: TcpListener, stop: watch::Receiver<bool>) {
+pub async fn serve_admin(server: Arc<Server>, store: Store, listener: TcpListener, stop: watch::Receiver<bool>) {
     let listening = Listening { tls: None, connections_max: CONNECTIONS_MAX, idle_time: IDLE_TIME };
     let handle = move |request: Request<Incoming>, _| {
-        let response = answer(&road, &store, request.method(), request.uri().path());
+        let response = answer(&server, &store, request.method(), request.uri().path());
         std::future::ready(Ok(response))
     };
     serve(listener, listening, false, stop, || (), handle).await;
 }
 
-fn answer(road: &Road, store: &Store, method: &Method, path: &str) -> Response<Content> {
+fn answer(server: &Server, store: &Store, method: &Method, path: &str) -> Response<Content> {
     const TEXT: &str = "text/plain; charset=utf-8";
-    let load = || LoadReport::of(&[road.tables.load(), road.queues.load(), road.blobs.load()], SHOWN_MAX);
+    let load = || LoadReport::of(&[server.tables.load(), server.queues.load(), server.blobs.load()], SHOWN_MAX);
     let (status, content_type, body) = match (method, path) {
         (&Method::GET | &Method::HEAD, "/health") => match store.health() {
             Health::Healthy => (StatusCode::OK, TEXT, "healthy\n".to_owned()),
             Health::ReadOnly(why) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("read only: {why}\n")),
             Health::Down(why) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("down: {why}\n")),
         },
-        (&Method::GET, "/metrics") => (StatusCode::OK, METRICS_TYPE, road.metrics.render(&load())),
+        (&Method::GET, "/metrics") => (StatusCode::OK, METRICS_TYPE, server.metrics.render(&load())),
         (&Method::GET, "/load") => (StatusCode::OK, "text/html; charset=utf-8", load_page::html(&load())),
         (&Method::GET, "/load.json") => (StatusCode::OK, "application/json", load_page::json(&load())),
         (_, "/health" | "/metrics" | "/load" | "/load.json") => {

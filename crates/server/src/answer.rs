@@ -8,9 +8,9 @@ use tablerock_protocol::batch::PartResponse;
 
 use crate::content::{Content, Stream};
 use crate::headers::AnswerHeader;
-use crate::room::Place;
+use crate::memory_budget::MemoryPermit;
 
-/// Room for the headers that most answers have.
+/// MemoryBudget for the headers that most answers have.
 const HEADERS_EXPECTED: usize = 6;
 
 /// A status, headers in the service's order, and a body.
@@ -22,7 +22,7 @@ pub(crate) struct Answer {
     pub(crate) metadata: Vec<(String, String)>,
     pub(crate) body: AnswerBody,
     /// What the body takes up until it is written.
-    pub(crate) place: Place,
+    pub(crate) place: MemoryPermit,
 }
 
 /// What an answer carries.
@@ -52,7 +52,7 @@ impl AnswerBody {
     }
 
     /// As hyper takes it; the room is free when all of it is sent.
-    pub(crate) fn into_content(self, place: Place) -> Content {
+    pub(crate) fn into_content(self, place: MemoryPermit) -> Content {
         match self {
             Self::Written(bytes) => Content::whole(place.hold(Bytes::from(bytes))),
             Self::Shared(bytes) => Content::whole(place.hold(bytes)),
@@ -80,7 +80,7 @@ impl Answer {
             headers: Vec::with_capacity(HEADERS_EXPECTED),
             metadata: Vec::new(),
             body: AnswerBody::Written(body),
-            place: Place::default(),
+            place: MemoryPermit::default(),
         }
     }
 

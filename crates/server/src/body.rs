@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tablerock_protocol::{ErrorCode, ServiceError};
 
-use crate::room::{Room, SMALL_BYTES};
+use crate::memory_budget::{MemoryBudget, SMALL_BYTES};
 
 /// How much of a refused body is read and thrown away. A client that is still sending when the connection
 /// closes may never see the answer, so a body that is only somewhat too large is taken in to its end.
@@ -18,7 +18,7 @@ pub(crate) async fn read(
     mut body: Incoming,
     bytes_max: usize,
     time: Duration,
-    room: &Room,
+    memory: &MemoryBudget,
 ) -> Result<Bytes, ServiceError> {
     if body.is_end_stream() {
         return Ok(Bytes::new());
@@ -28,7 +28,7 @@ pub(crate) async fn read(
         discard(body, DISCARD_BYTES_MAX, time).await;
         return Err(ErrorCode::RequestBodyTooLarge.into());
     }
-    let mut place = room.for_body(announced as usize, time).await?;
+    let mut place = memory.for_body(announced as usize, time).await?;
     let reading = async {
         let mut whole = BytesMut::with_capacity(announced as usize);
         while let Some(frame) = body.frame().await {
@@ -39,7 +39,7 @@ pub(crate) async fn read(
             }
             // One that comes in chunks may become as long as it is allowed to.
             if announced == 0 && whole.len() <= SMALL_BYTES && whole.len() + data.len() > SMALL_BYTES {
-                place = room.for_body(bytes_max, time).await?;
+                place = memory.for_body(bytes_max, time).await?;
             }
             whole.extend_from_slice(&data);
         }

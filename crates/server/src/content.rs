@@ -11,7 +11,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use tablerock_protocol::{ServiceError, limits};
 use tokio::time::Timeout;
 
-use crate::room::Place;
+use crate::memory_budget::MemoryPermit;
 
 /// How long the next piece of an answer may take to be read.
 const PIECE_TIME: Duration = Duration::from_secs(limits::REQUEST_SECONDS_MAX);
@@ -36,8 +36,8 @@ pub(crate) struct Stream {
     /// What one piece takes up in memory.
     pub(crate) piece_bytes: usize,
     pieces: Pin<Box<dyn Pieces>>,
-    /// Room for a piece, until all of them are sent.
-    pub(crate) place: Place,
+    /// MemoryBudget for a piece, until all of them are sent.
+    pub(crate) place: MemoryPermit,
 }
 
 /// The answer broke off: what was stored could not be read. The connection is cut, so that nobody takes a part for the
@@ -55,7 +55,7 @@ impl Stream {
         F: Future<Output = Result<Option<(Bytes, S)>, ServiceError>> + Send + 'static,
     {
         let pieces = Box::pin(Unfold { next, state: Some(state), reading: None });
-        Self { bytes_left: length, piece_bytes, pieces, place: Place::default() }
+        Self { bytes_left: length, piece_bytes, pieces, place: MemoryPermit::default() }
     }
 
     fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {

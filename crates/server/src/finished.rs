@@ -14,8 +14,8 @@ use tablerock_services::analytics::{LogLine, Measured, Watched};
 use crate::headers::{CONTENT_MD5, COPY_SOURCE};
 use crate::observe::Seen;
 use crate::operation::{Operation, kind_of_method};
+use crate::pipeline::{Peer, Server};
 use crate::respond::{Envelope, HttpResponse};
-use crate::road::{Peer, Road};
 
 const BLOB_CONTENT_MD5: HeaderName = HeaderName::from_static("x-ms-blob-content-md5");
 /// Between the name and the value of a header, and behind it.
@@ -43,7 +43,7 @@ struct Sizes {
 
 impl Finished<'_> {
     /// Counts the request, and logs it, as far as its account wants that.
-    pub(crate) fn tell(&self, road: &Road, watched: &Watched) {
+    pub(crate) fn tell(&self, server: &Server, watched: &Watched) {
         let http_status = self.response.status().as_u16();
         let status = RequestStatus::of(http_status, self.seen.error);
         let authentication = self.authentication();
@@ -63,9 +63,9 @@ impl Finished<'_> {
             return;
         };
         let lines = self.lines(version, status, authentication, &sizes);
-        let (started, ended) = (self.envelope.now, road.now());
+        let (started, ended) = (self.envelope.now, server.now());
         if !watched.log(&LogLine { text: &lines, version, kind, started, ended }) {
-            road.metrics.count_dropped_log_entry();
+            server.metrics.count_dropped_log_entry();
         }
     }
 

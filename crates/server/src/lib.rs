@@ -1,9 +1,9 @@
-//! HTTP in, HTTP out: connections, the road of a request, authentication, encoding, metrics.
+//! HTTP in, HTTP out: connections, the server of a request, authentication, encoding, metrics.
 //!
-//! [`Road`] is the story of a request, from its head to its answer; start reading there. [`serve_service`] puts
+//! [`Server`] is the story of a request, from its head to its answer; start reading there. [`serve_service`] puts
 //! a service on a port, [`serve_admin`] serves health and metrics on another.
 //!
-//! | on the road | in |
+//! | on the server | in |
 //! | --- | --- |
 //! | identify the account | `endpoint.rs` |
 //! | resolve the operation | `resolve/`, `operation.rs` |
@@ -29,15 +29,15 @@ mod finished;
 mod headers;
 mod listener;
 mod load_page;
+mod memory_budget;
 mod metadata;
 mod observe;
 mod operation;
+mod pipeline;
 mod progress;
 mod queue_api;
 mod resolve;
 mod respond;
-mod road;
-mod room;
 mod sending;
 mod service_api;
 mod spelling;
@@ -48,7 +48,7 @@ mod upload;
 pub use accounts::{Account, Accounts};
 pub use admin::serve_admin;
 pub use listener::{Listening, serve_service};
+pub use memory_budget::MemoryBudget;
 pub use observe::Metrics;
 pub use operation::Operation;
-pub use road::Road;
-pub use room::Room;
+pub use pipeline::Server;

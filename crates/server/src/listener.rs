@@ -18,7 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
 use crate::content::Content;
-use crate::road::{Peer, Road};
+use crate::pipeline::{Peer, Server};
 use crate::sending::Sending;
 use crate::spelling::{Spelled, SpelledNames, Spelling};
 
@@ -58,16 +58,16 @@ impl std::fmt::Debug for Listening {
 /// Serves one of the services on a port until `stop` turns true, then lets requests under way finish.
 pub async fn serve_service(
     service: Service,
-    road: Arc<Road>,
+    server: Arc<Server>,
     listener: TcpListener,
     listening: Listening,
     stop: watch::Receiver<bool>,
 ) {
     let is_https = listening.tls.is_some();
-    let counted = road.clone();
+    let counted = server.clone();
     let handle = move |request: Request<Incoming>, address: SocketAddr| {
         let peer = Peer { address: address.ip().to_canonical(), port: address.port(), is_https };
-        road.clone().handle(service, request, peer)
+        server.clone().handle(service, request, peer)
     };
     // Tables have no metadata.
     let is_spelled = service != Service::Table;

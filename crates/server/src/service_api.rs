@@ -7,13 +7,13 @@ use tablerock_protocol::{ErrorCode, Service, ServiceError};
 use crate::answer::Answer;
 use crate::cors;
 use crate::endpoint::Endpoint;
+use crate::pipeline::Server;
 use crate::respond::Envelope;
-use crate::road::Road;
 
 /// A question to a service about itself.
 pub(crate) struct ServiceCall<'a> {
     pub(crate) service: Service,
-    pub(crate) road: &'a Road,
+    pub(crate) server: &'a Server,
     pub(crate) endpoint: &'a Endpoint<'a>,
     pub(crate) envelope: &'a Envelope,
     pub(crate) headers: &'a HeaderMap,
@@ -25,7 +25,7 @@ impl ServiceCall<'_> {
     }
 
     pub(crate) async fn properties(&self) -> Result<Answer, ServiceError> {
-        let properties = self.road.settings.service_properties(self.account(), self.service).await;
+        let properties = self.server.settings.service_properties(self.account(), self.service).await;
         let properties = properties.map_err(|error| error.into_service_error())?;
         let xml = properties.render(self.service, self.envelope.version);
         Ok(Answer::xml(200, format!("{BOM}{xml}").into_bytes()))
@@ -33,9 +33,9 @@ impl ServiceCall<'_> {
 
     pub(crate) async fn set_properties(&self, body: &[u8]) -> Result<Answer, ServiceError> {
         let update = ServicePropertiesUpdate::parse(body, self.service, self.envelope.version)?;
-        let set = self.road.settings.set_service_properties(self.account(), self.service, &update).await;
+        let set = self.server.settings.set_service_properties(self.account(), self.service, &update).await;
         set.map_err(|error| error.into_service_error())?;
-        let Road { analytics, settings, blobs, .. } = self.road;
+        let Server { analytics, settings, blobs, .. } = self.server;
         let refreshed = analytics.refresh(settings, blobs, self.account(), self.service).await;
         refreshed.map_err(|error| error.into_service_error())?;
         Ok(Answer::empty(202))
@@ -52,6 +52,6 @@ impl ServiceCall<'_> {
     }
 
     pub(crate) async fn preflight(&self) -> Result<Answer, ServiceError> {
-        cors::preflight(&self.road.settings, self.service, self.account(), self.headers).await
+        cors::preflight(&self.server.settings, self.service, self.account(), self.headers).await
     }
 }

@@ -10,8 +10,8 @@ use tablerock_protocol::{ErrorCode, ServiceError};
 use tokio::time::Instant;
 
 use crate::body;
+use crate::memory_budget::{BodyRoom, MemoryBudget};
 use crate::progress::Progress;
-use crate::room::{BodyRoom, Room};
 
 /// How long a client may send nothing.
 const IDLE_TIME: Duration = Duration::from_secs(20);
@@ -26,7 +26,7 @@ const REFUSED_BYTES_MAX: usize = 256 << 20;
 #[derive(Debug)]
 pub(crate) struct Upload {
     body: Incoming,
-    room: BodyRoom,
+    memory: BodyRoom,
     progress: Arc<Progress>,
     received: u64,
     /// Time spent waiting for the client. What the store takes is not the client's.
@@ -36,8 +36,8 @@ pub(crate) struct Upload {
 }
 
 impl Upload {
-    pub(crate) fn new(body: Incoming, room: &Room, progress: Arc<Progress>) -> Self {
-        Self { body, room: room.bodies(), progress, received: 0, waited: Duration::ZERO, rest: Bytes::new() }
+    pub(crate) fn new(body: Incoming, memory: &MemoryBudget, progress: Arc<Progress>) -> Self {
+        Self { body, memory: memory.bodies(), progress, received: 0, waited: Duration::ZERO, rest: Bytes::new() }
     }
 
     /// What is still to come from the client, if it said how much that is.
@@ -78,7 +78,7 @@ impl Upload {
         }
         let announced = self.announced_bytes().and_then(|left| usize::try_from(left).ok());
         let expected = announced.map_or(bytes, |left| bytes.min(first.len().saturating_add(left)));
-        let place = self.room.take(expected, IDLE_TIME).await?;
+        let place = self.memory.take(expected, IDLE_TIME).await?;
         let mut chunk = BytesMut::with_capacity(expected);
         chunk.extend_from_slice(&first);
         while chunk.len() < bytes
@@ -140,7 +140,7 @@ mod tests {
         let client = tokio::spawn(script(theirs));
         let result = Mutex::new(None);
         let service = service_fn(async |request: Request<Incoming>| {
-            let upload = Upload::new(request.into_body(), &Room::default(), Arc::new(Progress::new()));
+            let upload = Upload::new(request.into_body(), &MemoryBudget::default(), Arc::new(Progress::new()));
             let read = read(upload).await;
             *result.lock().unwrap() = Some(read);
             Ok::<_, Infallible>(Response::new(Full::new(Bytes::new())))

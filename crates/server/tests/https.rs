@@ -9,24 +9,24 @@ use http_body_util::{BodyExt, Empty};
 use hyper::body::{Bytes, Incoming};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::{CertificateDer, ServerName};
-use tablerock_kv::{Clock, Dice, Store, SystemClock};
+use tablerock_kv::{Clock, Rng, Store, SystemClock};
 use tablerock_protocol::signing::AccountKey;
 use tablerock_protocol::{AccountName, Service};
-use tablerock_server::{Account, Accounts, Listening, Metrics, Operation, Road, Room, serve_service, tls};
+use tablerock_server::{Account, Accounts, Listening, MemoryBudget, Metrics, Operation, Server, serve_service, tls};
 use tablerock_services::{AccountService, Analytics, BlobService, QueueService, TableService, ThrottleTargets};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_rustls::TlsConnector;
 
 /// A server on a port of its own, stopped when dropped.
-struct Server {
+struct Running {
     port: u16,
     certificate: CertificateDer<'static>,
     stop: watch::Sender<bool>,
     serving: tokio::task::JoinHandle<()>,
 }
 
-async fn start(accept_tokens: bool) -> Server {
+async fn start(accept_tokens: bool) -> Running {
     let signed = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate can be made");
     let folder = tempfile::tempdir().expect("a folder can be made");
     let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
@@ -36,13 +36,13 @@ async fn start(accept_tokens: bool) -> Server {
 
     let (store, clock): (Store, Arc<dyn Clock>) = (Store::in_memory(), Arc::new(SystemClock));
     let tables = TableService::open(store.clone(), clock.clone(), ThrottleTargets::default()).await;
-    let queues = QueueService::open(store.clone(), clock.clone(), Dice::seeded(2)).await;
-    let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(3)).await;
+    let queues = QueueService::open(store.clone(), clock.clone(), Rng::seeded(2)).await;
+    let blobs = BlobService::open(store.clone(), clock.clone(), Rng::seeded(3)).await;
     let blobs = blobs.expect("an empty store opens");
     let settings = AccountService::new(store);
     let analytics = Analytics::open(&settings, &blobs, clock.clone(), ["acct"], Operation::names_of).await;
     let name = AccountName::parse("acct").expect("an account name");
-    let road = Arc::new(Road {
+    let server = Arc::new(Server {
         accounts: Accounts::new([Account { name, keys: vec![AccountKey::from_bytes(b"key")] }]),
         tables: tables.expect("a fresh store opens"),
         queues: queues.expect("an empty store opens"),
@@ -50,9 +50,9 @@ async fn start(accept_tokens: bool) -> Server {
         settings,
         analytics: analytics.expect("a fresh store opens"),
         clock,
-        dice: Dice::seeded(1),
+        rng: Rng::seeded(1),
         metrics: Metrics::new(),
-        room: Room::default(),
+        memory: MemoryBudget::default(),
         accept_tokens,
         host_style: true,
     });
@@ -60,11 +60,11 @@ async fn start(accept_tokens: bool) -> Server {
     let port = listener.local_addr().expect("it listens").port();
     let (stop, stopped) = watch::channel(false);
     let listening = Listening { tls: Some(acceptor), connections_max: 8, idle_time: Duration::from_secs(10) };
-    let serving = tokio::spawn(serve_service(Service::Table, road, listener, listening, stopped));
-    Server { port, certificate: signed.cert.der().clone(), stop, serving }
+    let serving = tokio::spawn(serve_service(Service::Table, server, listener, listening, stopped));
+    Running { port, certificate: signed.cert.der().clone(), stop, serving }
 }
 
-impl Server {
+impl Running {
     async fn connect(&self, protocol: &[u8]) -> tokio_rustls::client::TlsStream<TcpStream> {
         let mut roots = rustls::RootCertStore::empty();
         roots.add(self.certificate.clone()).expect("our own certificate");

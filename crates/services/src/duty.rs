@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tablerock_kv::{Bytes, Clock, Dice, Error, Result, Store, TICKS_PER_SECOND, Transaction};
+use tablerock_kv::{Bytes, Clock, Error, Result, Rng, Store, TICKS_PER_SECOND, Transaction};
 
 use crate::keys;
 
@@ -31,14 +31,7 @@ impl Duty {
     /// `period` is the time between two rounds.
     pub(crate) fn new(store: Store, clock: Arc<dyn Clock>, key: impl Into<Bytes>, period: Duration) -> Self {
         let lease_ticks = ROUNDS_MISSED_MAX * period.as_secs().max(1) * TICKS_PER_SECOND;
-        Self {
-            store,
-            clock,
-            key: key.into(),
-            server: Dice::from_os().number(),
-            lease_ticks,
-            renewed: AtomicU64::new(0),
-        }
+        Self { store, clock, key: key.into(), server: Rng::from_os().number(), lease_ticks, renewed: AtomicU64::new(0) }
     }
 
     /// Whether this server is to go on with a round, for whoever is in the middle of one.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use support::*;
 use tablerock_kv::fault::{Call, Fault};
-use tablerock_kv::{Dice, Error as KvError, FaultEngine, ManualClock, MemoryEngine, Store};
+use tablerock_kv::{Error as KvError, FaultEngine, ManualClock, MemoryEngine, Rng, Store};
 use tablerock_protocol::analytics::{Authentication, RequestKind, RequestStatus};
 use tablerock_protocol::xml::{AnalyticsVersion, ServicePropertiesUpdate};
 use tablerock_protocol::{DateTime, Service, ServiceVersion, Value};
@@ -52,7 +52,7 @@ impl World {
 
     async fn on(store: Store, clock: Arc<ManualClock>) -> Self {
         let tables = service_on(&store, clock.clone()).await;
-        let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(1)).await.unwrap();
+        let blobs = BlobService::open(store.clone(), clock.clone(), Rng::seeded(1)).await.unwrap();
         let settings = AccountService::new(store.clone());
         let analytics =
             Analytics::open(&settings, &blobs, clock.clone(), [ACCOUNT], |_| OPERATIONS.to_vec()).await.unwrap();

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tablerock_kv::key::{KeyBuilder, KeyReader, physical};
-use tablerock_kv::{Bytes, Dice, ManualClock, Position, Range, ScanLimits, Store};
+use tablerock_kv::{Bytes, ManualClock, Position, Range, Rng, ScanLimits, Store};
 use tablerock_protocol::blob::{ContentHeaders, Tags};
 use tablerock_protocol::xml::ServicePropertiesUpdate;
 use tablerock_protocol::{DateTime, Metadata, Property, QueueName, Service, TableName, Uuid, Value};
@@ -116,7 +116,7 @@ async fn a_small_store() -> BTreeMap<Vec<u8>, Vec<u8>> {
     let update = ServicePropertiesUpdate { cors: Some(vec![]), ..ServicePropertiesUpdate::default() };
     AccountService::new(store.clone()).set_service_properties(ACCOUNT, Service::Table, &update).await.unwrap();
 
-    let queues = QueueService::open(store.clone(), clock.clone(), Dice::seeded(1)).await.unwrap();
+    let queues = QueueService::open(store.clone(), clock.clone(), Rng::seeded(1)).await.unwrap();
     let jobs = QueueName::parse("jobs").unwrap();
     let metadata = Metadata::new(vec![("Color".to_owned(), "red".to_owned())]).unwrap();
     queues.create_queue(ACCOUNT, &jobs, &metadata).await.unwrap();
@@ -125,7 +125,7 @@ async fn a_small_store() -> BTreeMap<Vec<u8>, Vec<u8>> {
     queues.put_message(ACCOUNT, &jobs, message).await.unwrap();
     queues.get_messages(ACCOUNT, &jobs, 1, 30).await.unwrap();
 
-    let blobs = BlobService::open(store.clone(), clock, Dice::seeded(1)).await.unwrap();
+    let blobs = BlobService::open(store.clone(), clock, Rng::seeded(1)).await.unwrap();
     blobs.create_container(ACCOUNT, "photos", &metadata, PublicAccess::Blob).await.unwrap();
     let at = BlobAddress { account: ACCOUNT, container: "photos", name: "a/b" };
     let received = blobs.receive_blob(at, &mut Some(Bytes::from_static(b"abc")), true).await.unwrap();

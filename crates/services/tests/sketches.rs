@@ -134,18 +134,18 @@ async fn a_query_that_runs_out_of_time_goes_on_where_it_stopped() {
 #[tokio::test]
 async fn any_history_of_writes_and_filters_is_as_without_sketches() {
     let seed = std::env::var("TABLEROCK_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seed = seed.unwrap_or_else(|| tablerock_kv::Dice::from_os().number());
+    let seed = seed.unwrap_or_else(|| tablerock_kv::Rng::from_os().number());
     println!("TABLEROCK_SEED={seed}");
-    let mut dice = fastrand::Rng::with_seed(seed);
+    let mut rng = fastrand::Rng::with_seed(seed);
     let service = service().await;
     let mut model = BTreeMap::new();
     for _ in 0..3_000 {
-        let (partition_key, row) = (format!("p{}", dice.u8(..3)), format!("{:03}", dice.u16(..400)));
-        let n = dice.i32(..40);
-        match dice.u8(..10) {
+        let (partition_key, row) = (format!("p{}", rng.u8(..3)), format!("{:03}", rng.u16(..400)));
+        let n = rng.i32(..40);
+        match rng.u8(..10) {
             0..6 => {
                 let group: BTreeMap<String, i32> =
-                    (0..dice.usize(1..6)).map(|_| (format!("{:03}", dice.u16(..400)), dice.i32(..40))).collect();
+                    (0..rng.usize(1..6)).map(|_| (format!("{:03}", rng.u16(..400)), rng.i32(..40))).collect();
                 let operations = group.iter().map(|(row, n)| upsert(&partition_key, row, *n)).collect();
                 apply(&service, operations).await.unwrap();
                 model.extend(group.into_iter().map(|(row, n)| ((partition_key.clone(), row), n)));
@@ -155,12 +155,12 @@ async fn any_history_of_writes_and_filters_is_as_without_sketches() {
                 assert_eq!(apply_one(&service, delete(&partition_key, &row)).await.is_ok(), there);
             }
             _ => {
-                let filter = match dice.u8(..3) {
+                let filter = match rng.u8(..3) {
                     0 => format!("n eq {n}"),
                     1 => format!("n eq {n} and PartitionKey ge 'p1'"),
                     _ => format!("n eq {n} and RowKey lt '{row}'"),
                 };
-                let query = EntityQuery { top: dice.bool().then(|| dice.usize(1..5)), ..asked(&filter) };
+                let query = EntityQuery { top: rng.bool().then(|| rng.usize(1..5)), ..asked(&filter) };
                 let rows = all_rows(&service, query).await;
                 let expected = model.iter().filter(|((partition_key, at), value)| {
                     **value == n

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tablerock_kv::{Dice, ManualClock, Store};
+use tablerock_kv::{ManualClock, Rng, Store};
 use tablerock_protocol::signing::AccountKey;
 use tablerock_protocol::{AccountName, Service};
-use tablerock_server::{Account, Accounts, Listening, Metrics, Operation, Road, Room, serve_service};
+use tablerock_server::{Account, Accounts, Listening, MemoryBudget, Metrics, Operation, Server, serve_service};
 use tablerock_services::{AccountService, Analytics, BlobService, QueueService, TableService, ThrottleTargets};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -18,9 +18,9 @@ use super::message::{Incoming, Outgoing};
 use super::state::{self, State};
 use crate::known_table::{ACCOUNT, NOON};
 
-pub(super) struct Server {
+pub(super) struct FuzzedServer {
     runtime: Runtime,
-    road: Arc<Road>,
+    server: Arc<Server>,
     key: AccountKey,
     address: std::net::SocketAddr,
     connection: Option<TcpStream>,
@@ -29,22 +29,22 @@ pub(super) struct Server {
     _stop: watch::Sender<bool>,
 }
 
-impl Server {
+impl FuzzedServer {
     pub(super) fn start() -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let key = AccountKey::from_bytes(b"ours");
         let (stop, stopped) = watch::channel(false);
-        let (road, address, beginning) = runtime.block_on(async {
-            let road = Arc::new(road(key.clone()).await);
-            state::fill(&road).await;
+        let (server, address, beginning) = runtime.block_on(async {
+            let server = Arc::new(server(key.clone()).await);
+            state::fill(&server).await;
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             let address = listener.local_addr().expect("a bound port");
             let listening = Listening { tls: None, connections_max: 16, idle_time: Duration::from_secs(3600) };
-            tokio::spawn(serve_service(Service::Table, road.clone(), listener, listening, stopped));
-            let beginning = State::of(&road).await;
-            (road, address, beginning)
+            tokio::spawn(serve_service(Service::Table, server.clone(), listener, listening, stopped));
+            let beginning = State::of(&server).await;
+            (server, address, beginning)
         });
-        Self { runtime, road, key, address, connection: None, beginning, _stop: stop }
+        Self { runtime, server, key, address, connection: None, beginning, _stop: stop }
     }
 
     /// Sends a request and waits for its answer; `None` if hyper closed the connection without one.
@@ -72,26 +72,26 @@ impl Server {
 
     /// Everything that a client could see.
     pub(super) fn state(&self) -> State {
-        self.runtime.block_on(State::of(&self.road))
+        self.runtime.block_on(State::of(&self.server))
     }
 
     /// Back to the beginning, with newer Timestamps.
     pub(super) fn reset(&mut self) {
-        self.runtime.block_on(state::reset(&self.road));
+        self.runtime.block_on(state::reset(&self.server));
         self.beginning = self.state();
     }
 }
 
-async fn road(key: AccountKey) -> Road {
+async fn server(key: AccountKey) -> Server {
     let clock = Arc::new(ManualClock::at(NOON));
     let store = Store::in_memory();
     let tables = TableService::open(store.clone(), clock.clone(), ThrottleTargets::default()).await;
-    let queues = QueueService::open(store.clone(), clock.clone(), Dice::seeded(2)).await;
-    let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(3)).await;
+    let queues = QueueService::open(store.clone(), clock.clone(), Rng::seeded(2)).await;
+    let blobs = BlobService::open(store.clone(), clock.clone(), Rng::seeded(3)).await;
     let blobs = blobs.expect("an empty store opens");
     let settings = AccountService::new(store);
     let analytics = Analytics::open(&settings, &blobs, clock.clone(), [ACCOUNT], Operation::names_of).await;
-    Road {
+    Server {
         accounts: Accounts::new([Account { name: AccountName::parse(ACCOUNT).expect("a name"), keys: vec![key] }]),
         tables: tables.expect("an empty store opens"),
         queues: queues.expect("an empty store opens"),
@@ -99,9 +99,9 @@ async fn road(key: AccountKey) -> Road {
         settings,
         analytics: analytics.expect("an empty store opens"),
         clock,
-        dice: Dice::seeded(1),
+        rng: Rng::seeded(1),
         metrics: Metrics::new(),
-        room: Room::default(),
+        memory: MemoryBudget::default(),
         accept_tokens: true,
         host_style: true,
     }

@@ -2,7 +2,7 @@
 
 use tablerock_protocol::xml::{ServiceProperties, ServicePropertiesUpdate, StoredAccessPolicies};
 use tablerock_protocol::{Property, Service, TableName, Value};
-use tablerock_server::Road;
+use tablerock_server::Server;
 use tablerock_services::table::{Change, EntityGroup, EntityOperation, EntityQuery, Properties, TableQuery};
 
 use crate::known_table::{ACCOUNT, TABLE};
@@ -18,28 +18,29 @@ pub(super) struct State {
 type StoredRecord = (String, String, bytes::Bytes);
 
 impl State {
-    pub(super) async fn of(road: &Road) -> Self {
+    pub(super) async fn of(server: &Server) -> Self {
         let mut tables = Vec::new();
-        for name in names(road).await {
-            let policies = road.tables.table_acl(ACCOUNT, &name).await.expect("a table's policies");
-            let page = road.tables.query_entities(ACCOUNT, &name, &EntityQuery::default()).await;
+        for name in names(server).await {
+            let policies = server.tables.table_acl(ACCOUNT, &name).await.expect("a table's policies");
+            let page = server.tables.query_entities(ACCOUNT, &name, &EntityQuery::default()).await;
             let entities = page.expect("a table's entities").entities.into_iter();
             let records = entities.map(|found| (found.partition_key, found.row_key, found.entity.into_bytes()));
             tables.push((name, policies, records.collect()));
         }
-        let settings = road.settings.service_properties(ACCOUNT, Service::Table).await.expect("the account's settings");
+        let settings =
+            server.settings.service_properties(ACCOUNT, Service::Table).await.expect("the account's settings");
         Self { tables, settings }
     }
 }
 
-async fn names(road: &Road) -> Vec<String> {
-    road.tables.query_tables(ACCOUNT, &TableQuery::default()).await.expect("the list of tables").names
+async fn names(server: &Server) -> Vec<String> {
+    server.tables.query_tables(ACCOUNT, &TableQuery::default()).await.expect("the list of tables").names
 }
 
 /// One table with two entities.
-pub(super) async fn fill(road: &Road) {
+pub(super) async fn fill(server: &Server) {
     let name = TableName::parse(TABLE).expect("a name");
-    road.tables.create_table(ACCOUNT, &name).await.expect("a new table");
+    server.tables.create_table(ACCOUNT, &name).await.expect("a new table");
     for row_key in ["1", "2"] {
         let property = Property { name: "Age".into(), value: Value::Int32(30) };
         let operation = EntityOperation {
@@ -48,13 +49,13 @@ pub(super) async fn fill(road: &Road) {
             row_key: row_key.to_owned(),
             change: Change::Insert(Properties::encode(&[property])),
         };
-        road.tables.apply(ACCOUNT, &EntityGroup::single(operation)).await.expect("a new entity");
+        server.tables.apply(ACCOUNT, &EntityGroup::single(operation)).await.expect("a new entity");
     }
 }
 
-pub(super) async fn reset(road: &Road) {
-    for name in names(road).await {
-        road.tables.delete_table(ACCOUNT, &name).await.expect("a table that was listed");
+pub(super) async fn reset(server: &Server) {
+    for name in names(server).await {
+        server.tables.delete_table(ACCOUNT, &name).await.expect("a table that was listed");
     }
     let ServiceProperties { logging, hour_metrics, minute_metrics, cors, .. } = ServiceProperties::default();
     let all = ServicePropertiesUpdate {
@@ -64,6 +65,6 @@ pub(super) async fn reset(road: &Road) {
         cors: Some(cors),
         ..ServicePropertiesUpdate::default()
     };
-    road.settings.set_service_properties(ACCOUNT, Service::Table, &all).await.expect("settings can be set");
-    fill(road).await;
+    server.settings.set_service_properties(ACCOUNT, Service::Table, &all).await.expect("settings can be set");
+    fill(server).await;
 }

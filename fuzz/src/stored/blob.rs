@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use tablerock_kv::{Dice, ManualClock, Store};
+use tablerock_kv::{ManualClock, Rng, Store};
 use tablerock_protocol::Metadata;
 use tablerock_protocol::blob::{ByteRange, ContentHeaders, Tags};
 use tablerock_services::BlobService;
@@ -89,7 +89,7 @@ pub(super) async fn check_note(stored: &Bytes) {
 const KNOWN: &[u8] = b"what is known";
 
 async fn open(store: &Store) -> tablerock_services::Result<BlobService> {
-    BlobService::open(store.clone(), Arc::new(ManualClock::at(NOON)), Dice::seeded(1)).await
+    BlobService::open(store.clone(), Arc::new(ManualClock::at(NOON)), Rng::seeded(1)).await
 }
 
 /// A container with a blob.

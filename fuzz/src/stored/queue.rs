@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use tablerock_kv::{Dice, ManualClock, Store};
+use tablerock_kv::{ManualClock, Rng, Store};
 use tablerock_protocol::{Metadata, QueueName};
 use tablerock_services::QueueService;
 use tablerock_services::queue::{NewMessage, QueueQuery, TimeToLive, keys};
@@ -58,7 +58,7 @@ const FIRST_QUEUE: u64 = 1;
 async fn known_queue() -> (Store, QueueService, QueueName) {
     let store = Store::in_memory();
     let clock = Arc::new(ManualClock::at(NOON));
-    let service = QueueService::open(store.clone(), clock, Dice::seeded(1)).await.expect("an empty store");
+    let service = QueueService::open(store.clone(), clock, Rng::seeded(1)).await.expect("an empty store");
     let name = QueueName::parse("known").expect("a name");
     service.create_queue(ACCOUNT, &name, &Metadata::default()).await.expect("an empty store");
     service.put_message(ACCOUNT, &name, message()).await.expect("a queue that is there");

@@ -9,8 +9,8 @@ use tablerock_kv::{Clock, Engine, ReadOnlyEngine, Store};
 use super::failure::Failure;
 use super::{Ended, say};
 use crate::arguments::CopyArguments;
-use crate::road;
 use crate::serve::{self, Doors};
+use crate::services;
 use crate::settings::Settings;
 
 const WHY_READ_ONLY: &str = "the data is being copied to another store; reads are served, writes have to wait for that";
@@ -42,7 +42,7 @@ pub(super) async fn beside(
 ) -> Result<(), String> {
     let Some(doors) = doors else { return copying().await.map_err(|failure| failure.why)?.into_result() };
     // What a process before this one left unfinished has to be settled while that can be written.
-    road::settle(&settings.accounts, &Store::new(engine.clone()), &clock).await?;
+    services::settle(&settings.accounts, &Store::new(engine.clone()), &clock).await?;
     let serving = serve::serve_reads(settings, doors, only(engine), clock);
     let mut outcome = Err("stopped before all was copied: run the same command again, and it goes on".to_owned());
     let served = tokio::select! {

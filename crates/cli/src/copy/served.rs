@@ -7,14 +7,14 @@ use tablerock_client::{Credential, Endpoint};
 use tablerock_kv::{Clock, Store};
 use tablerock_protocol::signing::AccountKey;
 use tablerock_protocol::{AccountName, Service};
-use tablerock_server::{Account, Listening, Road, serve_service};
+use tablerock_server::{Account, Listening, Server, serve_service};
 use tablerock_services::ThrottleTargets;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::account::WireAccount;
-use crate::road::{self, RoadTerms};
+use crate::services::{self, ServiceOptions};
 
 const KEY_BYTES: usize = 32;
 const CONNECTIONS_MAX: usize = 256;
@@ -23,7 +23,7 @@ const IDLE_TIME: Duration = Duration::from_secs(120);
 /// A store that is being served.
 pub(super) struct Served {
     pub(super) account: WireAccount,
-    pub(super) road: Arc<Road>,
+    pub(super) server: Arc<Server>,
     serving: Vec<JoinHandle<()>>,
     stop: watch::Sender<bool>,
 }
@@ -38,15 +38,16 @@ impl Served {
     ) -> Result<Self, String> {
         let key = random_key()?;
         let parsed = AccountKey::parse(&key).map_err(|_| "the key that was made is none".to_owned())?;
-        let terms = RoadTerms {
+        let terms = ServiceOptions {
             accounts: vec![Account { name: name.clone(), keys: vec![parsed] }],
             throttle: ThrottleTargets::default(),
             accept_tokens: false,
             host_style: false,
         };
-        let road =
-            road::open(terms, store, clock).await.map_err(|error| format!("{label}: cannot read the data: {error}"))?;
-        let road = Arc::new(road);
+        let server = services::open(terms, store, clock)
+            .await
+            .map_err(|error| format!("{label}: cannot read the data: {error}"))?;
+        let server = Arc::new(server);
         let (stop, stopped) = watch::channel(false);
         let mut serving = Vec::new();
         let mut endpoints = Vec::new();
@@ -58,24 +59,24 @@ impl Served {
             let (listener, address) =
                 open.await.map_err(|error| format!("cannot listen on 127.0.0.1 for the time of the copy: {error}"))?;
             let listening = Listening { tls: None, connections_max: CONNECTIONS_MAX, idle_time: IDLE_TIME };
-            serving.push(tokio::spawn(serve_service(service, road.clone(), listener, listening, stopped.clone())));
+            serving.push(tokio::spawn(serve_service(service, server.clone(), listener, listening, stopped.clone())));
             endpoints.push(Endpoint::parse(&format!("http://{address}/{}", name.as_str())));
         }
         let endpoints: [_; 3] = endpoints.try_into().expect("there are three services");
         let endpoints = endpoints.map(|endpoint| endpoint.map_err(|error| error.to_string()));
         let credential = Credential::shared_key(name.as_str(), &key).map_err(|error| error.to_string())?;
         let account = WireAccount::new(Some(name.as_str().to_owned()), label, endpoints, &credential);
-        Ok(Self { account: account.map_err(|error| error.to_string())?, road, serving, stop })
+        Ok(Self { account: account.map_err(|error| error.to_string())?, server, serving, stop })
     }
 
     /// Ends when all requests have. The services are left open.
-    pub(super) async fn stop(self) -> Arc<Road> {
+    pub(super) async fn stop(self) -> Arc<Server> {
         // Whoever listened is gone only if the process is ending anyway.
         let _ = self.stop.send(true);
         for service in self.serving {
             let _ = service.await;
         }
-        self.road
+        self.server
     }
 }
 

@@ -19,7 +19,7 @@ use super::tally::Tally;
 use super::{Ended, TELL_TIME, reads, say};
 use crate::arguments::CopyArguments;
 use crate::places::{self, Opening};
-use crate::road;
+use crate::services;
 use crate::settings::{DataPlace, Settings};
 
 /// Copies between two ends of which at least one is an endpoint.
@@ -49,7 +49,7 @@ pub(super) async fn copy(arguments: &CopyArguments, mut settings: Settings, from
         let label = format!("{} account {}", store_label(&place), name.as_str());
         // What a process before this one left unfinished has to be settled while that can be written.
         let settled = [Account { name: name.clone(), keys: Vec::new() }];
-        road::settle(&settled, &store, &clock).await?;
+        services::settle(&settled, &store, &clock).await?;
         let served = Served::start(&reads::only(engine.clone()), clock.clone(), name, label).await?;
         let outcome = copy_to(arguments, &served.account, &to, std::mem::take(&mut start_over)).await;
         served.stop().await;
@@ -90,8 +90,8 @@ async fn copy_into(
         Ok(transfer) => transfer.run().await,
         Err(error) => Err(Failure::from(error)),
     };
-    let road = served.stop().await;
-    let closed = road::close_quietly(&road, &store).await;
+    let server = served.stop().await;
+    let closed = services::close_quietly(&server, &store).await;
     outcome.and_then(|ended| Ok(closed.map(|()| ended)?))
 }
 

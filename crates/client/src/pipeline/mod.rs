@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use tracing::{Instrument as _, Span};
 
 use crate::credential::TokenCache;
-use crate::surroundings::{Dice, now};
+use crate::surroundings::{Rng, now};
 use crate::transport::Transport;
 use crate::{ClientOptions, Credential, Endpoint, Error, Result};
 
@@ -46,7 +46,7 @@ pub(crate) struct Pipeline {
     user_agent: HeaderValue,
     version_header: HeaderValue,
     tokens: TokenCache,
-    dice: Dice,
+    rng: Rng,
 }
 
 impl Pipeline {
@@ -75,7 +75,7 @@ impl Pipeline {
             credential,
             options,
             tokens: TokenCache::default(),
-            dice: Dice::from_os(),
+            rng: Rng::from_os(),
         })
     }
 
@@ -94,12 +94,12 @@ impl Pipeline {
 
     /// A new random id.
     pub(crate) fn id(&self) -> Uuid {
-        self.dice.id()
+        self.rng.id()
     }
 
     /// Makes a call and returns its answer if it is a success.
     pub(crate) async fn send(&self, call: &Call) -> Result<Answer> {
-        let id = self.dice.id();
+        let id = self.rng.id();
         // No path and no query: keys of entities and names of blobs may be about people.
         let span = tracing::debug_span!(
             "storage_call",
@@ -116,7 +116,7 @@ impl Pipeline {
     }
 
     async fn send_within(&self, call: &Call, id: Uuid, span: &Span) -> Result<Answer> {
-        let mut retry = Retry::new(&self.options, &self.dice, Instant::now());
+        let mut retry = Retry::new(&self.options, &self.rng, Instant::now());
         loop {
             let limit = retry.next_try_limit();
             span.record("tries", retry.tries());

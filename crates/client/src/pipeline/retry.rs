@@ -7,7 +7,7 @@ use tablerock_protocol::Uuid;
 use tokio::time::Instant;
 
 use super::refusal::Refusal;
-use crate::surroundings::Dice;
+use crate::surroundings::Rng;
 use crate::transport::{ANSWER_BYTES_MAX, TransportError};
 use crate::{ClientOptions, Error, Result};
 
@@ -15,7 +15,7 @@ use crate::{ClientOptions, Error, Result};
 #[derive(Debug)]
 pub(super) struct Retry<'a> {
     options: &'a ClientOptions,
-    dice: &'a Dice,
+    rng: &'a Rng,
     started: Instant,
     tries: u32,
     after_lost_answer: bool,
@@ -93,8 +93,8 @@ impl Failure {
 }
 
 impl<'a> Retry<'a> {
-    pub(super) fn new(options: &'a ClientOptions, dice: &'a Dice, started: Instant) -> Self {
-        Self { options, dice, started, tries: 0, after_lost_answer: false, has_new_token: false }
+    pub(super) fn new(options: &'a ClientOptions, rng: &'a Rng, started: Instant) -> Self {
+        Self { options, rng, started, tries: 0, after_lost_answer: false, has_new_token: false }
     }
 
     pub(super) fn tries(&self) -> u32 {
@@ -130,7 +130,7 @@ impl<'a> Retry<'a> {
         let policy = self.options.retry;
         let doublings = self.tries.saturating_sub(1).min(16);
         let longest = policy.delay_first.saturating_mul(1 << doublings).min(policy.delay_max);
-        self.dice.upper_half(longest).max(asked.unwrap_or_default())
+        self.rng.upper_half(longest).max(asked.unwrap_or_default())
     }
 
     fn time_left(&self) -> Duration {
@@ -176,8 +176,8 @@ mod tests {
         let policy =
             RetryPolicy { tries_max: 100, delay_first: Duration::from_millis(100), delay_max: Duration::from_secs(1) };
         let options = ClientOptions::new().retry(policy).time_max(Duration::from_secs(3600));
-        let dice = Dice::seeded(1);
-        let mut retry = Retry::new(&options, &dice, Instant::now());
+        let rng = Rng::seeded(1);
+        let mut retry = Retry::new(&options, &rng, Instant::now());
         for longest_ms in [100, 200, 400, 800, 1000, 1000] {
             retry.next_try_limit();
             let wait = retry.after(failure(None)).unwrap();
@@ -191,13 +191,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn tries_and_time_are_bounded() {
         let options = ClientOptions::new().time_max(Duration::from_secs(10)).try_time_max(Duration::from_secs(8));
-        let dice = Dice::seeded(1);
-        let mut retry = Retry::new(&options, &dice, Instant::now());
+        let rng = Rng::seeded(1);
+        let mut retry = Retry::new(&options, &rng, Instant::now());
         assert_eq!(retry.next_try_limit(), Duration::from_secs(8));
         assert!(retry.after(failure(Some(Duration::from_secs(10)))).is_err());
         tokio::time::advance(Duration::from_secs(7)).await;
         assert_eq!(retry.next_try_limit(), Duration::from_secs(3));
-        let mut retry = Retry::new(&options, &dice, Instant::now());
+        let mut retry = Retry::new(&options, &rng, Instant::now());
         for _ in 1..options.retry.tries_max {
             retry.next_try_limit();
             assert!(retry.after(failure(None)).is_ok());
@@ -207,8 +207,8 @@ mod tests {
     }
     #[tokio::test(start_paused = true)]
     async fn a_new_token_is_tried_once() {
-        let (options, dice) = (ClientOptions::new(), Dice::seeded(1));
-        let mut retry = Retry::new(&options, &dice, Instant::now());
+        let (options, rng) = (ClientOptions::new(), Rng::seeded(1));
+        let mut retry = Retry::new(&options, &rng, Instant::now());
         retry.next_try_limit();
         assert_eq!(retry.after(failure(None).with_new_token()).unwrap(), Duration::ZERO);
         retry.next_try_limit();

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tablerock_kv::{Clock, Dice, Store, SystemClock};
+use tablerock_kv::{Clock, Rng, Store, SystemClock};
 use tablerock_protocol::signing::AccountKey;
 use tablerock_protocol::{AccountName, Service};
-use tablerock_server::{Account, Accounts, Listening, Metrics, Operation, Road, Room, serve_service, tls};
+use tablerock_server::{Account, Accounts, Listening, MemoryBudget, Metrics, Operation, serve_service, tls};
 use tablerock_services::{
     AccountService, Analytics, BlobService, LoadReport, QueueService, TableService, ThrottleTargets,
 };
@@ -32,7 +32,7 @@ pub(crate) struct Server {
     pub(crate) certificate: Option<rustls::pki_types::CertificateDer<'static>>,
     scheme: &'static str,
     stop: watch::Sender<bool>,
-    road: Arc<Road>,
+    server: Arc<tablerock_server::Server>,
 }
 
 impl Server {
@@ -40,7 +40,7 @@ impl Server {
     pub(crate) const KEY: &str = "c2VjcmV0";
 
     pub(crate) async fn start(options: ServerOptions) -> Self {
-        let road = Arc::new(road(&options).await);
+        let server = Arc::new(server(&options).await);
         let (acceptor, certificate) = if options.tls { certified() } else { (None, None) };
         let (stop, stopped) = watch::channel(false);
         let mut ports = [0; 3];
@@ -49,14 +49,14 @@ impl Server {
             *port = listener.local_addr().unwrap().port();
             let listening =
                 Listening { tls: acceptor.clone(), connections_max: 256, idle_time: Duration::from_secs(60) };
-            tokio::spawn(serve_service(service, road.clone(), listener, listening, stopped.clone()));
+            tokio::spawn(serve_service(service, server.clone(), listener, listening, stopped.clone()));
         }
-        Self { ports, certificate, scheme: if options.tls { "https" } else { "http" }, stop, road }
+        Self { ports, certificate, scheme: if options.tls { "https" } else { "http" }, stop, server }
     }
 
     /// What the server has counted, as Prometheus reads it.
     pub(crate) fn metrics(&self) -> String {
-        self.road.metrics.render(&LoadReport::default())
+        self.server.metrics.render(&LoadReport::default())
     }
 
     pub(crate) fn port(&self, service: Service) -> u16 {
@@ -82,17 +82,17 @@ impl Drop for Server {
     }
 }
 
-async fn road(options: &ServerOptions) -> Road {
+async fn server(options: &ServerOptions) -> tablerock_server::Server {
     let partition_entities_per_second = options.partition_entities_per_second;
     let throttle = ThrottleTargets { partition_entities_per_second, ..ThrottleTargets::default() };
     let (store, clock): (Store, Arc<dyn Clock>) = (Store::in_memory(), Arc::new(SystemClock));
     let tables = TableService::open(store.clone(), clock.clone(), throttle).await.unwrap();
-    let queues = QueueService::open(store.clone(), clock.clone(), Dice::seeded(2)).await.unwrap();
-    let blobs = BlobService::open(store.clone(), clock.clone(), Dice::seeded(3)).await.unwrap();
+    let queues = QueueService::open(store.clone(), clock.clone(), Rng::seeded(2)).await.unwrap();
+    let blobs = BlobService::open(store.clone(), clock.clone(), Rng::seeded(3)).await.unwrap();
     let settings = AccountService::new(store);
     let analytics = Analytics::open(&settings, &blobs, clock.clone(), [ACCOUNT], Operation::names_of).await.unwrap();
     let name = AccountName::parse(ACCOUNT).unwrap();
-    Road {
+    tablerock_server::Server {
         accounts: Accounts::new([Account { name, keys: vec![AccountKey::parse(KEY).unwrap()] }]),
         tables,
         queues,
@@ -100,9 +100,9 @@ async fn road(options: &ServerOptions) -> Road {
         settings,
         analytics,
         clock,
-        dice: Dice::seeded(1),
+        rng: Rng::seeded(1),
         metrics: Metrics::new(),
-        room: Room::default(),
+        memory: MemoryBudget::default(),
         accept_tokens: options.accept_tokens,
         host_style: true,
     }

@@ -20,8 +20,8 @@ async fn write_all(engine: &LocalEngine, mut value: impl FnMut() -> Option<Bytes
 #[tokio::test]
 async fn deletions_that_are_in_tables_already_are_merged_after_a_restart() {
     let setup = setup_with(&LocalOptions { look_every: Duration::from_secs(3_600), ..LocalOptions::default() });
-    let mut dice = fastrand::Rng::with_seed(1);
-    write_all(&setup.engine, || Some(std::iter::repeat_with(|| dice.u8(..)).take(RECORD_BYTES).collect())).await;
+    let mut rng = fastrand::Rng::with_seed(1);
+    write_all(&setup.engine, || Some(std::iter::repeat_with(|| rng.u8(..)).take(RECORD_BYTES).collect())).await;
     write_all(&setup.engine, || None).await;
     setup.engine.close().await.unwrap();
 

@@ -67,9 +67,9 @@ mod tests {
 
     /// Short strings of the bytes that matter, so that prefixes and escapes meet often.
     fn samples() -> Vec<Vec<u8>> {
-        let mut dice = fastrand::Rng::with_seed(2);
+        let mut rng = fastrand::Rng::with_seed(2);
         let alphabet = [0x00, 0x01, 0x02, 0x61, 0xfe, 0xff];
-        (0..400).map(|_| (0..dice.usize(..6)).map(|_| alphabet[dice.usize(..alphabet.len())]).collect()).collect()
+        (0..400).map(|_| (0..rng.usize(..6)).map(|_| alphabet[rng.usize(..alphabet.len())]).collect()).collect()
     }
 
     #[test]

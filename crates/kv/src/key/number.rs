@@ -41,10 +41,10 @@ mod tests {
 
     /// Both sides of every place where the length changes, and a random crowd.
     fn samples() -> Vec<u64> {
-        let mut dice = fastrand::Rng::with_seed(1);
+        let mut rng = fastrand::Rng::with_seed(1);
         let mut samples: Vec<u64> = (0..64).flat_map(|bit| [(1 << bit) - 1, 1 << bit, (1 << bit) + 1]).collect();
         samples.extend([246, 247, 248, 249, u64::MAX - 1, u64::MAX]);
-        samples.extend((0..1_000).map(|_| dice.u64(..) >> dice.u32(..64)));
+        samples.extend((0..1_000).map(|_| rng.u64(..) >> rng.u32(..64)));
         samples
     }
 

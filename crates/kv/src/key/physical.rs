@@ -73,10 +73,9 @@ mod tests {
     use super::*;
 
     fn samples() -> Vec<Position> {
-        let mut dice = fastrand::Rng::with_seed(4);
+        let mut rng = fastrand::Rng::with_seed(4);
         let alphabet = [0x00, 0x01, 0x61, 0xff];
-        let mut string =
-            || -> Vec<u8> { (0..dice.usize(..4)).map(|_| alphabet[dice.usize(..alphabet.len())]).collect() };
+        let mut string = || -> Vec<u8> { (0..rng.usize(..4)).map(|_| alphabet[rng.usize(..alphabet.len())]).collect() };
         (0..500).map(|_| Position::new(string(), string())).collect()
     }
 

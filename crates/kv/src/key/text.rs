@@ -56,15 +56,15 @@ mod tests {
 
     /// Characters from both sides of every border that matters, often sharing a prefix.
     fn samples() -> Vec<String> {
-        let mut dice = fastrand::Rng::with_seed(3);
+        let mut rng = fastrand::Rng::with_seed(3);
         let borders = [0x00, 0x41, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xefff, 0xf000, 0xffff, 0x10000, 0x10ffff];
         (0..2_000)
             .map(|_| {
-                let mut character = || match dice.u8(..4) {
-                    0 => dice.char(..),
-                    _ => char::from_u32(borders[dice.usize(..borders.len())]).unwrap(),
+                let mut character = || match rng.u8(..4) {
+                    0 => rng.char(..),
+                    _ => char::from_u32(borders[rng.usize(..borders.len())]).unwrap(),
                 };
-                [character(), character(), character()][..dice.usize(..4)].iter().collect()
+                [character(), character(), character()][..rng.usize(..4)].iter().collect()
             })
             .collect()
     }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::Harness;
 use super::steps::{all, everything, page};
-use crate::{Commit, Dice, Engine, MemoryEngine, Position, Range, ScanLimits};
+use crate::{Commit, Engine, MemoryEngine, Position, Range, Rng, ScanLimits};
 
 const STEPS: usize = 1_500;
 
@@ -16,14 +16,14 @@ const SEED_VARIABLE: &str = "TABLEROCK_SEED";
 pub async fn any_history_ends_as_in_memory(mut harness: Box<dyn Harness>) {
     let seed = match std::env::var(SEED_VARIABLE) {
         Ok(seed) => seed.parse().expect("the seed is a number"),
-        Err(_) => Dice::from_os().number(),
+        Err(_) => Rng::from_os().number(),
     };
     println!("{SEED_VARIABLE}={seed}");
     let mut engine = harness.open().await;
     let reopens = harness.capabilities().survives_reopening;
-    let history = History { dice: Dice::seeded(seed), oracle: MemoryEngine::new() };
+    let history = History { rng: Rng::seeded(seed), oracle: MemoryEngine::new() };
     for _ in 0..STEPS {
-        match history.dice.below(100) {
+        match history.rng.below(100) {
             0..60 => history.commit(&engine).await,
             60..75 => history.read(&engine).await,
             75..99 => history.scan(&engine).await,
@@ -38,7 +38,7 @@ pub async fn any_history_ends_as_in_memory(mut harness: Box<dyn Harness>) {
 }
 
 struct History {
-    dice: Dice,
+    rng: Rng,
     oracle: MemoryEngine,
 }
 
@@ -46,16 +46,16 @@ impl History {
     /// A short string of few different bytes, so that the same one comes up often.
     fn string(&self) -> Bytes {
         let alphabet = [0x00, 0x01, b'a', b'b', 0xff];
-        (0..self.dice.below(4)).map(|_| alphabet[self.dice.below(alphabet.len() as u64) as usize]).collect()
+        (0..self.rng.below(4)).map(|_| alphabet[self.rng.below(alphabet.len() as u64) as usize]).collect()
     }
 
     fn value(&self) -> Bytes {
-        let length = match self.dice.below(20) {
+        let length = match self.rng.below(20) {
             0 => 0,
             1 => 20_000,
             _ => 20,
         };
-        vec![self.dice.below(256) as u8; length].into()
+        vec![self.rng.below(256) as u8; length].into()
     }
 
     fn position(&self) -> Position {
@@ -65,20 +65,20 @@ impl History {
     async fn commit(&self, engine: &Arc<dyn Engine>) {
         let partition = self.string();
         let mut commit = Commit { partition: partition.clone(), ..Commit::default() };
-        for _ in 0..self.dice.below(3) {
+        for _ in 0..self.rng.below(3) {
             let key = self.string();
             // Mostly what is there; now and then something else.
-            let value = match self.dice.below(10) {
+            let value = match self.rng.below(10) {
                 0 => None,
                 1 => Some(self.value()),
                 _ => self.oracle.get(&partition, &key).await.expect("memory reads"),
             };
             commit.expected.push((key, value));
         }
-        for _ in 0..self.dice.below(6) {
+        for _ in 0..self.rng.below(6) {
             let key = self.string();
             if commit.writes.iter().all(|(written, _)| *written != key) {
-                let value = (self.dice.below(3) > 0).then(|| self.value());
+                let value = (self.rng.below(3) > 0).then(|| self.value());
                 commit.writes.push((key, value));
             }
         }
@@ -95,11 +95,11 @@ impl History {
     }
 
     async fn scan(&self, engine: &Arc<dyn Engine>) {
-        let end = (self.dice.below(4) > 0).then(|| self.position());
+        let end = (self.rng.below(4) > 0).then(|| self.position());
         let range = Range { start: self.position(), end };
         let limits = ScanLimits {
-            records_max: self.dice.below(40) as usize + 1,
-            bytes_max: self.dice.below(5_000) as usize,
+            records_max: self.rng.below(40) as usize + 1,
+            bytes_max: self.rng.below(5_000) as usize,
             deadline: None,
         };
         let wanted = page(&self.oracle, &range, limits).await;

@@ -9,7 +9,7 @@ use tablerock_protocol::{BlobResource, ErrorCode, QueueName, QueueResource, Serv
 use tablerock_services::TableService;
 
 use super::{Caller, Credentials, Shown};
-use crate::road::Road;
+use crate::pipeline::Server;
 use crate::{blob_api, queue_api};
 
 impl Credentials<'_> {
@@ -33,7 +33,11 @@ impl Credentials<'_> {
         Ok(Caller::Table(grant))
     }
 
-    pub(crate) async fn verify_for_queue(&self, road: &Road, resource: &QueueResource) -> Result<Caller, ServiceError> {
+    pub(crate) async fn verify_for_queue(
+        &self,
+        server: &Server,
+        resource: &QueueResource,
+    ) -> Result<Caller, ServiceError> {
         let parameters = match self.examine()? {
             Shown::Good(caller) => return Ok(caller),
             Shown::ServiceSas(parameters) => parameters,
@@ -43,7 +47,7 @@ impl Credentials<'_> {
         let queue: &QueueName = resource.queue().ok_or(ErrorCode::AuthorizationFailure)?;
         sas.verify(self.account.name.as_str(), queue, &self.account.keys).map_err(|error| self.refused(error))?;
         let policies = match sas.identifier() {
-            Some(_) => queue_api::stored_policies(road, self.account.name.as_str(), queue).await?,
+            Some(_) => queue_api::stored_policies(server, self.account.name.as_str(), queue).await?,
             None => StoredAccessPolicies::default(),
         };
         let grant = sas.grant(&policies).map_err(|error| self.refused(error))?;
@@ -52,7 +56,11 @@ impl Credentials<'_> {
     }
 
     /// Whoever shows nothing is let in as a stranger: whether the container is public is looked at later.
-    pub(crate) async fn verify_for_blob(&self, road: &Road, resource: &BlobResource) -> Result<Caller, ServiceError> {
+    pub(crate) async fn verify_for_blob(
+        &self,
+        server: &Server,
+        resource: &BlobResource,
+    ) -> Result<Caller, ServiceError> {
         let parameters = match self.examine()? {
             Shown::Good(caller) => return Ok(caller),
             Shown::ServiceSas(parameters) => parameters,
@@ -70,7 +78,7 @@ impl Credentials<'_> {
         };
         sas.verify(self.account.name.as_str(), &target, &self.account.keys).map_err(|error| self.refused(error))?;
         let policies = match sas.identifier() {
-            Some(_) => blob_api::stored_policies(road, self.account.name.as_str(), target.container).await?,
+            Some(_) => blob_api::stored_policies(server, self.account.name.as_str(), target.container).await?,
             None => StoredAccessPolicies::default(),
         };
         let grant = sas.grant(&policies).map_err(|error| self.refused(error))?;

@@ -9,9 +9,9 @@ use crate::answer::Answer;
 use crate::auth::Credentials;
 use crate::headers::AnswerHeader;
 use crate::operation::Operation;
+use crate::pipeline::uuid_from;
 use crate::resolve::{Verb, resolve_blob};
 use crate::respond::Voice;
-use crate::road::uuid_from;
 
 pub(super) async fn blob_batch(mut call: Call<'_>) -> Result<Answer, ServiceError> {
     let body = call.body.whole(limits::BODY_BYTES_MAX).await?;
@@ -36,7 +36,7 @@ pub(super) async fn blob_batch(mut call: Call<'_>) -> Result<Answer, ServiceErro
         let answer = answer.with(AnswerHeader::Version, call.envelope.version.to_string());
         answers.push((content_id.to_string(), answer.into_part()));
     }
-    let id = uuid_from(call.road.dice.id());
+    let id = uuid_from(call.server.rng.id());
     let mut out = Vec::new();
     append_blob_batch_response(&mut out, id, &answers);
     let content_type = format!("multipart/mixed; boundary=batchresponse_{id}");
@@ -90,13 +90,13 @@ async fn perform(call: &mut Call<'_>, request: &Request, part: &BatchPart<'_>) -
         now: call.envelope.now,
         source: call.peer.address,
         is_https: call.peer.is_https,
-        accept_tokens: call.road.accept_tokens,
+        accept_tokens: call.server.accept_tokens,
     };
-    let caller = credentials.verify_for_blob(call.road, &request.resource).await?;
+    let caller = credentials.verify_for_blob(call.server, &request.resource).await?;
     caller.check(request.operation, None)?;
     request.operation.check_on_blob(&request.resource)?;
     let inner = Call {
-        road: call.road,
+        server: call.server,
         endpoint: call.endpoint,
         operation: request.operation,
         resource: &request.resource,

@@ -19,12 +19,12 @@ pub(super) async fn put_block(mut call: Call<'_>) -> Result<Answer, ServiceError
     let (address, id, lease) = (call.address()?, call.block_id()?, call.lease_id()?);
     let (md5, crc64) = call.body_checksums()?;
     let bytes = 1..=block_bytes_max(call.envelope.version);
-    let blobs = &call.road.blobs;
+    let blobs = &call.server.blobs;
     let mut body = call.content(bytes)?;
     let received = blobs.receive_block(address, &mut body, md5.is_some()).await.map_err(refused)?;
     received.digests.check(md5, crc64)?;
     let digests = received.digests;
-    call.road.blobs.put_block(address, lease, &id, received).await.map_err(refused)?;
+    call.server.blobs.put_block(address, lease, &id, received).await.map_err(refused)?;
     Ok(checksum(encrypted(Answer::empty(201)), &digests, md5))
 }
 
@@ -34,10 +34,10 @@ pub(super) async fn put_block_from_url(call: Call<'_>) -> Result<Answer, Service
     let (address, id, lease) = (call.address()?, call.block_id()?, call.lease_id()?);
     let mut source = call.source_content().await?;
     let with_md5 = call.source_checksums()?.0.is_some();
-    let received = call.road.blobs.receive_block(address, &mut source, with_md5).await.map_err(refused)?;
+    let received = call.server.blobs.receive_block(address, &mut source, with_md5).await.map_err(refused)?;
     let digests = received.digests;
     check_source(&call, &digests)?;
-    call.road.blobs.put_block(address, lease, &id, received).await.map_err(refused)?;
+    call.server.blobs.put_block(address, lease, &id, received).await.map_err(refused)?;
     Ok(checksum(encrypted(Answer::empty(201)), &digests, digests.md5))
 }
 
@@ -46,12 +46,12 @@ pub(super) async fn append_block(mut call: Call<'_>) -> Result<Answer, ServiceEr
     let (address, terms) = (call.address()?, call.append_terms()?);
     let (md5, crc64) = call.body_checksums()?;
     let bytes = 1..=append_bytes_max(call.envelope.version);
-    let blobs = &call.road.blobs;
+    let blobs = &call.server.blobs;
     let mut body = call.content(bytes)?;
     let received = blobs.receive_blob(address, &mut body, md5.is_some()).await.map_err(refused)?;
     received.digests.check(md5, crc64)?;
     let digests = received.digests;
-    let appended = call.road.blobs.append_block(address, &terms, received).await.map_err(refused)?;
+    let appended = call.server.blobs.append_block(address, &terms, received).await.map_err(refused)?;
     Ok(checksum(append_answer(appended), &digests, md5))
 }
 
@@ -60,10 +60,10 @@ pub(super) async fn append_block_from_url(call: Call<'_>) -> Result<Answer, Serv
     let (address, terms) = (call.address()?, call.append_terms()?);
     let mut source = call.source_content().await?;
     let with_md5 = call.source_checksums()?.0.is_some();
-    let received = call.road.blobs.receive_blob(address, &mut source, with_md5).await.map_err(refused)?;
+    let received = call.server.blobs.receive_blob(address, &mut source, with_md5).await.map_err(refused)?;
     let digests = received.digests;
     check_source(&call, &digests)?;
-    let appended = call.road.blobs.append_block(address, &terms, received).await.map_err(refused)?;
+    let appended = call.server.blobs.append_block(address, &terms, received).await.map_err(refused)?;
     Ok(checksum(append_answer(appended), &digests, digests.md5))
 }
 
@@ -88,7 +88,7 @@ pub(super) async fn put_block_list(call: Call<'_>) -> Result<Answer, ServiceErro
     let digests = Digests::of(&body, md5.is_some());
     digests.check(md5, crc64)?;
     let list = BlockListRequest::parse(&body)?;
-    let put = call.road.blobs.put_block_list(address, &terms, &new, &list).await.map_err(refused)?;
+    let put = call.server.blobs.put_block_list(address, &terms, &new, &list).await.map_err(refused)?;
     Ok(checksum(encrypted(changed(Answer::empty(201), put)), &digests, md5))
 }
 
@@ -100,7 +100,7 @@ pub(super) async fn block_list(call: Call<'_>) -> Result<Answer, ServiceError> {
         Some(other) => return Err(ServiceError::invalid_parameter("blocklisttype", other, "No kind of list.")),
     };
     let (address, snapshot, terms) = (call.address()?, call.snapshot()?, call.read_terms()?);
-    let lists = call.road.blobs.block_list(address, snapshot, &terms, which).await.map_err(refused)?;
+    let lists = call.server.blobs.block_list(address, snapshot, &terms, which).await.map_err(refused)?;
     let xml = render_block_list(lists.committed.as_deref(), lists.uncommitted.as_deref());
     let answer = Answer::xml(200, format!("{BOM}{xml}").into_bytes());
     Ok(match lists.blob {

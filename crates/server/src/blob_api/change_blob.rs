@@ -26,21 +26,21 @@ pub(super) async fn set_blob_properties(call: Call<'_>) -> Result<Answer, Servic
     ];
     let headers = call.content_headers(false)?;
     let headers = names.iter().any(|name| call.headers.contains_key(name)).then_some(&headers);
-    let blob = call.road.blobs.set_blob_properties(address, &terms, headers).await.map_err(refused)?;
+    let blob = call.server.blobs.set_blob_properties(address, &terms, headers).await.map_err(refused)?;
     Ok(changed(Answer::empty(200), blob.changed))
 }
 
 pub(super) async fn set_blob_metadata(call: Call<'_>) -> Result<Answer, ServiceError> {
     call.check_no_snapshot()?;
     let (address, terms, metadata) = (call.address()?, call.write_terms()?, call.metadata()?);
-    let blob = call.road.blobs.set_blob_metadata(address, &terms, &metadata).await.map_err(refused)?;
+    let blob = call.server.blobs.set_blob_metadata(address, &terms, &metadata).await.map_err(refused)?;
     Ok(encrypted(changed(Answer::empty(200), blob.changed)))
 }
 
 pub(super) async fn seal_blob(call: Call<'_>) -> Result<Answer, ServiceError> {
     call.check_no_snapshot()?;
     let (address, terms) = (call.address()?, call.write_terms()?);
-    let sealed = call.road.blobs.seal_blob(address, &terms, call.number(&APPEND_POSITION)?).await;
+    let sealed = call.server.blobs.seal_blob(address, &terms, call.number(&APPEND_POSITION)?).await;
     let blob = sealed.map_err(refused)?;
     Ok(changed(Answer::empty(200), blob.changed).with(AnswerHeader::BlobSealed, "true"))
 }
@@ -48,13 +48,13 @@ pub(super) async fn seal_blob(call: Call<'_>) -> Result<Answer, ServiceError> {
 pub(super) async fn set_blob_tier(call: Call<'_>) -> Result<Answer, ServiceError> {
     call.check_no_snapshot()?;
     let tier = call.tier()?.ok_or_else(|| ServiceError::missing_header(ACCESS_TIER.as_str()))?;
-    call.road.blobs.set_blob_tier(call.address()?, call.lease_id()?, &tier).await.map_err(refused)?;
+    call.server.blobs.set_blob_tier(call.address()?, call.lease_id()?, &tier).await.map_err(refused)?;
     Ok(Answer::empty(200))
 }
 
 pub(super) async fn blob_tags(call: Call<'_>) -> Result<Answer, ServiceError> {
     let (address, snapshot, terms) = (call.address()?, call.snapshot()?, call.read_terms()?);
-    let blob = call.road.blobs.blob(address, snapshot, &terms).await.map_err(refused)?;
+    let blob = call.server.blobs.blob(address, snapshot, &terms).await.map_err(refused)?;
     Ok(Answer::xml(200, format!("{BOM}{}", render_tags(&blob.tags)).into_bytes()))
 }
 
@@ -62,7 +62,7 @@ pub(super) async fn set_blob_tags(call: Call<'_>) -> Result<Answer, ServiceError
     call.check_no_snapshot()?;
     let (address, terms) = (call.address()?, call.write_terms()?);
     let tags = parse_tags(&call.body.whole(limits::XML_BODY_BYTES_MAX).await?)?;
-    call.road.blobs.set_blob_tags(address, &terms, &tags).await.map_err(refused)?;
+    call.server.blobs.set_blob_tags(address, &terms, &tags).await.map_err(refused)?;
     Ok(Answer::empty(204))
 }
 
@@ -70,7 +70,7 @@ pub(super) async fn snapshot_blob(call: Call<'_>) -> Result<Answer, ServiceError
     call.check_no_snapshot()?;
     let (address, terms, metadata) = (call.address()?, call.write_terms()?, call.metadata()?);
     let metadata = Some(&metadata).filter(|metadata| !metadata.is_empty());
-    let taken = call.road.blobs.snapshot_blob(address, &terms, metadata).await;
+    let taken = call.server.blobs.snapshot_blob(address, &terms, metadata).await;
     let (taken, time) = taken.map_err(refused)?;
     Ok(encrypted(changed(Answer::empty(201), time)).with(AnswerHeader::Snapshot, taken.to_seven_digits()))
 }
@@ -84,10 +84,10 @@ pub(super) async fn delete_blob(call: &Call<'_>) -> Result<Answer, ServiceError>
     })?;
     match (call.snapshot()?, snapshots) {
         (Some(_), Some(_)) => return Err(ServiceError::invalid_header(DELETE_SNAPSHOTS.as_str(), "include")),
-        (Some(taken), None) => call.road.blobs.delete_snapshot(address, &call.read_terms()?, taken).await,
+        (Some(taken), None) => call.server.blobs.delete_snapshot(address, &call.read_terms()?, taken).await,
         (None, snapshots) => {
             let snapshots = snapshots.unwrap_or(DeleteSnapshots::Refuse);
-            call.road.blobs.delete_blob(address, &call.write_terms()?, snapshots).await
+            call.server.blobs.delete_blob(address, &call.write_terms()?, snapshots).await
         }
     }
     .map_err(refused)?;
@@ -97,13 +97,13 @@ pub(super) async fn delete_blob(call: &Call<'_>) -> Result<Answer, ServiceError>
 /// There is never a copy under way, so there is none to abort. What is asked about has to be there all the same.
 pub(super) async fn abort_copy(call: Call<'_>) -> Result<Answer, ServiceError> {
     let terms = tablerock_services::blob::ReadTerms::default();
-    call.road.blobs.blob(call.address()?, None, &terms).await.map_err(refused)?;
+    call.server.blobs.blob(call.address()?, None, &terms).await.map_err(refused)?;
     Err(ErrorCode::NoPendingCopyOperation.into())
 }
 
 /// Nothing is kept of what was deleted, so there is nothing to bring back; that is a success for a blob that is there.
 pub(super) async fn undelete_blob(call: Call<'_>) -> Result<Answer, ServiceError> {
     let terms = tablerock_services::blob::ReadTerms::default();
-    call.road.blobs.blob(call.address()?, None, &terms).await.map_err(refused)?;
+    call.server.blobs.blob(call.address()?, None, &terms).await.map_err(refused)?;
     Ok(Answer::empty(200))
 }

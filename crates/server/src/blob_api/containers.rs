@@ -14,13 +14,13 @@ use crate::headers::AnswerHeader;
 
 pub(super) async fn create_container(call: Call<'_>) -> Result<Answer, ServiceError> {
     let (metadata, access) = (call.metadata()?, call.public_access()?);
-    let created = call.road.blobs.create_container(call.account(), call.container()?, &metadata, access).await;
+    let created = call.server.blobs.create_container(call.account(), call.container()?, &metadata, access).await;
     Ok(changed(Answer::empty(201), created.map_err(refused)?))
 }
 
 pub(super) async fn delete_container(call: Call<'_>) -> Result<Answer, ServiceError> {
     let (conditions, lease) = (call.conditions()?, call.lease_id()?);
-    let deleted = call.road.blobs.delete_container(call.account(), call.container()?, &conditions, lease).await;
+    let deleted = call.server.blobs.delete_container(call.account(), call.container()?, &conditions, lease).await;
     deleted.map_err(refused)?;
     Ok(Answer::empty(202))
 }
@@ -52,13 +52,13 @@ pub(super) async fn container_metadata(call: Call<'_>) -> Result<Answer, Service
 pub(super) async fn set_container_metadata(call: Call<'_>) -> Result<Answer, ServiceError> {
     let (conditions, lease, metadata) = (call.conditions()?, call.lease_id()?, call.metadata()?);
     let (account, name) = (call.account(), call.container()?);
-    let set = call.road.blobs.set_container_metadata(account, name, &conditions, lease, &metadata).await;
+    let set = call.server.blobs.set_container_metadata(account, name, &conditions, lease, &metadata).await;
     Ok(changed(Answer::empty(200), set.map_err(refused)?))
 }
 
 pub(super) async fn container_acl(call: Call<'_>) -> Result<Answer, ServiceError> {
     let (account, name) = (call.account(), call.container()?);
-    let found = call.road.blobs.container_acl(account, name, call.lease_id()?).await;
+    let found = call.server.blobs.container_acl(account, name, call.lease_id()?).await;
     let (container, policies) = found.map_err(refused)?;
     let xml = format!("{BOM}{}", policies.render());
     let answer = changed(Answer::xml(200, xml.into_bytes()), container.changed);
@@ -73,7 +73,7 @@ pub(super) async fn set_container_acl(call: Call<'_>) -> Result<Answer, ServiceE
     let (account, name) = (call.account(), call.container()?);
     let body = call.body.whole(limits::XML_BODY_BYTES_MAX).await?;
     let policies = StoredAccessPolicies::parse(&body, BlobPermissions::LETTERS)?;
-    let set = call.road.blobs.set_container_acl(account, name, &conditions, lease, &policies, access).await;
+    let set = call.server.blobs.set_container_acl(account, name, &conditions, lease, &policies, access).await;
     Ok(changed(Answer::empty(200), set.map_err(refused)?))
 }
 
@@ -81,14 +81,14 @@ pub(super) async fn lease_container(call: Call<'_>) -> Result<Answer, ServiceErr
     let action = call.lease_action(lease::action(call.operation))?;
     let conditions = call.conditions()?;
     let (account, name) = (call.account(), call.container()?);
-    let leased = call.road.blobs.lease_container(account, name, &conditions, action).await;
+    let leased = call.server.blobs.lease_container(account, name, &conditions, action).await;
     let (container, outcome) = leased.map_err(refused)?;
     Ok(lease_outcome(container.changed, outcome))
 }
 
 async fn find(call: &Call<'_>) -> Result<Container, ServiceError> {
     let lease = call.lease_id()?;
-    call.road.blobs.container(call.account(), call.container()?, lease).await.map_err(refused)
+    call.server.blobs.container(call.account(), call.container()?, lease).await.map_err(refused)
 }
 
 /// The elements of a container in a list.

@@ -57,7 +57,7 @@ pub(super) async fn copy_blob(call: Call<'_>) -> Result<Answer, ServiceError> {
         lease: call.parsed(&SOURCE_LEASE_ID, LeaseId::parse)?,
         url: source.url.clone(),
     };
-    let (time, id) = moving(call.progress, call.road.blobs.copy_blob(&from, &target)).await.map_err(refused)?;
+    let (time, id) = moving(call.progress, call.server.blobs.copy_blob(&from, &target)).await.map_err(refused)?;
     if call.operation == Operation::PutBlobFromURL {
         return Ok(encrypted(changed(Answer::empty(201), time)));
     }
@@ -96,7 +96,7 @@ impl Call<'_> {
             Some(asked) => asked.within(blob.length),
             None => Ok(ByteRange::whole(blob.length)),
         };
-        let opened = self.road.blobs.download(source.address(), source.snapshot, &terms, choose).await;
+        let opened = self.server.blobs.download(source.address(), source.snapshot, &terms, choose).await;
         let (_, _, reader) = opened.map_err(refused).map_err(|error| match error.code {
             ErrorCode::ConditionNotMet => ErrorCode::SourceConditionNotMet.into(),
             _ => error,
@@ -106,7 +106,7 @@ impl Call<'_> {
 
     /// What a synchronous copy asks of its source before it begins.
     async fn check_sync_source(&self, source: &Source) -> Result<(), ServiceError> {
-        let found = self.road.blobs.blob(source.address(), source.snapshot, &ReadTerms::default()).await;
+        let found = self.server.blobs.blob(source.address(), source.snapshot, &ReadTerms::default()).await;
         let blob = found.map_err(refused)?;
         if self.operation == Operation::CopyBlobFromURL && blob.length > SYNC_BYTES_MAX {
             return Err(ServiceError::body_too_large(SYNC_BYTES_MAX));
@@ -116,7 +116,7 @@ impl Call<'_> {
             return Ok(());
         }
         let whole = |blob: &Blob| Ok(ByteRange::whole(blob.length));
-        let opened = self.road.blobs.download(source.address(), source.snapshot, &ReadTerms::default(), whole).await;
+        let opened = self.server.blobs.download(source.address(), source.snapshot, &ReadTerms::default(), whole).await;
         let (_, _, mut reader) = opened.map_err(refused)?;
         let mut checksums = Checksums::new(md5.is_some());
         while let Some(piece) = reader.next().await.map_err(refused)? {
@@ -133,7 +133,7 @@ impl Call<'_> {
         let uri: Uri = url.parse().map_err(|_| invalid())?;
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return Err(invalid()) };
         let elsewhere = || ServiceError::new(ErrorCode::CannotVerifyCopySource);
-        let (accounts, host_style) = (&self.road.accounts, self.road.host_style);
+        let (accounts, host_style) = (&self.server.accounts, self.server.host_style);
         let endpoint = Endpoint::identify(accounts, host_style, scheme, Some(authority.as_str()), uri.path());
         let endpoint = endpoint.map_err(|_| elsewhere())?;
         let resource = BlobResource::parse(endpoint.below_root(uri.path()), false).map_err(|_| invalid())?;
@@ -182,13 +182,13 @@ impl Call<'_> {
             accept_tokens: false,
         };
         let unreadable = |_| ServiceError::new(ErrorCode::CannotVerifyCopySource).status(403);
-        let caller = credentials.verify_for_blob(self.road, resource).await.map_err(unreadable)?;
+        let caller = credentials.verify_for_blob(self.server, resource).await.map_err(unreadable)?;
         caller.check(Operation::GetBlob, None).map_err(unreadable)?;
         if let (Caller::Anonymous, Some(container)) = (&caller, resource.container()) {
             let account = endpoint.account.name.as_str();
             let needed = PublicAccess::Blob;
             check_public(
-                self.road,
+                self.server,
                 account,
                 container.as_str(),
                 needed,

@@ -30,7 +30,7 @@ pub(super) async fn get_blob(call: Call<'_>, seen: &mut Seen<'_>) -> Result<Answ
         blob_length = blob.length;
         asked.map_or(Ok(ByteRange::whole(blob.length)), |asked| asked.within(blob.length))
     };
-    let opened = call.road.blobs.download(address, snapshot, &terms, choose).await.map_err(refused);
+    let opened = call.server.blobs.download(address, snapshot, &terms, choose).await.map_err(refused);
     let (blob, range, reader) = match opened {
         Err(error) if error.code == ErrorCode::InvalidRange => {
             return Ok(invalid_range(&call, &error, blob_length, seen));
@@ -107,7 +107,7 @@ fn invalid_range(call: &Call<'_>, error: &ServiceError, blob_length: u64, seen: 
 
 pub(super) async fn blob_properties(call: Call<'_>) -> Result<Answer, ServiceError> {
     let (address, snapshot, terms) = (call.address()?, call.snapshot()?, call.read_terms()?);
-    let blob = call.road.blobs.blob(address, snapshot, &terms).await.map_err(refused)?;
+    let blob = call.server.blobs.blob(address, snapshot, &terms).await.map_err(refused)?;
     let mut answer = Answer::empty(200).with(AnswerHeader::ContentLength, blob.length.to_string());
     answer = with_md5(answer, AnswerHeader::ContentMd5, blob.headers.md5);
     answer = blob_headers(&call, answer, &blob, snapshot.is_some());
@@ -119,7 +119,7 @@ pub(super) async fn blob_properties(call: Call<'_>) -> Result<Answer, ServiceErr
 
 pub(super) async fn blob_metadata(call: Call<'_>) -> Result<Answer, ServiceError> {
     let (address, snapshot, terms) = (call.address()?, call.snapshot()?, call.read_terms()?);
-    let blob = call.road.blobs.blob(address, snapshot, &terms).await.map_err(refused)?;
+    let blob = call.server.blobs.blob(address, snapshot, &terms).await.map_err(refused)?;
     let mut answer = changed(Answer::empty(200), blob.changed);
     answer.metadata = blob.metadata.pairs().to_vec();
     Ok(answer)

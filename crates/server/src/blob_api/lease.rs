@@ -11,7 +11,7 @@ pub(super) async fn lease_blob(call: Call<'_>) -> Result<Answer, ServiceError> {
     call.check_no_snapshot()?;
     let action = call.lease_action(action(call.operation))?;
     let (address, terms) = (call.address()?, call.write_terms()?);
-    let leased = call.road.blobs.lease_blob(address, &terms, action).await;
+    let leased = call.server.blobs.lease_blob(address, &terms, action).await;
     let (blob, outcome) = leased.map_err(refused)?;
     Ok(lease_outcome(blob.changed, outcome))
 }

@@ -39,7 +39,7 @@ pub(super) async fn list_containers(call: Call<'_>) -> Result<Answer, ServiceErr
         items_max,
         with_system: include.contains(&"system"),
     };
-    let page = call.road.blobs.list_containers(call.account(), &query).await.map_err(refused)?;
+    let page = call.server.blobs.list_containers(call.account(), &query).await.map_err(refused)?;
     let listed = page.containers.iter().map(|listed| ContainerElement {
         name: &listed.name,
         properties: containers::listed_properties(&listed.container, call.envelope.now),
@@ -69,7 +69,7 @@ pub(super) async fn list_blobs(call: Call<'_>) -> Result<Answer, ServiceError> {
         with_snapshots: has("snapshots"),
         with_uncommitted: has("uncommittedblobs"),
     };
-    let page = call.road.blobs.list_blobs(call.account(), call.container()?, &query).await;
+    let page = call.server.blobs.list_blobs(call.account(), call.container()?, &query).await;
     let page = page.map_err(refused).map_err(|error| match error.code {
         ErrorCode::InvalidMarker => {
             let marker = query.marker.as_deref().unwrap_or_default();

@@ -26,16 +26,16 @@ use crate::auth::Caller;
 use crate::endpoint::Endpoint;
 use crate::observe::Seen;
 use crate::operation::Operation;
+use crate::pipeline::{Peer, Server};
 use crate::progress::Progress;
 use crate::respond::Envelope;
-use crate::road::{Peer, Road};
 use crate::service_api::ServiceCall;
 use crate::spelling::SpelledNames;
 use crate::upload::Upload;
 
 /// A request that has been admitted. Its body is still on its way.
 pub(crate) struct Call<'a> {
-    pub(crate) road: &'a Road,
+    pub(crate) server: &'a Server,
     pub(crate) endpoint: &'a Endpoint<'a>,
     pub(crate) operation: Operation,
     pub(crate) resource: &'a BlobResource,
@@ -67,8 +67,8 @@ pub(crate) async fn dispatch(call: Call<'_>, seen: &mut Seen<'_>) -> Result<Answ
     if matches!(call.caller, Caller::Anonymous) {
         check_public_access(&call).await?;
     }
-    let Call { road, endpoint, envelope, headers, .. } = call;
-    let service = ServiceCall { service: Service::Blob, road, endpoint, envelope, headers };
+    let Call { server, endpoint, envelope, headers, .. } = call;
+    let service = ServiceCall { service: Service::Blob, server, endpoint, envelope, headers };
     match call.operation {
         ListContainers => lists::list_containers(call).await,
         CreateContainer => containers::create_container(call).await,
@@ -134,18 +134,18 @@ async fn check_public_access(call: &Call<'_>) -> Result<(), ServiceError> {
         BlobResource::Blob { .. } => PublicAccess::Blob,
         _ => PublicAccess::Container,
     };
-    check_public(call.road, call.account(), call.container()?, needed, refusal.into()).await
+    check_public(call.server, call.account(), call.container()?, needed, refusal.into()).await
 }
 
 /// Whether a container is open to strangers this far. One that is not there is as closed as any.
 async fn check_public(
-    road: &Road,
+    server: &Server,
     account: &str,
     container: &str,
     needed: PublicAccess,
     refusal: ServiceError,
 ) -> Result<(), ServiceError> {
-    let access = match road.blobs.container(account, container, None).await {
+    let access = match server.blobs.container(account, container, None).await {
         Ok(container) => container.public_access,
         Err(error) => match error.into_service_error() {
             error if error.code == ErrorCode::ContainerNotFound => PublicAccess::Private,
@@ -158,11 +158,11 @@ async fn check_public(
 
 /// The stored access policies of a container, for a SAS that rests on one of them. A container that is gone has none.
 pub(crate) async fn stored_policies(
-    road: &Road,
+    server: &Server,
     account: &str,
     container: &ContainerName,
 ) -> Result<StoredAccessPolicies, ServiceError> {
-    let found = road.blobs.container_acl(account, container.as_str(), None).await;
+    let found = server.blobs.container_acl(account, container.as_str(), None).await;
     match found.map_err(|error| error.into_service_error()) {
         Err(error) if error.code == ErrorCode::ContainerNotFound => Ok(StoredAccessPolicies::default()),
         found => Ok(found?.1),

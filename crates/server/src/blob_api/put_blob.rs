@@ -23,7 +23,7 @@ pub(super) async fn put_blob(mut call: Call<'_>) -> Result<Answer, ServiceError>
         BlobKind::Block => 0..=put_blob_bytes_max(call.envelope.version),
         BlobKind::Append => 0..=0,
     };
-    let blobs = &call.road.blobs;
+    let blobs = &call.server.blobs;
     let mut body = call.content(bytes)?;
     let received = blobs.receive_blob(address, &mut body, new.kind == BlobKind::Block).await;
     let received = received.map_err(refused)?;
@@ -31,7 +31,7 @@ pub(super) async fn put_blob(mut call: Call<'_>) -> Result<Answer, ServiceError>
     let digests = received.digests;
     let mut new = new;
     new.headers.md5 = new.headers.md5.or(digests.md5);
-    let put = call.road.blobs.put_blob(address, &terms, &new, received).await.map_err(refused)?;
+    let put = call.server.blobs.put_blob(address, &terms, &new, received).await.map_err(refused)?;
     let answer = encrypted(changed(Answer::empty(201), put));
     if new.kind == BlobKind::Append {
         return Ok(answer);

@@ -12,7 +12,7 @@ pub(super) async fn put_message(call: &Call<'_>, queue: &QueueName) -> Result<An
     let (visibility_seconds, time_to_live) = parameters::put_times(call.query, call.envelope.version)?;
     let text = parse_message_text(&call.body)?;
     let new = NewMessage { text, visibility_seconds, time_to_live };
-    let put = call.road.queues.put_message(call.account(), queue, new).await;
+    let put = call.server.queues.put_message(call.account(), queue, new).await;
     let message = put.map_err(|error| error.into_service_error())?;
     if call.envelope.version < ServiceVersion::PUT_MESSAGE_BODY {
         return Ok(Answer::empty(201));
@@ -23,14 +23,14 @@ pub(super) async fn put_message(call: &Call<'_>, queue: &QueueName) -> Result<An
 
 pub(super) async fn get_messages(call: &Call<'_>, queue: &QueueName) -> Result<Answer, ServiceError> {
     let (count, seconds) = (parameters::count(call.query)?, parameters::get_visibility(call.query)?);
-    let messages = call.road.queues.get_messages(call.account(), queue, count, seconds).await;
+    let messages = call.server.queues.get_messages(call.account(), queue, count, seconds).await;
     let messages = messages.map_err(|error| error.into_service_error())?;
     Ok(list(200, messages.iter().map(got)))
 }
 
 pub(super) async fn peek_messages(call: &Call<'_>, queue: &QueueName) -> Result<Answer, ServiceError> {
     let count = parameters::count(call.query)?;
-    let messages = call.road.queues.peek_messages(call.account(), queue, count).await;
+    let messages = call.server.queues.peek_messages(call.account(), queue, count).await;
     let messages = messages.map_err(|error| error.into_service_error())?;
     let peeked = |message| QueueMessageElement { receipt: None, next_visible: None, ..got(message) };
     Ok(list(200, messages.iter().map(peeked)))
@@ -42,7 +42,7 @@ pub(super) async fn update_message(call: &Call<'_>, queue: &QueueName, id: &str)
     // Without a body the text stays as it is.
     let text = if call.body.is_empty() { None } else { Some(parse_message_text(&call.body)?) };
     let update = MessageUpdate { visibility_seconds, text };
-    let updated = call.road.queues.update_message(call.account(), queue, parse_id(id)?, receipt, update).await;
+    let updated = call.server.queues.update_message(call.account(), queue, parse_id(id)?, receipt, update).await;
     let message = updated.map_err(|error| error.into_service_error())?;
     let answer = Answer::empty(204).with(AnswerHeader::PopReceipt, message.receipt.to_string());
     Ok(answer.with(AnswerHeader::TimeNextVisible, message.next_visible.to_http_date()))
@@ -50,13 +50,13 @@ pub(super) async fn update_message(call: &Call<'_>, queue: &QueueName, id: &str)
 
 pub(super) async fn delete_message(call: &Call<'_>, queue: &QueueName, id: &str) -> Result<Answer, ServiceError> {
     let receipt = parameters::receipt(call.query)?;
-    let deleted = call.road.queues.delete_message(call.account(), queue, parse_id(id)?, receipt).await;
+    let deleted = call.server.queues.delete_message(call.account(), queue, parse_id(id)?, receipt).await;
     deleted.map_err(|error| error.into_service_error())?;
     Ok(Answer::empty(204))
 }
 
 pub(super) async fn clear_messages(call: &Call<'_>, queue: &QueueName) -> Result<Answer, ServiceError> {
-    let cleared = call.road.queues.clear_messages(call.account(), queue).await;
+    let cleared = call.server.queues.clear_messages(call.account(), queue).await;
     cleared.map_err(|error| error.into_service_error())?;
     Ok(Answer::empty(204))
 }

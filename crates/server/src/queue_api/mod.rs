@@ -12,14 +12,14 @@ use tablerock_protocol::{ErrorCode, QueryString, QueueName, QueueResource, Servi
 use crate::answer::Answer;
 use crate::endpoint::Endpoint;
 use crate::operation::Operation;
+use crate::pipeline::Server;
 use crate::respond::Envelope;
-use crate::road::Road;
 use crate::service_api::ServiceCall;
 use crate::spelling::SpelledNames;
 
 /// A request that has been admitted, with its body.
 pub(crate) struct Call<'a> {
-    pub(crate) road: &'a Road,
+    pub(crate) server: &'a Server,
     pub(crate) endpoint: &'a Endpoint<'a>,
     pub(crate) operation: Operation,
     pub(crate) resource: &'a QueueResource,
@@ -40,8 +40,8 @@ impl<'a> Call<'a> {
 /// Runs an operation. The match is the list of all there are.
 pub(crate) async fn dispatch(call: Call<'_>) -> Result<Answer, ServiceError> {
     use QueueResource::{Message, Messages, Queue};
-    let Call { road, endpoint, envelope, headers, .. } = call;
-    let service = ServiceCall { service: Service::Queue, road, endpoint, envelope, headers };
+    let Call { server, endpoint, envelope, headers, .. } = call;
+    let service = ServiceCall { service: Service::Queue, server, endpoint, envelope, headers };
     match (call.operation, call.resource) {
         (Operation::ListQueues, _) => queues::list_queues(&call).await,
         (Operation::CreateQueue, Queue { queue }) => queues::create_queue(&call, queue).await,
@@ -67,11 +67,11 @@ pub(crate) async fn dispatch(call: Call<'_>) -> Result<Answer, ServiceError> {
 
 /// The stored access policies of a queue, for a SAS that rests on one of them. A queue that is gone has none.
 pub(crate) async fn stored_policies(
-    road: &Road,
+    server: &Server,
     account: &str,
     queue: &QueueName,
 ) -> Result<StoredAccessPolicies, ServiceError> {
-    let policies = road.queues.queue_acl(account, queue).await;
+    let policies = server.queues.queue_acl(account, queue).await;
     match policies.map_err(|error| error.into_service_error()) {
         Err(error) if error.code == ErrorCode::QueueNotFound => Ok(StoredAccessPolicies::default()),
         policies => policies,

@@ -20,7 +20,7 @@ pub(super) async fn list_queues(call: &Call<'_>) -> Result<Answer, ServiceError>
         from: marker.map(|marker| parse_marker(call.account(), marker)).transpose()?.unwrap_or_default().to_owned(),
         count_max: max_results,
     };
-    let page = call.road.queues.list_queues(call.account(), &query).await;
+    let page = call.server.queues.list_queues(call.account(), &query).await;
     let page = page.map_err(|error| error.into_service_error())?;
     let listing = QueueListing {
         service_endpoint: &format!("{}/", call.endpoint.base),
@@ -54,7 +54,7 @@ fn parse_marker<'m>(account: &str, marker: &'m str) -> Result<&'m str, ServiceEr
 
 pub(super) async fn create_queue(call: &Call<'_>, queue: &QueueName) -> Result<Answer, ServiceError> {
     let metadata = metadata::read(call.headers, call.spelled)?;
-    let created = call.road.queues.create_queue(call.account(), queue, &metadata).await;
+    let created = call.server.queues.create_queue(call.account(), queue, &metadata).await;
     Ok(Answer::empty(match created.map_err(|error| error.into_service_error())? {
         Created::New => 201,
         Created::Before => 204,
@@ -62,13 +62,13 @@ pub(super) async fn create_queue(call: &Call<'_>, queue: &QueueName) -> Result<A
 }
 
 pub(super) async fn delete_queue(call: &Call<'_>, queue: &QueueName) -> Result<Answer, ServiceError> {
-    let deleted = call.road.queues.delete_queue(call.account(), queue).await;
+    let deleted = call.server.queues.delete_queue(call.account(), queue).await;
     deleted.map_err(|error| error.into_service_error())?;
     Ok(Answer::empty(204))
 }
 
 pub(super) async fn queue_metadata(call: &Call<'_>, queue: &QueueName) -> Result<Answer, ServiceError> {
-    let state = call.road.queues.queue_metadata(call.account(), queue).await;
+    let state = call.server.queues.queue_metadata(call.account(), queue).await;
     let state = state.map_err(|error| error.into_service_error())?;
     let mut answer = Answer::empty(200).with(AnswerHeader::ApproximateMessagesCount, state.messages.to_string());
     answer.metadata = state.metadata.pairs().to_vec();
@@ -77,20 +77,20 @@ pub(super) async fn queue_metadata(call: &Call<'_>, queue: &QueueName) -> Result
 
 pub(super) async fn set_queue_metadata(call: &Call<'_>, queue: &QueueName) -> Result<Answer, ServiceError> {
     let metadata = metadata::read(call.headers, call.spelled)?;
-    let set = call.road.queues.set_queue_metadata(call.account(), queue, &metadata).await;
+    let set = call.server.queues.set_queue_metadata(call.account(), queue, &metadata).await;
     set.map_err(|error| error.into_service_error())?;
     Ok(Answer::empty(204))
 }
 
 pub(super) async fn queue_acl(call: &Call<'_>, queue: &QueueName) -> Result<Answer, ServiceError> {
-    let policies = call.road.queues.queue_acl(call.account(), queue).await;
+    let policies = call.server.queues.queue_acl(call.account(), queue).await;
     let policies = policies.map_err(|error| error.into_service_error())?;
     Ok(Answer::xml(200, format!("{BOM}{}", policies.render()).into_bytes()))
 }
 
 pub(super) async fn set_queue_acl(call: &Call<'_>, queue: &QueueName) -> Result<Answer, ServiceError> {
     let policies = StoredAccessPolicies::parse(&call.body, QueuePermissions::LETTERS)?;
-    let set = call.road.queues.set_queue_acl(call.account(), queue, &policies).await;
+    let set = call.server.queues.set_queue_acl(call.account(), queue, &policies).await;
     set.map_err(|error| error.into_service_error())?;
     Ok(Answer::empty(204))
 }

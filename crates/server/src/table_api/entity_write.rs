@@ -47,7 +47,7 @@ pub(super) async fn write_entity(call: &Call<'_>) -> Result<Answer, ServiceError
     };
     let operation = request.decode(call.caller)?;
     let group = EntityGroup::single(operation);
-    let applied = call.road.tables.apply(call.account(), &group).await;
+    let applied = call.server.tables.apply(call.account(), &group).await;
     let outcomes = applied.map_err(|error| ServiceError { index: None, ..error.into_service_error() })?;
     let operation = &group.operations()[0];
     request.encode(call.location(&operation.table), operation, &outcomes[0])

@@ -16,13 +16,13 @@ use crate::answer::Answer;
 use crate::headers::{AnswerHeader, METHOD_TUNNELLED};
 use crate::observe::Seen;
 use crate::operation::Operation;
+use crate::pipeline::uuid_from;
 use crate::resolve::{Verb, resolve};
 use crate::respond::{Envelope, Voice};
-use crate::road::uuid_from;
 
 pub(super) async fn entity_group_transaction(call: &Call<'_>, seen: &mut Seen<'_>) -> Result<Answer, ServiceError> {
     let batch = parse_batch(call.header(header::CONTENT_TYPE).unwrap_or_default(), &call.body)?;
-    let batch_id = uuid_from(call.road.dice.id());
+    let batch_id = uuid_from(call.server.rng.id());
     let mut body = Vec::with_capacity(4096);
     match batch {
         BatchRequest::Query(part) => {
@@ -40,7 +40,7 @@ pub(super) async fn entity_group_transaction(call: &Call<'_>, seen: &mut Seen<'_
                 vec![failure(call, part, &error)]
             });
             let parts: Vec<_> = answers.into_iter().map(Answer::into_part).collect();
-            append_changeset_response(&mut body, batch_id, uuid_from(call.road.dice.id()), &parts);
+            append_changeset_response(&mut body, batch_id, uuid_from(call.server.rng.id()), &parts);
         }
     }
     let content_type = format!("multipart/mixed; boundary=batchresponse_{batch_id}");
@@ -60,7 +60,7 @@ async fn run_changeset(call: &Call<'_>, parts: &[BatchPart<'_>]) -> Result<Vec<A
         operations.push(operation);
     }
     let group = EntityGroup::new(operations)?;
-    let applied = call.road.tables.apply(call.account(), &group).await;
+    let applied = call.server.tables.apply(call.account(), &group).await;
     let outcomes = applied.map_err(|error| error.into_service_error())?;
     let steps = parts.iter().zip(&requests).zip(group.operations().iter().zip(&outcomes));
     steps

@@ -18,13 +18,13 @@ use crate::endpoint::Endpoint;
 use crate::headers::PREFER;
 use crate::observe::Seen;
 use crate::operation::Operation;
+use crate::pipeline::Server;
 use crate::respond::Envelope;
-use crate::road::Road;
 use crate::service_api::ServiceCall;
 
 /// A request that has been admitted, with its body.
 pub(crate) struct Call<'a> {
-    pub(crate) road: &'a Road,
+    pub(crate) server: &'a Server,
     pub(crate) endpoint: &'a Endpoint<'a>,
     pub(crate) operation: Operation,
     pub(crate) resource: &'a TableResource,
@@ -46,8 +46,8 @@ impl<'a> Call<'a> {
     }
 
     fn about_service(&self) -> ServiceCall<'a> {
-        let Self { road, endpoint, envelope, headers, .. } = *self;
-        ServiceCall { service: Service::Table, road, endpoint, envelope, headers }
+        let Self { server, endpoint, envelope, headers, .. } = *self;
+        ServiceCall { service: Service::Table, server, endpoint, envelope, headers }
     }
 
     fn location(&self, table: &'a str) -> Location<'a> {

@@ -23,7 +23,7 @@ pub(super) async fn query_entity(
     if !call.caller.can_read(partition_key, row_key) {
         return Err(ErrorCode::ResourceNotFound.into());
     }
-    let found = call.road.tables.query_entity(call.account(), table, partition_key, row_key).await;
+    let found = call.server.tables.query_entity(call.account(), table, partition_key, row_key).await;
     let entity = found.map_err(|error| error.into_service_error())?;
     seen.entities_read = 1;
     if let Some(header) = call.header(header::IF_NONE_MATCH)

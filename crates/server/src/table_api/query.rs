@@ -25,7 +25,7 @@ pub(super) async fn query_entities(call: &Call<'_>, table: &str, seen: &mut Seen
             _ => None,
         },
     };
-    let found = call.road.tables.query_entities(call.account(), table, &query).await;
+    let found = call.server.tables.query_entities(call.account(), table, &query).await;
     let page = found.map_err(|error| error.into_service_error())?;
     seen.entities_read = page.entities_read;
     seen.entities_returned = page.entities.len() as u64;

@@ -18,7 +18,7 @@ pub(super) async fn query_tables(call: &Call<'_>) -> Result<Answer, ServiceError
         top: parse_top(call.query)?,
         from: call.query.value("NextTableName").map(continuation::decode_table).transpose()?,
     };
-    let page = call.road.tables.query_tables(call.account(), &query).await.map_err(|e| e.into_service_error())?;
+    let page = call.server.tables.query_tables(call.account(), &query).await.map_err(|e| e.into_service_error())?;
     let base = &call.endpoint.base;
     let mut body = Vec::with_capacity(128 + 40 * page.names.len());
     append_tables_head(&mut body, base, level);
@@ -44,7 +44,7 @@ pub(super) async fn create_table(call: &Call<'_>) -> Result<Answer, ServiceError
         _ => Some(call.accepted.level?),
     };
     let name = TableName::parse(&parse_table_name(&call.body)?)?;
-    call.road.tables.create_table(call.account(), &name).await.map_err(|error| error.into_service_error())?;
+    call.server.tables.create_table(call.account(), &name).await.map_err(|error| error.into_service_error())?;
     let location = format!("{}/Tables('{name}')", call.endpoint.base);
     let answer = match level {
         None => Answer::empty(204).with(AnswerHeader::DataServiceId, location.clone()),
@@ -64,7 +64,8 @@ pub(super) async fn create_table(call: &Call<'_>) -> Result<Answer, ServiceError
 
 pub(super) async fn query_table(call: &Call<'_>, name: &str) -> Result<Answer, ServiceError> {
     let level = call.accepted.level?;
-    let table = call.road.tables.query_table(call.account(), name).await.map_err(|error| error.into_service_error())?;
+    let table =
+        call.server.tables.query_table(call.account(), name).await.map_err(|error| error.into_service_error())?;
     let mut body = Vec::with_capacity(160);
     append_table(&mut body, &call.endpoint.base, call.account(), &table.name, level, true);
     Ok(Answer::json(200, level, body).with(AnswerHeader::DataServiceVersion, DATA_SERVICE_VERSION))
@@ -74,6 +75,6 @@ pub(super) async fn delete_table(call: &Call<'_>, name: &str) -> Result<Answer, 
     if TableName::check(name).is_err() {
         return Err(ErrorCode::ResourceNotFound.into());
     }
-    call.road.tables.delete_table(call.account(), name).await.map_err(|error| error.into_service_error())?;
+    call.server.tables.delete_table(call.account(), name).await.map_err(|error| error.into_service_error())?;
     Ok(Answer::empty(204))
 }

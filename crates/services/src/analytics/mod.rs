@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tablerock_kv::{Clock, Dice};
+use tablerock_kv::{Clock, Rng};
 use tablerock_protocol::{DateTime, Service};
 use tokio::sync::Mutex;
 
@@ -88,7 +88,7 @@ impl Analytics {
     ) -> Result<Self> {
         let log_room = Arc::new(LogRoom::default());
         let now = DateTime::from_ticks(clock.ticks());
-        let server = Dice::from_os().number();
+        let server = Rng::from_os().number();
         let watch = |account: &str| {
             Service::ALL.map(|service| {
                 let key = crate::keys::metrics_turn_key(service, account);

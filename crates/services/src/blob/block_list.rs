@@ -52,7 +52,7 @@ impl BlobService {
             if self.commit_change(&place, &seen, change).await? {
                 return Ok(changed);
             }
-            attempts.again(&self.dice).await?;
+            attempts.again(&self.rng).await?;
         }
     }
 

@@ -211,7 +211,7 @@ impl BlobService {
                 }
                 Err(Refused::Error(error)) => return Err(error),
             }
-            attempts.again(&self.dice).await?;
+            attempts.again(&self.rng).await?;
         }
     }
 

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use tablerock_kv::{Bytes, Dice, Error as StoreError, Transaction};
+use tablerock_kv::{Bytes, Error as StoreError, Rng, Transaction};
 
 use super::address::Place;
 use super::blocks::UncommittedBlock;
@@ -64,12 +64,12 @@ pub(super) struct Attempts(u32);
 
 impl Attempts {
     /// Waits for the writer that came first, unless it has been tried often enough.
-    pub(super) async fn again(&mut self, dice: &Dice) -> Result<()> {
+    pub(super) async fn again(&mut self, rng: &Rng) -> Result<()> {
         self.0 += 1;
         if self.0 == ATTEMPTS_MAX {
             return Err(StoreError::unavailable("a blob is changed too often by others; retry later").into());
         }
-        tokio::time::sleep(Duration::from_millis(1 + dice.below(PAUSE_MS_MAX))).await;
+        tokio::time::sleep(Duration::from_millis(1 + rng.below(PAUSE_MS_MAX))).await;
         Ok(())
     }
 }
@@ -101,7 +101,7 @@ impl BlobService {
             if self.commit_change(place, &seen, change).await? {
                 return Ok(outcome);
             }
-            attempts.again(&self.dice).await?;
+            attempts.again(&self.rng).await?;
         }
     }
 

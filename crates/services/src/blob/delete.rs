@@ -69,7 +69,7 @@ impl BlobService {
             if self.commit_change(place, &seen, change).await? {
                 return Ok(());
             }
-            attempts.again(&self.dice).await?;
+            attempts.again(&self.rng).await?;
         }
     }
 

@@ -39,7 +39,7 @@ mod transfer;
 
 use std::sync::Arc;
 
-use tablerock_kv::{Clock, Dice, Store};
+use tablerock_kv::{Clock, Rng, Store};
 use tablerock_protocol::{DateTime, Service, Uuid};
 
 use crate::Result;
@@ -76,7 +76,7 @@ const CONTAINER_IDS_TAKEN_AT_ONCE: u64 = 32;
 pub struct BlobService {
     store: Store,
     clock: Arc<dyn Clock>,
-    dice: Dice,
+    rng: Rng,
     timestamps: Timestamps,
     container_ids: Ids,
     content_ids: Ids,
@@ -88,7 +88,7 @@ pub struct BlobService {
 
 impl BlobService {
     /// Opens the service of a store, and settles what a process before this one left behind.
-    pub async fn open(store: Store, clock: Arc<dyn Clock>, dice: Dice) -> Result<Self> {
+    pub async fn open(store: Store, clock: Arc<dyn Clock>, rng: Rng) -> Result<Self> {
         let timestamps = Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await?;
         let container_ids = Ids::new(store.clone(), keys::NEXT_CONTAINER_ID, CONTAINER_IDS_TAKEN_AT_ONCE);
         let content_ids = Ids::new(store.clone(), keys::NEXT_CONTENT_ID, CONTENT_IDS_TAKEN_AT_ONCE);
@@ -97,7 +97,7 @@ impl BlobService {
         let inflow = content::Inflow::default();
         let sweep_duty = Duty::new(store.clone(), clock.clone(), crate::keys::BLOB_SWEEP_DUTY, blocks::SWEEP_TIME);
         let load = Load::new(Service::Blob, clock.clone());
-        Ok(Self { store, clock, dice, timestamps, container_ids, content_ids, inflow, tidying, sweep_duty, load })
+        Ok(Self { store, clock, rng, timestamps, container_ids, content_ids, inflow, tidying, sweep_duty, load })
     }
 
     /// Which containers and blobs are read and written most.
@@ -123,7 +123,7 @@ impl BlobService {
 
     fn fresh_uuid(&self) -> Uuid {
         // The form of a random UUID: version 4, variant 1.
-        let mut bytes = self.dice.id();
+        let mut bytes = self.rng.id();
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
         Uuid::from_bytes(bytes)

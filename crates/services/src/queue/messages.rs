@@ -55,7 +55,7 @@ impl QueueService {
         let number = self.message_numbers.next().await?;
         let key = MessageKey { visible: self.time.visible_after(now, message.visibility_seconds), number };
         let stored = StoredMessage {
-            id: random_uuid(self.dice.id()),
+            id: random_uuid(self.rng.id()),
             changes: 0,
             dequeue_count: 0,
             inserted: now,

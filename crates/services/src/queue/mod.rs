@@ -29,7 +29,7 @@ mod time;
 
 use std::sync::Arc;
 
-use tablerock_kv::{Bytes, Clock, Dice, Store};
+use tablerock_kv::{Bytes, Clock, Rng, Store};
 use tablerock_protocol::{Metadata, QueueName, Service};
 
 use crate::Result;
@@ -68,7 +68,7 @@ const MESSAGE_NUMBERS_BLOCK: u64 = 1 << 20;
 pub struct QueueService {
     store: Store,
     clock: Arc<dyn Clock>,
-    dice: Dice,
+    rng: Rng,
     time: QueueTime,
     queue_ids: Ids,
     message_numbers: Ids,
@@ -79,7 +79,7 @@ pub struct QueueService {
 }
 
 impl QueueService {
-    pub async fn open(store: Store, clock: Arc<dyn Clock>, dice: Dice) -> Result<Self> {
+    pub async fn open(store: Store, clock: Arc<dyn Clock>, rng: Rng) -> Result<Self> {
         Ok(Self {
             time: QueueTime::open(store.clone(), clock.clone()).await?,
             queue_ids: Ids::new(store.clone(), keys::NEXT_QUEUE_ID, QUEUE_IDS_BLOCK),
@@ -90,7 +90,7 @@ impl QueueService {
             sweep_duty: Duty::new(store.clone(), clock.clone(), crate::keys::QUEUE_SWEEP_DUTY, sweep::REST),
             store,
             clock,
-            dice,
+            rng,
         })
     }
 

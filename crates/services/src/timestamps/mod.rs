@@ -12,7 +12,7 @@ mod moving;
 
 use std::sync::Arc;
 
-use tablerock_kv::{Bytes, Clock, Dice, Error, Result, Store, TICKS_PER_SECOND};
+use tablerock_kv::{Bytes, Clock, Error, Result, Rng, Store, TICKS_PER_SECOND};
 use tablerock_protocol::DateTime;
 
 use crate::keys;
@@ -51,7 +51,7 @@ struct State {
 impl Timestamps {
     /// Goes on where the last process stopped.
     pub(crate) async fn open(store: Store, clock: Arc<dyn Clock>, key: &'static [u8]) -> Result<Self> {
-        let lanes = (!store.is_exclusive()).then(|| Lanes::new(store.clone(), key, Dice::from_os().number()));
+        let lanes = (!store.is_exclusive()).then(|| Lanes::new(store.clone(), key, Rng::from_os().number()));
         let stored = match lanes {
             None => store.get(&keys::system_partition(), key).await?,
             Some(_) => None,

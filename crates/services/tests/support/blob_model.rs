@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tablerock_kv::{Bytes, Clock, Dice, ManualClock, Position, Range, ScanLimits, Store};
+use tablerock_kv::{Bytes, Clock, ManualClock, Position, Range, Rng, ScanLimits, Store};
 use tablerock_protocol::blob::{BlockId, ByteRange, Conditions, ContentHeaders, Tags};
 use tablerock_protocol::xml::{BlockListRequest, BlockSource};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
@@ -31,7 +31,7 @@ pub(crate) fn at(name: &str) -> BlobAddress<'_> {
 }
 
 pub(crate) async fn service_on(store: &Store, clock: Arc<dyn Clock>) -> BlobService {
-    BlobService::open(store.clone(), clock, Dice::seeded(7)).await.expect("a store opens")
+    BlobService::open(store.clone(), clock, Rng::seeded(7)).await.expect("a store opens")
 }
 
 /// A service with one empty container.
@@ -144,27 +144,27 @@ pub(crate) struct Comparison {
     store: Store,
     service: BlobService,
     model: BTreeMap<&'static str, ModelEntry>,
-    dice: fastrand::Rng,
+    rng: fastrand::Rng,
 }
 
 impl Comparison {
     pub(crate) async fn new(store: Store, seed: u64) -> Self {
         let service = service_with_container(&store, manual_clock()).await;
         let model = NAMES.iter().map(|name| (*name, ModelEntry::default())).collect();
-        Self { store, service, model, dice: fastrand::Rng::with_seed(seed) }
+        Self { store, service, model, rng: fastrand::Rng::with_seed(seed) }
     }
 
     fn content(&mut self) -> Vec<u8> {
-        let length = LENGTHS[self.dice.usize(..LENGTHS.len())];
+        let length = LENGTHS[self.rng.usize(..LENGTHS.len())];
         let mut content = vec![0; length];
-        self.dice.fill(&mut content);
+        self.rng.fill(&mut content);
         content
     }
 
     /// One random step, and a look at the blob that it was about.
     pub(crate) async fn step(&mut self) {
-        let name = NAMES[self.dice.usize(..NAMES.len())];
-        match self.dice.u8(..11) {
+        let name = NAMES[self.rng.usize(..NAMES.len())];
+        match self.rng.u8(..11) {
             0 | 1 => self.put(name).await,
             2 | 3 => self.put_block(name).await,
             4 => self.put_list(name).await,
@@ -187,7 +187,7 @@ impl Comparison {
     }
 
     async fn put_block(&mut self, name: &'static str) {
-        let (content, number) = (self.content(), self.dice.u8(..4));
+        let (content, number) = (self.content(), self.rng.u8(..4));
         let outcome = put_block(&self.service, name, number, &content).await;
         let entry = self.model.get_mut(name).unwrap();
         if content.is_empty() {
@@ -201,7 +201,7 @@ impl Comparison {
     }
 
     async fn put_list(&mut self, name: &'static str) {
-        let list: Vec<_> = (0..self.dice.usize(..4)).map(|_| (BlockSource::Latest, self.dice.u8(..4))).collect();
+        let list: Vec<_> = (0..self.rng.usize(..4)).map(|_| (BlockSource::Latest, self.rng.u8(..4))).collect();
         let outcome = put_list(&self.service, name, &list).await;
         let entry = self.model.get_mut(name).unwrap();
         if entry.blob.as_ref().is_some_and(|blob| blob.kind == BlobKind::Append) {
@@ -252,7 +252,7 @@ impl Comparison {
     }
 
     async fn delete(&mut self, name: &'static str) {
-        let snapshots = match self.dice.u8(..3) {
+        let snapshots = match self.rng.u8(..3) {
             0 => DeleteSnapshots::Refuse,
             1 => DeleteSnapshots::Only,
             _ => DeleteSnapshots::Include,
@@ -277,13 +277,13 @@ impl Comparison {
         if entry.snapshots.is_empty() {
             return;
         }
-        let (taken, _) = entry.snapshots.remove(self.dice.usize(..entry.snapshots.len()));
+        let (taken, _) = entry.snapshots.remove(self.rng.usize(..entry.snapshots.len()));
         self.service.delete_snapshot(at(name), &ReadTerms::default(), taken).await.unwrap();
     }
 
     async fn copy(&mut self, name: &'static str) {
-        let from = NAMES[self.dice.usize(..NAMES.len())];
-        let snapshot = self.model[from].snapshots.first().map(|(taken, _)| *taken).filter(|_| self.dice.bool());
+        let from = NAMES[self.rng.usize(..NAMES.len())];
+        let snapshot = self.model[from].snapshots.first().map(|(taken, _)| *taken).filter(|_| self.rng.bool());
         let url = "http://127.0.0.1/".to_owned();
         let source = CopySource { at: at(from), snapshot, conditions: Conditions::default(), lease: None, url };
         let terms = WriteTerms::default();
@@ -324,7 +324,7 @@ impl Comparison {
             None => assert_eq!(code(read(&self.service, name, None).await), ErrorCode::BlobNotFound),
             Some(blob) => {
                 assert!(read(&self.service, name, None).await.unwrap() == blob.content, "{name} has other content");
-                let (start, end) = (self.dice.usize(..=blob.content.len()), self.dice.usize(..=blob.content.len()));
+                let (start, end) = (self.rng.usize(..=blob.content.len()), self.rng.usize(..=blob.content.len()));
                 let (start, end) = (start.min(end), start.max(end));
                 let range = ByteRange { offset: start as u64, length: (end - start) as u64 };
                 let (_, _, reader) =

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tablerock_kv::{Clock, Dice, ManualClock, Store, TICKS_PER_SECOND};
+use tablerock_kv::{Clock, ManualClock, Rng, Store, TICKS_PER_SECOND};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata, PopReceipt, QueueName, Uuid};
 use tablerock_services::queue::{Message, MessageUpdate, NewMessage, TimeToLive};
 use tablerock_services::{Error, QueueService};
@@ -19,7 +19,7 @@ pub(crate) fn jobs() -> QueueName {
 }
 
 pub(crate) async fn service_on(store: &Store, clock: Arc<dyn Clock>) -> QueueService {
-    QueueService::open(store.clone(), clock, Dice::seeded(1)).await.expect("a sound store opens")
+    QueueService::open(store.clone(), clock, Rng::seeded(1)).await.expect("a sound store opens")
 }
 
 /// A service with one empty queue, `jobs`.

@@ -102,17 +102,17 @@ mod tests {
 
     #[test]
     fn a_hash_is_found_wherever_it_is() {
-        let mut dice = fastrand::Rng::with_seed(5);
+        let mut rng = fastrand::Rng::with_seed(5);
         for length in [0, 1, 2, 3, 10, 200] {
-            let spread = |dice: &mut fastrand::Rng| dice.u32(..);
-            let crowded = |dice: &mut fastrand::Rng| u32::MAX - dice.u32(..300);
+            let spread = |rng: &mut fastrand::Rng| rng.u32(..);
+            let crowded = |rng: &mut fastrand::Rng| u32::MAX - rng.u32(..300);
             for draw in [spread, crowded] {
-                let mut hashes: Vec<u32> = (0..length).map(|_| draw(&mut dice)).collect();
+                let mut hashes: Vec<u32> = (0..length).map(|_| draw(&mut rng)).collect();
                 hashes.sort_unstable();
                 hashes.dedup();
                 assert!(hashes.iter().all(|hash| contains(&hashes, *hash)));
                 for _ in 0..100 {
-                    let wanted = draw(&mut dice);
+                    let wanted = draw(&mut rng);
                     assert_eq!(contains(&hashes, wanted), hashes.binary_search(&wanted).is_ok());
                 }
             }

@@ -245,51 +245,51 @@ fn without_a_runtime_a_write_that_nobody_waits_for_turns_sketches_off() {
 }
 
 /// Values of all types, few enough that they meet, and numbers that are equal across types.
-fn any_value(dice: &mut fastrand::Rng) -> Value<'static> {
-    let small = i64::from(dice.i8(-2..3));
-    let large = dice.choice([i64::MAX, (1 << 53) + 1, 1 << 53, i64::from(i32::MAX), i64::from(i32::MIN)]).unwrap();
-    let number = if dice.bool() { small } else { large };
-    match dice.u8(..9) {
+fn any_value(rng: &mut fastrand::Rng) -> Value<'static> {
+    let small = i64::from(rng.i8(-2..3));
+    let large = rng.choice([i64::MAX, (1 << 53) + 1, 1 << 53, i64::from(i32::MAX), i64::from(i32::MIN)]).unwrap();
+    let number = if rng.bool() { small } else { large };
+    match rng.u8(..9) {
         0 => Value::Int32(i32::try_from(number).unwrap_or(1)),
         1 => Value::Int64(number),
         2 => Value::Double(number as f64),
-        3 => Value::Double(dice.choice([-0.0, f64::NAN, f64::INFINITY, 0.5]).unwrap()),
-        4 => Value::Boolean(dice.bool()),
-        5 => Value::DateTime(DateTime::from_ticks(dice.u64(..3))),
-        6 => Value::Guid(Uuid::from_bytes([dice.u8(..3); 16])),
-        7 => Value::Binary(vec![dice.u8(..3); dice.usize(..3) * 90].into()),
-        _ => Value::String(
-            dice.choice(["", "1", "a", "p", "0001"]).unwrap().repeat(dice.choice([1, 200]).unwrap()).into(),
-        ),
+        3 => Value::Double(rng.choice([-0.0, f64::NAN, f64::INFINITY, 0.5]).unwrap()),
+        4 => Value::Boolean(rng.bool()),
+        5 => Value::DateTime(DateTime::from_ticks(rng.u64(..3))),
+        6 => Value::Guid(Uuid::from_bytes([rng.u8(..3); 16])),
+        7 => Value::Binary(vec![rng.u8(..3); rng.usize(..3) * 90].into()),
+        _ => {
+            Value::String(rng.choice(["", "1", "a", "p", "0001"]).unwrap().repeat(rng.choice([1, 200]).unwrap()).into())
+        }
     }
 }
 
 const PROPERTIES: [&str; 4] = ["a", "b", "c", "d"];
 
-fn any_record(row: usize, dice: &mut fastrand::Rng) -> Record {
+fn any_record(row: usize, rng: &mut fastrand::Rng) -> Record {
     let mut properties = Vec::new();
-    for name in PROPERTIES.iter().filter(|_| dice.u8(..4) == 0).collect::<Vec<_>>() {
-        properties.push(Property { name: Cow::Borrowed(*name), value: any_value(dice) });
+    for name in PROPERTIES.iter().filter(|_| rng.u8(..4) == 0).collect::<Vec<_>>() {
+        properties.push(Property { name: Cow::Borrowed(*name), value: any_value(rng) });
     }
-    let value = Properties::encode(&properties).at(DateTime::from_ticks(dice.u64(..3))).into_bytes();
+    let value = Properties::encode(&properties).at(DateTime::from_ticks(rng.u64(..3))).into_bytes();
     let partition = keys::entity_partition(TABLE, if row < 70 { "" } else { "p" });
     Record { partition, key: row_key(row), value }
 }
 
-fn any_filter(depth: usize, dice: &mut fastrand::Rng) -> Filter {
+fn any_filter(depth: usize, rng: &mut fastrand::Rng) -> Filter {
     let names = ["a", "b", "c", "d", "none", "PartitionKey", "RowKey", "Timestamp"];
-    let property = dice.choice(names).unwrap().to_owned();
-    let parts = |dice: &mut fastrand::Rng| (0..dice.usize(..4)).map(|_| any_filter(depth - 1, dice)).collect();
-    match if depth == 0 { dice.u8(..10) } else { dice.u8(..16) } {
+    let property = rng.choice(names).unwrap().to_owned();
+    let parts = |rng: &mut fastrand::Rng| (0..rng.usize(..4)).map(|_| any_filter(depth - 1, rng)).collect();
+    match if depth == 0 { rng.u8(..10) } else { rng.u8(..16) } {
         0 => Filter::IsTrue(property),
-        1..8 => Filter::Compare(Comparison { property, operator: Operator::Eq, literal: any_value(dice) }),
+        1..8 => Filter::Compare(Comparison { property, operator: Operator::Eq, literal: any_value(rng) }),
         8..10 => {
             let others = [Operator::Ne, Operator::Gt, Operator::Ge, Operator::Lt, Operator::Le];
-            Filter::Compare(Comparison { property, operator: dice.choice(others).unwrap(), literal: any_value(dice) })
+            Filter::Compare(Comparison { property, operator: rng.choice(others).unwrap(), literal: any_value(rng) })
         }
-        10..13 => Filter::And(parts(dice)),
-        13..15 => Filter::Or(parts(dice)),
-        _ => Filter::Not(Box::new(any_filter(depth - 1, dice))),
+        10..13 => Filter::And(parts(rng)),
+        13..15 => Filter::Or(parts(rng)),
+        _ => Filter::Not(Box::new(any_filter(depth - 1, rng))),
     }
 }
 
@@ -305,15 +305,15 @@ fn matches(filter: &Filter, record: &Record) -> bool {
 #[test]
 fn no_piece_with_a_match_is_ever_skipped() {
     let seed = RandomSeed::draw();
-    let mut dice = fastrand::Rng::with_seed(seed.0);
+    let mut rng = fastrand::Rng::with_seed(seed.0);
     let hasher = PropertyHasher::default();
     let (mut skipped, mut matched) = (0, 0);
     for _ in 0..200 {
-        let rows = dice.usize(..150);
-        let page = Page { records: (0..rows).map(|row| any_record(row, &mut dice)).collect(), next: None };
+        let rows = rng.usize(..150);
+        let page = Page { records: (0..rows).map(|row| any_record(row, &mut rng)).collect(), next: None };
         let pieces = piece::cut(&keys::table_range(TABLE), &page, &hasher);
         for _ in 0..50 {
-            let filter = any_filter(3, &mut dice);
+            let filter = any_filter(3, &mut rng);
             let needs = Needs::of(&filter, &hasher);
             for (start, piece) in &pieces {
                 let range = Range::between(start.clone(), piece.end.clone());
@@ -337,7 +337,7 @@ struct RandomSeed(u64);
 impl RandomSeed {
     fn draw() -> Self {
         let given = std::env::var("TABLEROCK_SEED").ok().and_then(|seed| seed.parse().ok());
-        Self(given.unwrap_or_else(|| tablerock_kv::Dice::from_os().number()))
+        Self(given.unwrap_or_else(|| tablerock_kv::Rng::from_os().number()))
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use tablerock_kv::{Clock, Dice, Store};
-use tablerock_server::{Account, Accounts, Metrics, Operation, Road, Room};
+use tablerock_kv::{Clock, Rng, Store};
+use tablerock_server::{Account, Accounts, MemoryBudget, Metrics, Operation, Server};
 use tablerock_services::{
     AccountService, Analytics, BlobService, Error as ServiceFailure, QueueService, TableService, ThrottleTargets,
 };
 
 /// What the services are told about their callers.
-pub(crate) struct RoadTerms {
+pub(crate) struct ServiceOptions {
     pub(crate) accounts: Vec<Account>,
     pub(crate) throttle: ThrottleTargets,
     pub(crate) accept_tokens: bool,
@@ -17,14 +17,18 @@ pub(crate) struct RoadTerms {
 }
 
 /// Opens the services on a store, and settles what a process before this one left unfinished.
-pub(crate) async fn open(terms: RoadTerms, store: &Store, clock: Arc<dyn Clock>) -> Result<Road, ServiceFailure> {
+pub(crate) async fn open(
+    terms: ServiceOptions,
+    store: &Store,
+    clock: Arc<dyn Clock>,
+) -> Result<Server, ServiceFailure> {
     let tables = open_tables(&terms.accounts, terms.throttle, store, &clock).await?;
     let queues = open_queues(&terms.accounts, store, &clock).await?;
     let blobs = open_blobs(&terms.accounts, store, &clock).await?;
     let account_settings = AccountService::new(store.clone());
     let accounts = terms.accounts.iter().map(|account| account.name.as_str());
     let analytics = Analytics::open(&account_settings, &blobs, clock.clone(), accounts, Operation::names_of).await?;
-    Ok(Road {
+    Ok(Server {
         accounts: Accounts::new(terms.accounts),
         tables,
         queues,
@@ -32,9 +36,9 @@ pub(crate) async fn open(terms: RoadTerms, store: &Store, clock: Arc<dyn Clock>)
         settings: account_settings,
         analytics,
         clock,
-        dice: Dice::from_os(),
+        rng: Rng::from_os(),
         metrics: Metrics::new(),
-        room: Room::default(),
+        memory: MemoryBudget::default(),
         accept_tokens: terms.accept_tokens,
         host_style: terms.host_style,
     })
@@ -58,7 +62,7 @@ async fn open_queues(
     store: &Store,
     clock: &Arc<dyn Clock>,
 ) -> Result<QueueService, ServiceFailure> {
-    let queues = QueueService::open(store.clone(), clock.clone(), Dice::from_os()).await?;
+    let queues = QueueService::open(store.clone(), clock.clone(), Rng::from_os()).await?;
     for account in accounts {
         queues.finish_drops(account.name.as_str()).await?;
     }
@@ -70,7 +74,7 @@ async fn open_blobs(
     store: &Store,
     clock: &Arc<dyn Clock>,
 ) -> Result<BlobService, ServiceFailure> {
-    let blobs = BlobService::open(store.clone(), clock.clone(), Dice::from_os()).await?;
+    let blobs = BlobService::open(store.clone(), clock.clone(), Rng::from_os()).await?;
     for account in accounts {
         blobs.finish_drops(account.name.as_str()).await?;
     }
@@ -90,17 +94,17 @@ pub(crate) async fn settle(accounts: &[Account], store: &Store, clock: &Arc<dyn 
 }
 
 /// Leaves everything as a clean stop should. Requests have ended.
-pub(crate) async fn close(road: &Road, store: &Store) -> Result<(), String> {
-    road.analytics.close(&road.tables, &road.blobs).await;
-    close_quietly(road, store).await
+pub(crate) async fn close(server: &Server, store: &Store) -> Result<(), String> {
+    server.analytics.close(&server.tables, &server.blobs).await;
+    close_quietly(server, store).await
 }
 
 /// The same without a word of what was asked here: requests of our own are not an account's traffic.
-pub(crate) async fn close_quietly(road: &Road, store: &Store) -> Result<(), String> {
+pub(crate) async fn close_quietly(server: &Server, store: &Store) -> Result<(), String> {
     let closed = async {
-        road.blobs.close().await.map_err(|error| error.to_string())?;
-        road.queues.close().await.map_err(|error| error.to_string())?;
-        road.tables.close().await.map_err(|error| error.to_string())?;
+        server.blobs.close().await.map_err(|error| error.to_string())?;
+        server.queues.close().await.map_err(|error| error.to_string())?;
+        server.tables.close().await.map_err(|error| error.to_string())?;
         store.close().await.map_err(|error| error.to_string())
     };
     closed.await.map_err(|error| format!("the data was not closed cleanly, but nothing acknowledged is lost: {error}"))

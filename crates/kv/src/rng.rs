@@ -7,18 +7,18 @@ use parking_lot::Mutex;
 /// A source of random numbers and ids. Fit for names that must not collide, not for secrets.
 ///
 /// ```
-/// use tablerock_kv::Dice;
+/// use tablerock_kv::Rng;
 ///
-/// assert_eq!(Dice::seeded(7).id(), Dice::seeded(7).id());
-/// assert_ne!(Dice::from_os().id(), Dice::from_os().id());
+/// assert_eq!(Rng::seeded(7).id(), Rng::seeded(7).id());
+/// assert_ne!(Rng::from_os().id(), Rng::from_os().id());
 /// ```
 #[derive(Debug)]
-pub struct Dice {
+pub struct Rng {
     // Two generators with seeds of their own, so that all 128 bits of an id are independent.
     generators: Mutex<[fastrand::Rng; 2]>,
 }
 
-impl Dice {
+impl Rng {
     /// The same numbers every time.
     pub fn seeded(seed: u64) -> Self {
         Self::from_seeds([seed, !seed])
@@ -57,17 +57,17 @@ mod tests {
 
     #[test]
     fn a_seed_replays_and_ids_differ() {
-        let draw = |dice: Dice| (0..1_000).map(|_| dice.id()).collect::<std::collections::HashSet<_>>();
-        let first = draw(Dice::seeded(42));
+        let draw = |rng: Rng| (0..1_000).map(|_| rng.id()).collect::<std::collections::HashSet<_>>();
+        let first = draw(Rng::seeded(42));
         assert_eq!(first.len(), 1_000);
-        assert_eq!(first, draw(Dice::seeded(42)));
-        assert!(first.is_disjoint(&draw(Dice::from_os())));
+        assert_eq!(first, draw(Rng::seeded(42)));
+        assert!(first.is_disjoint(&draw(Rng::from_os())));
     }
 
     #[test]
     fn numbers_stay_below_their_bound() {
-        let dice = Dice::seeded(1);
-        assert!((0..1_000).all(|_| dice.below(3) < 3));
-        assert_eq!(dice.below(0), 0);
+        let rng = Rng::seeded(1);
+        assert!((0..1_000).all(|_| rng.below(3) < 3));
+        assert_eq!(rng.below(0), 0);
     }
 }

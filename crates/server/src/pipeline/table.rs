@@ -1,10 +1,10 @@
-//! The Table service's stretch of the road.
+//! The Table service's stretch of the server.
 
 use http::header;
 use hyper::body::Incoming;
 use tablerock_protocol::{ErrorCode, QueryString, Service, ServiceError, TableResource, limits};
 
-use super::{Arrival, BODY_TIME, Peer, REQUEST_TIME, Refusal, Road, check_endpoint, check_length, check_url_length};
+use super::{Arrival, BODY_TIME, Peer, REQUEST_TIME, Refusal, Server, check_endpoint, check_length, check_url_length};
 use crate::answer::Answer;
 use crate::auth::Caller;
 use crate::body::{self, DISCARD_BYTES_MAX};
@@ -28,7 +28,7 @@ fn voice(operation: Option<Operation>) -> Voice {
     super::voice(Service::Table, operation)
 }
 
-impl Road {
+impl Server {
     pub(super) async fn travel_table<'a>(
         &'a self,
         head: &'a http::request::Parts,
@@ -109,9 +109,9 @@ impl Road {
         let Admitted { endpoint, operation, resource, query, caller } = admitted;
         check_length(operation, head, &body)?;
         let bytes_max = if operation.is_xml() { limits::XML_BODY_BYTES_MAX } else { limits::BODY_BYTES_MAX };
-        let body = body::read(body, bytes_max, BODY_TIME, &self.room).await?;
+        let body = body::read(body, bytes_max, BODY_TIME, &self.memory).await?;
         let call = Call {
-            road: self,
+            server: self,
             endpoint: &endpoint,
             operation,
             resource: &resource,
@@ -123,11 +123,11 @@ impl Road {
             body,
         };
         let _turn = match operation {
-            Operation::QueryEntities => Some(self.room.turn().await),
+            Operation::QueryEntities => Some(self.memory.query_slot().await),
             _ => None,
         };
         let mut answer = table_api::dispatch(call, seen).await?;
-        answer.place = self.room.for_answer(answer.body.bytes_held()).await?;
+        answer.place = self.memory.for_answer(answer.body.bytes_held()).await?;
         Ok(answer)
     }
 }

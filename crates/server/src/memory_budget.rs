@@ -26,12 +26,12 @@ const QUERIES_MIN: usize = 8;
 /// How long an answer may wait: the query that it belongs to keeps its place meanwhile.
 const ANSWER_TIME: Duration = Duration::from_secs(2);
 
-/// Room is counted in these.
+/// MemoryBudget is counted in these.
 const UNIT_BYTES: usize = 1 << 10;
 
 /// The room of a server.
 #[derive(Debug)]
-pub struct Room {
+pub struct MemoryBudget {
     bodies: Arc<Semaphore>,
     answers: Arc<Semaphore>,
     queries: Semaphore,
@@ -43,9 +43,9 @@ pub(crate) struct BodyRoom(Arc<Semaphore>);
 
 /// The room of one body or answer; none if it is small.
 #[derive(Debug, Default)]
-pub(crate) struct Place(Option<OwnedSemaphorePermit>);
+pub(crate) struct MemoryPermit(Option<OwnedSemaphorePermit>);
 
-impl Default for Room {
+impl Default for MemoryBudget {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let room = || Arc::new(Semaphore::new(ROOM_BYTES / UNIT_BYTES));
@@ -54,9 +54,9 @@ impl Default for Room {
     }
 }
 
-impl Room {
-    /// Room for a body. Whoever waits here does not read from its connection, so the client waits as well.
-    pub(crate) async fn for_body(&self, bytes: usize, time: Duration) -> Result<Place, ServiceError> {
+impl MemoryBudget {
+    /// MemoryBudget for a body. Whoever waits here does not read from its connection, so the client waits as well.
+    pub(crate) async fn for_body(&self, bytes: usize, time: Duration) -> Result<MemoryPermit, ServiceError> {
         take(&self.bodies, bytes, time).await
     }
 
@@ -64,36 +64,36 @@ impl Room {
         BodyRoom(self.bodies.clone())
     }
 
-    /// Room for an answer, until all of it is written.
-    pub(crate) async fn for_answer(&self, bytes: usize) -> Result<Place, ServiceError> {
+    /// MemoryBudget for an answer, until all of it is written.
+    pub(crate) async fn for_answer(&self, bytes: usize) -> Result<MemoryPermit, ServiceError> {
         take(&self.answers, bytes, ANSWER_TIME).await
     }
 
     /// The turn of a query, which lasts until its answer has room. The request's own time limits the wait.
-    pub(crate) async fn turn(&self) -> SemaphorePermit<'_> {
+    pub(crate) async fn query_slot(&self) -> SemaphorePermit<'_> {
         self.queries.acquire().await.expect("the semaphore is never closed")
     }
 }
 
 impl BodyRoom {
-    pub(crate) async fn take(&self, bytes: usize, time: Duration) -> Result<Place, ServiceError> {
+    pub(crate) async fn take(&self, bytes: usize, time: Duration) -> Result<MemoryPermit, ServiceError> {
         take(&self.0, bytes, time).await
     }
 }
 
-async fn take(room: &Arc<Semaphore>, bytes: usize, time: Duration) -> Result<Place, ServiceError> {
+async fn take(memory: &Arc<Semaphore>, bytes: usize, time: Duration) -> Result<MemoryPermit, ServiceError> {
     if bytes <= SMALL_BYTES {
-        return Ok(Place(None));
+        return Ok(MemoryPermit(None));
     }
     // Nothing needs more than all of it, or it would wait for ever.
     let units = bytes.min(ROOM_BYTES).div_ceil(UNIT_BYTES) as u32;
-    match tokio::time::timeout(time, room.clone().acquire_many_owned(units)).await {
-        Ok(permit) => Ok(Place(Some(permit.expect("the semaphore is never closed")))),
+    match tokio::time::timeout(time, memory.clone().acquire_many_owned(units)).await {
+        Ok(permit) => Ok(MemoryPermit(Some(permit.expect("the semaphore is never closed")))),
         Err(_) => Err(ErrorCode::ServerBusy.into()),
     }
 }
 
-impl Place {
+impl MemoryPermit {
     /// The same bytes; the room is free again when the last reference to them is gone, wherever they went.
     pub(crate) fn hold(self, bytes: Bytes) -> Bytes {
         match self.0 {
@@ -122,28 +122,28 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_finds_no_room_hears_that_the_server_is_busy_and_small_ones_do_not() {
-        let room = Room::default();
+        let memory = MemoryBudget::default();
         let mut held = Vec::new();
         for _ in 0..ROOM_BYTES / LARGE {
-            let place = room.for_answer(LARGE).await.unwrap();
+            let place = memory.for_answer(LARGE).await.unwrap();
             held.push(place.hold(Bytes::from(vec![0; LARGE])));
         }
-        assert_eq!(room.for_answer(SMALL_BYTES + 1).await.unwrap_err().code, ErrorCode::ServerBusy);
-        room.for_answer(SMALL_BYTES).await.unwrap();
-        room.for_body(LARGE, Duration::ZERO).await.unwrap();
+        assert_eq!(memory.for_answer(SMALL_BYTES + 1).await.unwrap_err().code, ErrorCode::ServerBusy);
+        memory.for_answer(SMALL_BYTES).await.unwrap();
+        memory.for_body(LARGE, Duration::ZERO).await.unwrap();
 
         let part = held.pop().unwrap().slice(..10);
-        assert!(room.for_answer(LARGE).await.is_err(), "a part of the bytes is still somewhere");
+        assert!(memory.for_answer(LARGE).await.is_err(), "a part of the bytes is still somewhere");
         drop(part);
-        room.for_answer(LARGE).await.unwrap();
+        memory.for_answer(LARGE).await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_is_larger_than_all_the_room_gets_all_of_it() {
-        let room = Room::default();
-        let place = room.for_body(ROOM_BYTES * 2, Duration::ZERO).await.unwrap();
-        assert!(room.for_body(LARGE, Duration::from_secs(1)).await.is_err());
+        let memory = MemoryBudget::default();
+        let place = memory.for_body(ROOM_BYTES * 2, Duration::ZERO).await.unwrap();
+        assert!(memory.for_body(LARGE, Duration::from_secs(1)).await.is_err());
         drop(place);
-        room.for_body(LARGE, Duration::ZERO).await.unwrap();
+        memory.for_body(LARGE, Duration::ZERO).await.unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! The Blob service's stretch of the road. Bodies are streams here in both directions, and a request may take as long
+//! The Blob service's stretch of the server. Bodies are streams here in both directions, and a request may take as long
 //! as something moves.
 
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hyper::body::Incoming;
 use tablerock_protocol::{BlobResource, ErrorCode, QueryString, Service, ServiceError};
 
-use super::{Arrival, Peer, REQUEST_TIME, Refusal, Road, check_endpoint, check_length, check_url_length};
+use super::{Arrival, Peer, REQUEST_TIME, Refusal, Server, check_endpoint, check_length, check_url_length};
 use crate::answer::Answer;
 use crate::auth::Caller;
 use crate::blob_api::{self, Call};
@@ -28,7 +28,7 @@ struct Admitted<'a> {
     peer: Peer,
 }
 
-impl Road {
+impl Server {
     pub(super) async fn travel_blob<'a>(
         &'a self,
         head: &'a http::request::Parts,
@@ -44,7 +44,7 @@ impl Road {
                 check_length(admitted.operation, head, &body)?;
                 Ok(admitted)
             });
-            let mut upload = Upload::new(body, &self.room, progress.clone());
+            let mut upload = Upload::new(body, &self.memory, progress.clone());
             let result = match admitted {
                 Ok(admitted) => self.perform_on_blob(head, &mut upload, &progress, admitted, envelope, seen).await,
                 Err(error) => Err(error),
@@ -99,7 +99,7 @@ impl Road {
     ) -> Result<Answer, ServiceError> {
         let Admitted { endpoint, operation, resource, query, caller, peer } = admitted;
         let call = Call {
-            road: self,
+            server: self,
             endpoint: &endpoint,
             operation,
             resource: &resource,
@@ -113,7 +113,7 @@ impl Road {
             progress,
         };
         let mut answer = blob_api::dispatch(call, seen).await?;
-        answer.place = self.room.for_answer(answer.body.bytes_held()).await?;
+        answer.place = self.memory.for_answer(answer.body.bytes_held()).await?;
         Ok(answer)
     }
 }

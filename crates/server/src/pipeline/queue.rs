@@ -1,10 +1,10 @@
-//! The Queue service's stretch of the road.
+//! The Queue service's stretch of the server.
 
 use http::Method;
 use hyper::body::Incoming;
 use tablerock_protocol::{ErrorCode, QueryString, QueueResource, Service, ServiceError, limits};
 
-use super::{Arrival, BODY_TIME, Peer, REQUEST_TIME, Refusal, Road, check_endpoint, check_length, check_url_length};
+use super::{Arrival, BODY_TIME, Peer, REQUEST_TIME, Refusal, Server, check_endpoint, check_length, check_url_length};
 use crate::answer::Answer;
 use crate::auth::Caller;
 use crate::body::{self, DISCARD_BYTES_MAX};
@@ -24,7 +24,7 @@ struct Admitted<'a> {
     query: QueryString<'a>,
 }
 
-impl Road {
+impl Server {
     pub(super) async fn travel_queue<'a>(
         &'a self,
         head: &'a http::request::Parts,
@@ -86,17 +86,14 @@ impl Road {
     ) -> Result<Answer, ServiceError> {
         let Admitted { endpoint, operation, resource, query } = admitted;
         check_length(operation, head, &body)?;
-        let body =
-            body::read(body, limits::MESSAGE_BODY_BYTES_MAX, BODY_TIME, &self.room).await.map_err(
-                |error| match error.code {
-                    ErrorCode::RequestBodyTooLarge => {
-                        ServiceError::body_too_large(limits::MESSAGE_BODY_BYTES_MAX as u64)
-                    }
-                    _ => error,
-                },
-            )?;
+        let body = body::read(body, limits::MESSAGE_BODY_BYTES_MAX, BODY_TIME, &self.memory).await.map_err(
+            |error| match error.code {
+                ErrorCode::RequestBodyTooLarge => ServiceError::body_too_large(limits::MESSAGE_BODY_BYTES_MAX as u64),
+                _ => error,
+            },
+        )?;
         let call = Call {
-            road: self,
+            server: self,
             endpoint: &endpoint,
             operation,
             resource: &resource,
@@ -110,7 +107,7 @@ impl Road {
         if head.method == Method::GET {
             answer = answer.with(AnswerHeader::CacheControl, "no-cache");
         }
-        answer.place = self.room.for_answer(answer.body.bytes_held()).await?;
+        answer.place = self.memory.for_answer(answer.body.bytes_held()).await?;
         Ok(answer)
     }
 }

@@ -1,6 +1,6 @@
-//! The road of a request: identify → resolve → authenticate → authorise → decode → call → encode.
+//! The server of a request: identify → resolve → authenticate → authorise → decode → call → encode.
 //!
-//! It is one road for all services. This file has what they share, `table.rs`, `queue.rs` and `blob.rs` the stretch on
+//! It is one server for all services. This file has what they share, `table.rs`, `queue.rs` and `blob.rs` the stretch on
 //! which they differ: their resources, their credentials and how they take bodies in.
 
 mod blob;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, Request, header};
 use hyper::body::{Body, Incoming};
-use tablerock_kv::{Clock, Dice};
+use tablerock_kv::{Clock, Rng};
 use tablerock_protocol::signing::SasParameter;
 use tablerock_protocol::{
     Accepted, DateTime, ErrorCode, QueryString, Service, ServiceError, ServiceVersion, Uuid, limits,
@@ -27,10 +27,10 @@ use crate::endpoint::Endpoint;
 use crate::finished::Finished;
 use crate::headers::VERSION;
 use crate::listener::Handled;
+use crate::memory_budget::MemoryBudget;
 use crate::observe::{Metrics, Seen};
 use crate::operation::Operation;
 use crate::respond::{Envelope, Voice, accept};
-use crate::room::Room;
 use crate::table_api::prefer;
 
 /// How long any request may take; what streams may take as long as it moves.
@@ -40,7 +40,7 @@ const BODY_TIME: Duration = Duration::from_secs(20);
 
 /// Everything that a request needs from the server.
 #[derive(Debug)]
-pub struct Road {
+pub struct Server {
     pub accounts: Accounts,
     pub tables: TableService,
     pub queues: QueueService,
@@ -48,9 +48,9 @@ pub struct Road {
     pub settings: AccountService,
     pub analytics: Analytics,
     pub clock: Arc<dyn Clock>,
-    pub dice: Dice,
+    pub rng: Rng,
     pub metrics: Metrics,
-    pub room: Room,
+    pub memory: MemoryBudget,
     /// Accept bearer tokens without checking who signed them, over TLS only.
     pub accept_tokens: bool,
     /// Take the account from the host name where it names one.
@@ -75,12 +75,12 @@ struct Arrival<'a> {
     endpoint: Endpoint<'a>,
 }
 
-impl Road {
+impl Server {
     /// Answers one request. Nothing that a client sends makes this fail.
     pub(crate) async fn handle(self: Arc<Self>, service: Service, request: Request<Incoming>, peer: Peer) -> Handled {
         let started = self.clock.instant();
         let (head, body) = request.into_parts();
-        let request_id = uuid_from(self.dice.id());
+        let request_id = uuid_from(self.rng.id());
         let mut envelope = Envelope::new(request_id, &head.headers, self.now());
         let mut seen = Seen::default();
         // The future of a request is as large as its largest branch. Tables have the smallest, and the others are worth
