@@ -19,6 +19,8 @@ pub struct ServiceError {
     pub index: Option<usize>,
     /// Elements beside `Message` in the bodies of queues and blobs, such as `QueryParameterName`.
     pub details: Vec<(&'static str, String)>,
+    /// Why it failed, for the server's log. It never reaches the client.
+    pub reason: Option<Box<str>>,
 }
 
 impl ServiceError {
@@ -31,6 +33,7 @@ impl ServiceError {
             early,
             index: None,
             details: Vec::new(),
+            reason: None,
         }
     }
 
@@ -90,6 +93,13 @@ impl ServiceError {
     #[must_use]
     pub fn detail(mut self, element: &'static str, text: impl Into<String>) -> Self {
         self.details.push((element, text.into()));
+        self
+    }
+
+    /// Adds the reason that the server's log shows.
+    #[must_use]
+    pub fn because(mut self, reason: impl Into<Box<str>>) -> Self {
+        self.reason = Some(reason.into());
         self
     }
 

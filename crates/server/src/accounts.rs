@@ -1,4 +1,4 @@
-//! The accounts that the server answers for.
+//! The accounts that the server replies for.
 
 use std::collections::HashMap;
 

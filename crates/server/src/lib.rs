@@ -1,54 +1,43 @@
-//! HTTP in, HTTP out: connections, the server of a request, authentication, encoding, metrics.
+//! HTTP in, HTTP out: connections, authentication, encoding, logs and metrics.
 //!
-//! [`Server`] is the story of a request, from its head to its answer; start reading there. [`serve_service`] puts
-//! a service on a port, [`serve_admin`] serves health and metrics on another.
+//! [`Server`] is the state that requests share. [`serve_service`] puts a service on a port, [`serve_admin`] serves health,
+//! metrics and load on another. Start reading in `pipeline.rs`, which follows a request from its head to its response.
 //!
-//! | on the server | in |
+//! | step | in |
 //! | --- | --- |
-//! | identify the account | `endpoint.rs` |
-//! | resolve the operation | `resolve/`, `operation.rs` |
-//! | authenticate, authorise | `auth/` |
-//! | decode, call, encode | `table_api/`, `queue_api/`, `blob_api/` |
-//! | respond | `answer.rs`, `content.rs`, `respond.rs` |
-//! | tell about it | `observe.rs`, `finished.rs` |
+//! | accept, read the head | `http/listener.rs` |
+//! | find the account | `request_context.rs`, `http/endpoint.rs` |
+//! | parse the operation and its target | `table/request.rs`, `queue/request.rs`, `blob/request.rs` |
+//! | admit: authenticate and authorize | `auth/admit.rs`, by the rows of `operation.rs` |
+//! | decode, run, encode | `table/`, `queue/`, `blob/` |
+//! | respond | `http/reply.rs`, `http/respond.rs` |
+//! | record | `request_log.rs`, `metrics.rs`, `analytics_record.rs` |
 //!
-//! What bounds the memory of all requests together is in `room.rs`, with the times in `body.rs`, `upload.rs`,
-//! `progress.rs` and `sending.rs`.
+//! The bound on the memory of all requests together is in `memory_budget.rs`, those on time in `http/body.rs`,
+//! `http/upload.rs`, `http/progress.rs` and `http/slow_reader.rs`.
 
 mod accounts;
 mod admin;
-mod answer;
+mod analytics_record;
 mod auth;
-mod blob_api;
-mod body;
-mod content;
-mod cors;
-mod endpoint;
-mod escape;
-mod finished;
-mod headers;
-mod listener;
-mod load_page;
+mod blob;
+mod call;
+mod http;
 mod memory_budget;
-mod metadata;
-mod observe;
+mod metrics;
 mod operation;
 mod pipeline;
-mod progress;
-mod queue_api;
-mod resolve;
-mod respond;
-mod sending;
-mod service_api;
-mod spelling;
-mod table_api;
-pub mod tls;
-mod upload;
+mod queue;
+mod request_context;
+mod request_log;
+mod service_properties;
+mod table;
 
-pub use accounts::{Account, Accounts};
-pub use admin::serve_admin;
-pub use listener::{Listening, serve_service};
-pub use memory_budget::MemoryBudget;
-pub use observe::Metrics;
-pub use operation::Operation;
-pub use pipeline::Server;
+pub use crate::accounts::{Account, Accounts};
+pub use crate::admin::serve_admin;
+pub use crate::http::listener::{Listening, serve_service};
+pub use crate::http::tls;
+pub use crate::memory_budget::MemoryBudget;
+pub use crate::metrics::Metrics;
+pub use crate::operation::Operation;
+pub use crate::pipeline::Server;

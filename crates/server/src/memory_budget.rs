@@ -1,7 +1,7 @@
 //! Memory for what is under way, over all connections together.
 //!
-//! A body or an answer may have 4 MiB, and there may be thousands of connections, so what each of them may do is no
-//! bound for the process. Here is one: large bodies, queries and large answers need room, and wait for it or are told
+//! A body or an reply may have 4 MiB, and there may be thousands of connections, so what each of them may do is no
+//! bound for the process. Here is one: large bodies, queries and large replies need room, and wait for it or are told
 //! that the server is busy. Small ones never do, so that clients who take up all the room, and then neither send nor
 //! read, hold up nobody but their like.
 
@@ -15,16 +15,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 /// What counts as small: no more than the head of a request may have, which nobody needs room for either.
 pub(crate) const SMALL_BYTES: usize = 64 << 10;
 
-/// For large bodies, and as much for large answers.
-const ROOM_BYTES: usize = 64 << 20;
+/// For large bodies, and as much for large replies.
+const BUDGET_BYTES: usize = 64 << 20;
 
 /// Queries that gather entities at the same time, each up to a page and its JSON. They are busy and not waiting, so
 /// that more of them than this would not be done sooner.
 const QUERIES_PER_CORE: usize = 4;
 const QUERIES_MIN: usize = 8;
 
-/// How long an answer may wait: the query that it belongs to keeps its place meanwhile.
-const ANSWER_TIME: Duration = Duration::from_secs(2);
+/// How long an reply may wait: the query that it belongs to keeps its place meanwhile.
+const RESPONSE_TIME: Duration = Duration::from_secs(2);
 
 /// MemoryBudget is counted in these.
 const UNIT_BYTES: usize = 1 << 10;
@@ -33,24 +33,24 @@ const UNIT_BYTES: usize = 1 << 10;
 #[derive(Debug)]
 pub struct MemoryBudget {
     bodies: Arc<Semaphore>,
-    answers: Arc<Semaphore>,
+    responses: Arc<Semaphore>,
     queries: Semaphore,
 }
 
 /// The room for bodies, to be taken along by one that comes in piece by piece.
 #[derive(Debug, Clone)]
-pub(crate) struct BodyRoom(Arc<Semaphore>);
+pub(crate) struct BodyBudget(Arc<Semaphore>);
 
-/// The room of one body or answer; none if it is small.
+/// The room of one body or reply; none if it is small.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryPermit(Option<OwnedSemaphorePermit>);
 
 impl Default for MemoryBudget {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let room = || Arc::new(Semaphore::new(ROOM_BYTES / UNIT_BYTES));
+        let room = || Arc::new(Semaphore::new(BUDGET_BYTES / UNIT_BYTES));
         let queries = Semaphore::new(QUERIES_MIN.max(cores * QUERIES_PER_CORE));
-        Self { bodies: room(), answers: room(), queries }
+        Self { bodies: room(), responses: room(), queries }
     }
 }
 
@@ -60,22 +60,22 @@ impl MemoryBudget {
         take(&self.bodies, bytes, time).await
     }
 
-    pub(crate) fn bodies(&self) -> BodyRoom {
-        BodyRoom(self.bodies.clone())
+    pub(crate) fn bodies(&self) -> BodyBudget {
+        BodyBudget(self.bodies.clone())
     }
 
-    /// MemoryBudget for an answer, until all of it is written.
-    pub(crate) async fn for_answer(&self, bytes: usize) -> Result<MemoryPermit, ServiceError> {
-        take(&self.answers, bytes, ANSWER_TIME).await
+    /// MemoryBudget for an reply, until all of it is written.
+    pub(crate) async fn for_response(&self, bytes: usize) -> Result<MemoryPermit, ServiceError> {
+        take(&self.responses, bytes, RESPONSE_TIME).await
     }
 
-    /// The turn of a query, which lasts until its answer has room. The request's own time limits the wait.
+    /// The turn of a query, which lasts until its reply has room. The request's own time limits the wait.
     pub(crate) async fn query_slot(&self) -> SemaphorePermit<'_> {
         self.queries.acquire().await.expect("the semaphore is never closed")
     }
 }
 
-impl BodyRoom {
+impl BodyBudget {
     pub(crate) async fn take(&self, bytes: usize, time: Duration) -> Result<MemoryPermit, ServiceError> {
         take(&self.0, bytes, time).await
     }
@@ -86,7 +86,7 @@ async fn take(memory: &Arc<Semaphore>, bytes: usize, time: Duration) -> Result<M
         return Ok(MemoryPermit(None));
     }
     // Nothing needs more than all of it, or it would wait for ever.
-    let units = bytes.min(ROOM_BYTES).div_ceil(UNIT_BYTES) as u32;
+    let units = bytes.min(BUDGET_BYTES).div_ceil(UNIT_BYTES) as u32;
     match tokio::time::timeout(time, memory.clone().acquire_many_owned(units)).await {
         Ok(permit) => Ok(MemoryPermit(Some(permit.expect("the semaphore is never closed")))),
         Err(_) => Err(ErrorCode::ServerBusy.into()),
@@ -124,26 +124,26 @@ mod tests {
     async fn who_finds_no_room_hears_that_the_server_is_busy_and_small_ones_do_not() {
         let memory = MemoryBudget::default();
         let mut held = Vec::new();
-        for _ in 0..ROOM_BYTES / LARGE {
-            let place = memory.for_answer(LARGE).await.unwrap();
-            held.push(place.hold(Bytes::from(vec![0; LARGE])));
+        for _ in 0..BUDGET_BYTES / LARGE {
+            let permit = memory.for_response(LARGE).await.unwrap();
+            held.push(permit.hold(Bytes::from(vec![0; LARGE])));
         }
-        assert_eq!(memory.for_answer(SMALL_BYTES + 1).await.unwrap_err().code, ErrorCode::ServerBusy);
-        memory.for_answer(SMALL_BYTES).await.unwrap();
+        assert_eq!(memory.for_response(SMALL_BYTES + 1).await.unwrap_err().code, ErrorCode::ServerBusy);
+        memory.for_response(SMALL_BYTES).await.unwrap();
         memory.for_body(LARGE, Duration::ZERO).await.unwrap();
 
         let part = held.pop().unwrap().slice(..10);
-        assert!(memory.for_answer(LARGE).await.is_err(), "a part of the bytes is still somewhere");
+        assert!(memory.for_response(LARGE).await.is_err(), "a part of the bytes is still somewhere");
         drop(part);
-        memory.for_answer(LARGE).await.unwrap();
+        memory.for_response(LARGE).await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_is_larger_than_all_the_room_gets_all_of_it() {
         let memory = MemoryBudget::default();
-        let place = memory.for_body(ROOM_BYTES * 2, Duration::ZERO).await.unwrap();
+        let permit = memory.for_body(BUDGET_BYTES * 2, Duration::ZERO).await.unwrap();
         assert!(memory.for_body(LARGE, Duration::from_secs(1)).await.is_err());
-        drop(place);
+        drop(permit);
         memory.for_body(LARGE, Duration::ZERO).await.unwrap();
     }
 }

@@ -1,192 +1,512 @@
-//! Every operation that the server knows. Logs, metrics, permissions and the compatibility table use these names.
+//! Every operation of the three services, with all its facts in one row.
+//!
+//! Authorization, logs, metrics, Storage Analytics and the compatibility table read these rows and nothing else. A new
+//! operation is a row here, a variant of its service's request type and a function that runs it; see CONTRIBUTING.md.
 
-mod analytics;
-mod permissions;
+use http::Method;
+use tablerock_protocol::analytics::RequestKind;
+use tablerock_protocol::signing::{
+    AccountPermissions, BlobPermissions, QueuePermissions, SignedResourceTypes, TablePermissions,
+};
+use tablerock_protocol::{METADATA_PREFIX, Service};
 
-use tablerock_protocol::Service;
+/// The facts about one operation.
+#[derive(Debug)]
+pub(crate) struct Row {
+    name: &'static str,
+    service: Service,
+    effect: Effect,
+    body: Body,
+    /// The permissions that a SAS of the table, queue, container or blob needs.
+    pub(crate) sas: ServiceSas,
+    /// The level of resources that an account SAS has to cover, and the permissions that it needs.
+    pub(crate) account_sas: (Option<SignedResourceTypes>, Needs<AccountPermissions>),
+    flags: &'static [Flag],
+    headers: &'static [&'static [&'static str]],
+    parameters: &'static [&'static str],
+}
 
-pub(crate) use analytics::kind_of_method;
+/// What an operation does to stored data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Reads,
+    Writes,
+    Deletes,
+    /// Hides messages from other consumers: a write, which Storage Analytics logs as a read.
+    Dequeues,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Body {
+    Optional,
+    /// A request without a `Content-Length` is rejected.
+    Required,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    /// Anonymous callers may run it where the container is public.
+    Public,
+    /// It reads or writes stored access policies, which bearer tokens cannot.
+    Policies,
+    /// It may run on `$logs` and on the metrics tables, which otherwise are read-only.
+    OnAnalytics,
+    /// A table operation with XML bodies, which the service's front end serves.
+    Xml,
+}
+
+/// The permissions that a SAS needs for an operation.
+#[derive(Debug)]
+pub(crate) enum Needs<P: 'static> {
+    /// No SAS of this kind is enough.
+    Never,
+    /// Any valid SAS is enough: the parts of a batch are admitted one by one.
+    Nothing,
+    OneOf(&'static [P]),
+    AllOf(&'static [P]),
+}
+
+/// The service SAS that an operation accepts.
+#[derive(Debug)]
+pub(crate) enum ServiceSas {
+    Table(Needs<TablePermissions>),
+    Queue(Needs<QueuePermissions>),
+    Blob(Needs<BlobPermissions>),
+}
+
+macro_rules! needs {
+    ($set:ident never) => { Needs::Never };
+    ($set:ident nothing) => { Needs::Nothing };
+    ($set:ident [$($one:ident)*]) => { Needs::OneOf(&[$($set::$one),*]) };
+    ($set:ident all [$($one:ident)*]) => { Needs::AllOf(&[$($set::$one),*]) };
+}
+
+macro_rules! service_sas {
+    (Table $($needs:tt)*) => { ServiceSas::Table(needs!(TablePermissions $($needs)*)) };
+    (Queue $($needs:tt)*) => { ServiceSas::Queue(needs!(QueuePermissions $($needs)*)) };
+    (Blob $($needs:tt)*) => { ServiceSas::Blob(needs!(BlobPermissions $($needs)*)) };
+}
+
+macro_rules! account_sas {
+    (never) => { (None, Needs::Never) };
+    (nothing) => { (None, Needs::Nothing) };
+    ($level:ident $($needs:tt)*) => { (Some(SignedResourceTypes::$level), needs!(AccountPermissions $($needs)*)) };
+}
 
 macro_rules! operations {
-    ($($service:ident: $($variant:ident)*;)*) => {
+    ($($service:ident { $(
+        $name:ident: $effect:ident, $body:ident, sas($($sas:tt)*), account($($account:tt)*), [$($flag:ident)*],
+            headers[$($headers:ident)*], parameters[$($parameter:literal)*];
+    )* })*) => {
         /// An operation of one of the services, by the name that Storage Analytics gives it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Operation { $($($variant),*),* }
+        pub enum Operation { $($(
+            #[doc = concat!("`", stringify!($name), "` of the ", stringify!($service), " service.")]
+            $name
+        ),*),* }
 
         impl Operation {
-            pub const ALL: &[Operation] = &[$($(Operation::$variant),*),*];
-
-            pub const fn name(self) -> &'static str {
-                match self { $($(Operation::$variant => stringify!($variant)),*),* }
-            }
-
-            /// The service that has the operation.
-            pub const fn service(self) -> Service {
-                match self { $($(Operation::$variant)|* => Service::$service),* }
-            }
+            /// Every operation, in the order of the rows.
+            pub const ALL: &[Operation] = &[$($(Operation::$name),*),*];
         }
+
+        static ROWS: &[Row] = &[$($(Row {
+            name: stringify!($name),
+            service: Service::$service,
+            effect: Effect::$effect,
+            body: Body::$body,
+            sas: service_sas!($service $($sas)*),
+            account_sas: account_sas!($($account)*),
+            flags: &[$(Flag::$flag),*],
+            headers: &[$($headers),*],
+            parameters: &[$($parameter),*],
+        }),*),*];
     };
 }
 
+// Request headers of the services' own, in the groups that operations share. Those that every operation knows:
+const COMMON: &[&str] = &["x-ms-date", "x-ms-version", "x-ms-client-request-id"];
+const METADATA: &[&str] = &[METADATA_PREFIX];
+const LEASE: &[&str] = &["x-ms-lease-id"];
+const LEASING: &[&str] =
+    &["x-ms-lease-action", "x-ms-lease-id", "x-ms-proposed-lease-id", "x-ms-lease-duration", "x-ms-lease-break-period"];
+const TAG_CONDITION: &[&str] = &["x-ms-if-tags"];
+const PUBLIC_ACCESS: &[&str] = &["x-ms-blob-public-access"];
+const BLOB_TYPE: &[&str] = &["x-ms-blob-type"];
+const TIER: &[&str] = &["x-ms-access-tier"];
+const TAGS: &[&str] = &["x-ms-tags"];
+const RANGE: &[&str] = &["x-ms-range", "x-ms-range-get-content-md5", "x-ms-range-get-content-crc64"];
+const CHECKSUM: &[&str] = &["x-ms-content-crc64", "x-ms-structured-body"];
+const PAGES: &[&str] = &["x-ms-page-write"];
+const APPEND: &[&str] = &["x-ms-blob-condition-appendpos", "x-ms-blob-condition-maxsize"];
+const SNAPSHOTS: &[&str] = &["x-ms-delete-snapshots"];
+const CONTENT: &[&str] = &[
+    "x-ms-blob-cache-control",
+    "x-ms-blob-content-disposition",
+    "x-ms-blob-content-encoding",
+    "x-ms-blob-content-language",
+    "x-ms-blob-content-md5",
+    "x-ms-blob-content-type",
+];
+const SOURCE: &[&str] = &[
+    "x-ms-copy-source",
+    "x-ms-source-content-crc64",
+    "x-ms-source-content-md5",
+    "x-ms-source-if-match",
+    "x-ms-source-if-modified-since",
+    "x-ms-source-if-none-match",
+    "x-ms-source-if-unmodified-since",
+    "x-ms-source-range",
+];
+const COPY: &[&str] = &["x-ms-requires-sync", "x-ms-source-lease-id"];
+
+/// Query parameters that every operation knows. Those of a SAS are the business of authentication.
+const COMMON_PARAMETERS: &[&str] = &["api-version", "comp", "restype", "timeout"];
+
 operations! {
-    Table:
-        QueryTables
-        QueryTable
-        CreateTable
-        DeleteTable
-        GetTableAcl
-        SetTableAcl
-        QueryEntities
-        QueryEntity
-        InsertEntity
-        UpdateEntity
-        MergeEntity
-        InsertOrReplaceEntity
-        InsertOrMergeEntity
-        DeleteEntity
-        EntityGroupTransaction
-        GetTableServiceProperties
-        SetTableServiceProperties
-        GetTableServiceStats
-        TablePreflightRequest;
-    Queue:
-        ListQueues
-        CreateQueue
-        DeleteQueue
-        GetQueueMetadata
-        SetQueueMetadata
-        GetQueueACL
-        SetQueueACL
-        PutMessage
-        GetMessages
-        PeekMessages
-        UpdateMessage
-        DeleteMessage
-        ClearMessages
-        GetQueueServiceProperties
-        SetQueueServiceProperties
-        GetQueueServiceStats
-        QueuePreflightRequest;
-    Blob:
-        ListContainers
-        CreateContainer
-        DeleteContainer
-        GetContainerProperties
-        GetContainerMetadata
-        SetContainerMetadata
-        GetContainerACL
-        SetContainerACL
-        AcquireContainerLease
-        RenewContainerLease
-        ChangeContainerLease
-        ReleaseContainerLease
-        BreakContainerLease
-        UndeleteContainer
-        ListBlobs
-        FindBlobsByTags
-        PutBlob
-        PutBlobFromURL
-        GetBlob
-        GetBlobProperties
-        SetBlobProperties
-        GetBlobMetadata
-        SetBlobMetadata
-        DeleteBlob
-        UndeleteBlob
-        PutBlock
-        PutBlockFromURL
-        PutBlockList
-        GetBlockList
-        AppendBlock
-        AppendBlockFromURL
-        SealBlob
-        PutPage
-        PutPageFromURL
-        ClearPage
-        GetPageRanges
-        AcquireBlobLease
-        RenewBlobLease
-        ChangeBlobLease
-        ReleaseBlobLease
-        BreakBlobLease
-        SnapshotBlob
-        CopyBlob
-        CopyBlobFromURL
-        AbortCopyBlob
-        IncrementalCopyBlob
-        SetBlobTier
-        GetBlobTags
-        SetBlobTags
-        SetBlobExpiry
-        QueryBlobContents
-        BlobBatch
-        GetAccountInformation
-        GetUserDelegationKey
-        GetBlobServiceProperties
-        SetBlobServiceProperties
-        GetBlobServiceStats
-        BlobPreflightRequest;
+    Table {
+        QueryTables: Reads, Optional, sas(never), account(CONTAINER [LIST]), [],
+            headers[], parameters["$filter" "$top" "$format" "NextTableName"];
+        QueryTable: Reads, Optional, sas(never), account(CONTAINER [LIST]), [],
+            headers[], parameters["$format"];
+        CreateTable: Writes, Required, sas(never), account(CONTAINER [CREATE WRITE]), [],
+            headers[], parameters["$format"];
+        DeleteTable: Deletes, Optional, sas(never), account(CONTAINER [DELETE]), [],
+            headers[], parameters["$format"];
+        GetTableAcl: Reads, Optional, sas(never), account(never), [Policies Xml],
+            headers[], parameters[];
+        SetTableAcl: Writes, Required, sas(never), account(never), [Policies Xml],
+            headers[], parameters[];
+        QueryEntities: Reads, Optional, sas([READ]), account(OBJECT [READ]), [],
+            headers[], parameters["$filter" "$top" "$select" "$format" "NextPartitionKey" "NextRowKey"];
+        QueryEntity: Reads, Optional, sas([READ]), account(OBJECT [READ]), [],
+            headers[], parameters["$select" "$format"];
+        InsertEntity: Writes, Required, sas([ADD]), account(OBJECT [ADD]), [],
+            headers[], parameters["$format"];
+        UpdateEntity: Writes, Required, sas([UPDATE]), account(OBJECT [UPDATE]), [],
+            headers[], parameters["$format"];
+        MergeEntity: Writes, Required, sas([UPDATE]), account(OBJECT [UPDATE]), [],
+            headers[], parameters["$format"];
+        InsertOrReplaceEntity: Writes, Required, sas(all [ADD UPDATE]), account(OBJECT all [ADD UPDATE]), [],
+            headers[], parameters["$format"];
+        InsertOrMergeEntity: Writes, Required, sas(all [ADD UPDATE]), account(OBJECT all [ADD UPDATE]), [],
+            headers[], parameters["$format"];
+        DeleteEntity: Deletes, Optional, sas([DELETE]), account(OBJECT [DELETE]), [OnAnalytics],
+            headers[], parameters["$format"];
+        EntityGroupTransaction: Writes, Required, sas(nothing), account(OBJECT nothing), [],
+            headers[], parameters["$format"];
+        GetTableServiceProperties: Reads, Optional, sas(never), account(SERVICE [READ]), [Xml],
+            headers[], parameters[];
+        SetTableServiceProperties: Writes, Required, sas(never), account(SERVICE [WRITE]), [Xml],
+            headers[], parameters[];
+        GetTableServiceStats: Reads, Optional, sas(never), account(SERVICE [READ]), [Xml],
+            headers[], parameters[];
+        TablePreflightRequest: Reads, Optional, sas(never), account(never), [],
+            headers[], parameters[];
+    }
+    Queue {
+        ListQueues: Reads, Optional, sas(never), account(SERVICE [LIST]), [],
+            headers[], parameters["prefix" "marker" "maxresults" "include"];
+        CreateQueue: Writes, Optional, sas(never), account(CONTAINER [CREATE WRITE]), [],
+            headers[METADATA], parameters[];
+        DeleteQueue: Deletes, Optional, sas(never), account(CONTAINER [DELETE]), [],
+            headers[], parameters[];
+        GetQueueMetadata: Reads, Optional, sas([READ]), account(CONTAINER [READ]), [],
+            headers[], parameters[];
+        SetQueueMetadata: Writes, Optional, sas(never), account(CONTAINER [WRITE]), [],
+            headers[METADATA], parameters[];
+        GetQueueACL: Reads, Optional, sas(never), account(never), [Policies],
+            headers[], parameters[];
+        SetQueueACL: Writes, Optional, sas(never), account(never), [Policies],
+            headers[], parameters[];
+        PutMessage: Writes, Required, sas([ADD]), account(OBJECT [ADD]), [],
+            headers[], parameters["visibilitytimeout" "messagettl"];
+        GetMessages: Dequeues, Optional, sas([PROCESS]), account(OBJECT [PROCESS]), [],
+            headers[], parameters["numofmessages" "visibilitytimeout" "peekonly"];
+        PeekMessages: Reads, Optional, sas([READ]), account(OBJECT [READ]), [],
+            headers[], parameters["numofmessages" "peekonly"];
+        UpdateMessage: Writes, Optional, sas([UPDATE]), account(OBJECT [UPDATE]), [],
+            headers[], parameters["popreceipt" "visibilitytimeout"];
+        DeleteMessage: Deletes, Optional, sas([PROCESS]), account(OBJECT [PROCESS]), [],
+            headers[], parameters["popreceipt"];
+        ClearMessages: Deletes, Optional, sas(never), account(OBJECT [DELETE]), [],
+            headers[], parameters[];
+        GetQueueServiceProperties: Reads, Optional, sas(never), account(SERVICE [READ]), [],
+            headers[], parameters[];
+        SetQueueServiceProperties: Writes, Optional, sas(never), account(SERVICE [WRITE]), [],
+            headers[], parameters[];
+        GetQueueServiceStats: Reads, Optional, sas(never), account(SERVICE [READ]), [],
+            headers[], parameters[];
+        QueuePreflightRequest: Reads, Optional, sas(never), account(never), [],
+            headers[], parameters[];
+    }
+    Blob {
+        ListContainers: Reads, Optional, sas(never), account(SERVICE [LIST]), [],
+            headers[], parameters["prefix" "marker" "maxresults" "include"];
+        CreateContainer: Writes, Optional, sas(never), account(CONTAINER [CREATE WRITE]), [],
+            headers[METADATA PUBLIC_ACCESS], parameters[];
+        DeleteContainer: Deletes, Optional, sas(never), account(CONTAINER [DELETE]), [],
+            headers[LEASE], parameters[];
+        GetContainerProperties: Reads, Optional, sas(never), account(CONTAINER [READ]), [Public],
+            headers[LEASE], parameters[];
+        GetContainerMetadata: Reads, Optional, sas(never), account(CONTAINER [READ]), [Public],
+            headers[LEASE], parameters[];
+        SetContainerMetadata: Writes, Optional, sas(never), account(CONTAINER [WRITE]), [],
+            headers[METADATA LEASE], parameters[];
+        GetContainerACL: Reads, Optional, sas(never), account(never), [Policies],
+            headers[LEASE], parameters[];
+        SetContainerACL: Writes, Optional, sas(never), account(never), [Policies],
+            headers[LEASE PUBLIC_ACCESS], parameters[];
+        AcquireContainerLease: Writes, Optional, sas(never), account(CONTAINER [WRITE]), [],
+            headers[LEASING], parameters[];
+        RenewContainerLease: Writes, Optional, sas(never), account(CONTAINER [WRITE]), [],
+            headers[LEASING], parameters[];
+        ChangeContainerLease: Writes, Optional, sas(never), account(CONTAINER [WRITE]), [],
+            headers[LEASING], parameters[];
+        ReleaseContainerLease: Writes, Optional, sas(never), account(CONTAINER [WRITE]), [],
+            headers[LEASING], parameters[];
+        BreakContainerLease: Writes, Optional, sas(never), account(CONTAINER [WRITE DELETE]), [],
+            headers[LEASING], parameters[];
+        UndeleteContainer: Writes, Optional, sas(never), account(CONTAINER [WRITE]), [],
+            headers[], parameters[];
+        ListBlobs: Reads, Optional, sas([LIST]), account(CONTAINER [LIST]), [Public],
+            headers[], parameters["prefix" "delimiter" "marker" "maxresults" "include"];
+        FindBlobsByTags: Reads, Optional, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), [],
+            headers[], parameters["where"];
+        PutBlob: Writes, Required, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), [],
+            headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM],
+            parameters["snapshot" "versionid"];
+        PutBlobFromURL: Writes, Optional, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), [],
+            headers[BLOB_TYPE METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY],
+            parameters["snapshot" "versionid"];
+        GetBlob: Reads, Optional, sas([READ]), account(OBJECT [READ]), [Public],
+            headers[LEASE TAG_CONDITION RANGE], parameters["snapshot" "versionid"];
+        GetBlobProperties: Reads, Optional, sas([READ]), account(OBJECT [READ]), [Public],
+            headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+        SetBlobProperties: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[CONTENT LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+        GetBlobMetadata: Reads, Optional, sas([READ]), account(OBJECT [READ]), [Public],
+            headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+        SetBlobMetadata: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+        DeleteBlob: Deletes, Optional, sas([DELETE DELETE_VERSION PERMANENT_DELETE]),
+            account(OBJECT [DELETE DELETE_VERSION PERMANENT_DELETE]), [OnAnalytics],
+            headers[SNAPSHOTS LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+        UndeleteBlob: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[], parameters[];
+        PutBlock: Writes, Required, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[LEASE CHECKSUM], parameters["blockid" "snapshot" "versionid"];
+        PutBlockFromURL: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[LEASE SOURCE], parameters["blockid" "snapshot" "versionid"];
+        PutBlockList: Writes, Required, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"];
+        GetBlockList: Reads, Optional, sas([READ]), account(OBJECT [READ]), [Public],
+            headers[LEASE TAG_CONDITION], parameters["blocklisttype" "snapshot" "versionid"];
+        AppendBlock: Writes, Required, sas([ADD WRITE]), account(OBJECT [ADD WRITE]), [],
+            headers[APPEND LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"];
+        AppendBlockFromURL: Writes, Optional, sas([ADD WRITE]), account(OBJECT [ADD WRITE]), [],
+            headers[APPEND LEASE TAG_CONDITION SOURCE], parameters["snapshot" "versionid"];
+        SealBlob: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[APPEND LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+        PutPage: Writes, Required, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[PAGES], parameters[];
+        PutPageFromURL: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[PAGES SOURCE], parameters[];
+        ClearPage: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[PAGES], parameters[];
+        GetPageRanges: Reads, Optional, sas([READ]), account(OBJECT [READ]), [Public],
+            headers[], parameters[];
+        AcquireBlobLease: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
+        RenewBlobLease: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
+        ChangeBlobLease: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
+        ReleaseBlobLease: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
+        BreakBlobLease: Writes, Optional, sas([WRITE DELETE]), account(OBJECT [WRITE DELETE]), [],
+            headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
+        SnapshotBlob: Writes, Optional, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), [],
+            headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+        CopyBlob: Writes, Optional, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), [],
+            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
+        CopyBlobFromURL: Writes, Optional, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), [],
+            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
+        AbortCopyBlob: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[], parameters[];
+        IncrementalCopyBlob: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[SOURCE], parameters[];
+        SetBlobTier: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[TIER LEASE], parameters["snapshot" "versionid"];
+        GetBlobTags: Reads, Optional, sas([TAGS]), account(OBJECT [TAGS]), [],
+            headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+        SetBlobTags: Writes, Optional, sas([TAGS]), account(OBJECT [TAGS]), [],
+            headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+        SetBlobExpiry: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+            headers[], parameters[];
+        QueryBlobContents: Reads, Optional, sas([READ]), account(OBJECT [READ]), [],
+            headers[], parameters[];
+        BlobBatch: Writes, Optional, sas(nothing), account(nothing), [OnAnalytics],
+            headers[], parameters[];
+        GetAccountInformation: Reads, Optional, sas(nothing), account(nothing), [],
+            headers[], parameters[];
+        GetUserDelegationKey: Reads, Optional, sas(never), account(never), [],
+            headers[], parameters[];
+        GetBlobServiceProperties: Reads, Optional, sas(never), account(SERVICE [READ]), [],
+            headers[], parameters[];
+        SetBlobServiceProperties: Writes, Optional, sas(never), account(SERVICE [WRITE]), [],
+            headers[], parameters[];
+        GetBlobServiceStats: Reads, Optional, sas(never), account(SERVICE [READ]), [],
+            headers[], parameters[];
+        BlobPreflightRequest: Reads, Optional, sas(never), account(never), [],
+            headers[], parameters[];
+    }
 }
 
 impl Operation {
-    /// Whether it changes anything, which the secondary endpoint does not do.
-    pub const fn is_write(self) -> bool {
-        use Operation::*;
-        !matches!(
-            self,
-            QueryTables
-                | QueryTable
-                | GetTableAcl
-                | QueryEntities
-                | QueryEntity
-                | GetTableServiceProperties
-                | GetTableServiceStats
-                | TablePreflightRequest
-                | ListQueues
-                | GetQueueMetadata
-                | GetQueueACL
-                | PeekMessages
-                | GetQueueServiceProperties
-                | GetQueueServiceStats
-                | QueuePreflightRequest
-                | ListContainers
-                | GetContainerProperties
-                | GetContainerMetadata
-                | GetContainerACL
-                | ListBlobs
-                | FindBlobsByTags
-                | GetBlob
-                | GetBlobProperties
-                | GetBlobMetadata
-                | GetBlockList
-                | GetPageRanges
-                | GetBlobTags
-                | QueryBlobContents
-                | GetAccountInformation
-                | GetUserDelegationKey
-                | GetBlobServiceProperties
-                | GetBlobServiceStats
-                | BlobPreflightRequest
-        )
+    pub(crate) fn row(self) -> &'static Row {
+        &ROWS[self as usize]
     }
 
-    /// Whether a request without a body's length is refused. Tables want one for every write but deletions, the other
-    /// services where the body is the point.
-    pub const fn needs_length(self) -> bool {
-        use Operation::*;
-        match self.service() {
-            Service::Table => self.is_write() && !matches!(self, DeleteEntity | DeleteTable),
-            Service::Queue => matches!(self, PutMessage),
-            Service::Blob => matches!(self, PutBlob | PutBlock | PutBlockList | AppendBlock | PutPage),
+    /// The name that Storage Analytics gives the operation.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The service that has the operation.
+    pub fn service(self) -> Service {
+        self.row().service
+    }
+
+    /// Returns the names of a service's operations, each at its [`index_in_service`](Self::index_in_service).
+    pub fn names_of(service: Service) -> Vec<&'static str> {
+        ROWS.iter().filter(|row| row.service == service).map(|row| row.name).collect()
+    }
+
+    /// The index of the operation among those of its service.
+    pub fn index_in_service(self) -> usize {
+        let first = match self.service() {
+            Service::Table => Self::QueryTables,
+            Service::Queue => Self::ListQueues,
+            Service::Blob => Self::ListContainers,
+        };
+        self as usize - first as usize
+    }
+
+    /// Whether it changes anything. The secondary endpoint rejects such operations.
+    pub fn is_write(self) -> bool {
+        self.row().effect != Effect::Reads
+    }
+
+    /// Whether a request without a body's length is rejected.
+    pub(crate) fn needs_length(self) -> bool {
+        self.row().body == Body::Required
+    }
+
+    /// Whether it is a table operation with XML bodies. The front end of the service responds to it, errors included.
+    pub(crate) fn is_xml(self) -> bool {
+        self.has(Flag::Xml)
+    }
+
+    /// Whether an anonymous caller may run it where the container is public.
+    pub(crate) fn is_public_read(self) -> bool {
+        self.has(Flag::Public)
+    }
+
+    /// Whether it reads or writes stored access policies.
+    pub(crate) fn is_policy_access(self) -> bool {
+        self.has(Flag::Policies)
+    }
+
+    /// Whether it may run on what Storage Analytics wrote: logs and metrics are read and deleted, never changed.
+    pub(crate) fn is_allowed_on_analytics(self) -> bool {
+        !self.is_write() || self.has(Flag::OnAnalytics)
+    }
+
+    /// The kind under which Storage Analytics switches logging on and off.
+    pub(crate) fn kind(self) -> RequestKind {
+        match self.row().effect {
+            Effect::Reads | Effect::Dequeues => RequestKind::Read,
+            Effect::Writes => RequestKind::Write,
+            Effect::Deletes => RequestKind::Delete,
         }
     }
 
-    /// Whether its bodies are XML although it belongs to tables: the service's front end answers it, errors included.
-    pub const fn is_xml(self) -> bool {
+    /// Whether the operation acts on a request header of the services' own, `x-ms-…`.
+    pub fn knows_header(self, name: &str) -> bool {
+        let is_known = |known: &&str| name == *known || *known == METADATA_PREFIX && name.starts_with(METADATA_PREFIX);
+        COMMON.iter().any(is_known) || self.row().headers.iter().any(|group| group.iter().any(is_known))
+    }
+
+    /// Whether the operation acts on a query parameter.
+    pub fn knows_parameter(self, name: &str) -> bool {
+        COMMON_PARAMETERS.contains(&name) || self.row().parameters.contains(&name)
+    }
+
+    fn has(self, flag: Flag) -> bool {
+        self.row().flags.contains(&flag)
+    }
+}
+
+/// The kind of a request whose operation is not known.
+pub(crate) fn kind_of_method(method: &Method) -> RequestKind {
+    match *method {
+        Method::GET | Method::HEAD | Method::OPTIONS => RequestKind::Read,
+        Method::DELETE => RequestKind::Delete,
+        _ => RequestKind::Write,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_has_its_own_row_and_is_counted_under_its_name() {
+        for operation in Operation::ALL {
+            assert_eq!(operation.name(), format!("{operation:?}"));
+            assert_eq!(Operation::names_of(operation.service())[operation.index_in_service()], operation.name());
+        }
+        assert_eq!(ROWS.len(), Operation::ALL.len());
+    }
+
+    #[test]
+    fn anonymous_callers_can_change_nothing() {
+        for operation in Operation::ALL {
+            assert!(!operation.is_public_read() || !operation.is_write(), "{operation:?}");
+        }
+    }
+
+    #[test]
+    fn policies_are_out_of_reach_for_every_sas() {
+        for operation in Operation::ALL.iter().filter(|operation| operation.is_policy_access()) {
+            let row = operation.row();
+            assert!(matches!(row.account_sas.1, Needs::Never), "{operation:?}");
+            let is_never = matches!(
+                row.sas,
+                ServiceSas::Table(Needs::Never) | ServiceSas::Queue(Needs::Never) | ServiceSas::Blob(Needs::Never)
+            );
+            assert!(is_never, "{operation:?}");
+        }
+    }
+
+    #[test]
+    fn logs_and_metrics_are_read_and_deleted_and_not_written() {
         use Operation::*;
-        matches!(
-            self,
-            GetTableAcl | SetTableAcl | GetTableServiceProperties | SetTableServiceProperties | GetTableServiceStats
-        )
+        for operation in [GetBlob, ListBlobs, DeleteBlob, BlobBatch, QueryEntities, DeleteEntity] {
+            assert!(operation.is_allowed_on_analytics(), "{operation:?}");
+        }
+        for operation in [PutBlob, DeleteContainer, AcquireBlobLease, InsertEntity, DeleteTable] {
+            assert!(!operation.is_allowed_on_analytics(), "{operation:?}");
+        }
+    }
+
+    #[test]
+    fn headers_and_parameters_are_known_by_name() {
+        assert!(Operation::PutBlob.knows_header("x-ms-meta-color"));
+        assert!(Operation::PutBlob.knows_header("x-ms-version"));
+        assert!(!Operation::GetBlob.knows_header("x-ms-meta-color"));
+        assert!(Operation::QueryEntities.knows_parameter("$filter"));
+        assert!(!Operation::QueryEntity.knows_parameter("$filter"));
     }
 }

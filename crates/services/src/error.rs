@@ -27,22 +27,28 @@ impl Error {
     pub fn into_service_error(self) -> ServiceError {
         match self {
             Self::Refused(error) => error,
-            Self::Store(error) => match error.kind() {
-                kv::ErrorKind::Conflict | kv::ErrorKind::Unavailable => {
-                    tracing::warn!(%error, "the store refused a request");
-                    ErrorCode::ServerBusy.into()
-                }
-                // Not every engine takes all keys that the service allows, and to try again is no use.
-                kv::ErrorKind::TooLong => {
-                    tracing::debug!(%error, "the store cannot hold a key");
-                    ErrorCode::KeyValueTooLarge.into()
-                }
-                kv::ErrorKind::Invalid | kv::ErrorKind::Corrupt | kv::ErrorKind::Internal => {
-                    tracing::error!(%error, "the store failed");
-                    ErrorCode::InternalError.into()
-                }
-            },
+            Self::Store(error) => {
+                let code = match error.kind() {
+                    kv::ErrorKind::Conflict | kv::ErrorKind::Unavailable => {
+                        tracing::warn!(%error, "store unavailable");
+                        ErrorCode::ServerBusy
+                    }
+                    // Not every engine takes all keys that the service allows. A retry does not help.
+                    kv::ErrorKind::TooLong => ErrorCode::KeyValueTooLarge,
+                    kv::ErrorKind::Invalid | kv::ErrorKind::Corrupt | kv::ErrorKind::Internal => {
+                        tracing::error!(%error, "store failed");
+                        ErrorCode::InternalError
+                    }
+                };
+                ServiceError::new(code).because(error.to_string())
+            }
         }
+    }
+}
+
+impl From<Error> for ServiceError {
+    fn from(error: Error) -> Self {
+        error.into_service_error()
     }
 }
 

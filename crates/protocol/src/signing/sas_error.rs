@@ -68,13 +68,14 @@ impl SasError {
 
 impl From<SasError> for ServiceError {
     fn from(error: SasError) -> Self {
-        match error {
+        let service_error = match error {
             SasError::SourceIpMismatch(address) => ServiceError::with_message(
                 error.code(),
                 format!("This request is not authorized to perform this operation using this source IP {address}."),
             ),
-            _ => error.code().into(),
-        }
+            _ => ServiceError::new(error.code()),
+        };
+        service_error.because(error.to_string())
     }
 }
 

@@ -1,80 +1,100 @@
-//! What a caller whose credentials are good may do.
+//! A caller whose credentials are valid, and what it may do.
 
 use tablerock_protocol::signing::{
-    AccountGrant, AccountPermissions, BlobGrant, BlobPermissions, QueueGrant, SasError, TableGrant,
+    AccountGrant, AccountPermissions, BlobGrant, BlobPermissions, KeyRange, QueueGrant, SasError, TableGrant,
 };
 use tablerock_protocol::{ErrorCode, ServiceError};
 
-use super::refused;
-use crate::operation::Operation;
+use super::Target;
+use crate::operation::{Needs, Operation, ServiceSas};
 
 /// A caller whose credentials have been verified.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Caller {
-    /// Holds an account key: may do everything.
+    /// Holds an account key: may run everything.
     Owner,
-    /// Holds an Entra token: everything but access policies.
+    /// Holds an Entra token: everything except stored access policies.
     Token,
+    /// Holds an account SAS.
     Account(AccountGrant),
+    /// Holds the SAS of a table.
     Table(TableGrant),
     /// Holds the SAS of the queue that is addressed.
     Queue(QueueGrant),
     /// Holds the SAS of the container or blob that is addressed.
     Blob(Box<BlobGrant>),
-    /// Shows nothing, and may read what is public. Whether that is so, the Blob service knows.
+    /// Shows no credentials, and may read what is public.
     Anonymous,
 }
 
 impl Caller {
-    /// Whether the caller may run an operation on a table, as far as that does not depend on keys; in the other
-    /// services, whether it may run the operation on what is addressed.
-    pub(crate) fn check(&self, operation: Operation, table: Option<&str>) -> Result<(), ServiceError> {
-        match self {
-            Self::Owner => Ok(()),
-            Self::Token if operation.is_acl() => Err(ErrorCode::ResourceNotFound.into()),
-            Self::Token => Ok(()),
-            Self::Account(grant) => {
-                let (level, alternatives) = operation.account_permissions().ok_or(ErrorCode::AuthorizationFailure)?;
-                grant.check(operation.service().signed(), level, &alternatives).map_err(refused)
+    /// Checks the caller's permissions against the operation's row.
+    pub(super) fn check(&self, operation: Operation, target: Target<'_>) -> Result<(), ServiceError> {
+        let row = operation.row();
+        match (self, &row.sas) {
+            (Self::Owner, _) => Ok(()),
+            (Self::Token, _) if operation.is_policy_access() => Err(ErrorCode::ResourceNotFound.into()),
+            (Self::Token, _) => Ok(()),
+            (Self::Anonymous, _) if operation.is_public_read() => Ok(()),
+            (Self::Anonymous, _) => Err(ErrorCode::NoAuthenticationInformation.into()),
+            (Self::Account(grant), _) => {
+                let (level, needs) = &row.account_sas;
+                let (service, level) = (operation.service().signed(), level.unwrap_or_default());
+                Ok(needs.check(|alternatives| grant.check(service, level, alternatives))?)
             }
-            Self::Table(grant) => {
-                let needed = operation.table_permissions().ok_or(ErrorCode::AuthorizationFailure)?;
-                if let Some(table) = table {
-                    grant.check_table(table).map_err(refused)?;
+            (Self::Table(grant), ServiceSas::Table(needs)) => {
+                needs.check_possible()?;
+                if let Target::Table(table) = target {
+                    grant.check_table(table)?;
                 }
-                grant.check_permissions(needed).map_err(refused)
+                Ok(needs.check(|alternatives| {
+                    let granted = alternatives.iter().any(|needed| grant.check_permissions(*needed).is_ok());
+                    if granted { Ok(()) } else { Err(SasError::PermissionMismatch) }
+                })?)
             }
-            Self::Queue(grant) => {
-                let needed = operation.queue_permissions().ok_or(ErrorCode::AuthorizationFailure)?;
-                grant.check_permissions(needed).map_err(refused)
+            (Self::Queue(grant), ServiceSas::Queue(needs)) => Ok(needs.check(|alternatives| {
+                let granted = alternatives.iter().any(|needed| grant.check_permissions(*needed).is_ok());
+                if granted { Ok(()) } else { Err(SasError::PermissionMismatch) }
+            })?),
+            (Self::Blob(grant), ServiceSas::Blob(needs)) => {
+                Ok(needs.check(|alternatives| grant.check_permissions(alternatives))?)
             }
-            Self::Blob(grant) => {
-                let alternatives = operation.blob_permissions().ok_or(ErrorCode::AuthorizationFailure)?;
-                grant.check_permissions(&alternatives).map_err(refused)
-            }
-            Self::Anonymous if operation.is_public_read() => Ok(()),
-            Self::Anonymous => Err(ErrorCode::NoAuthenticationInformation.into()),
+            // A SAS of another service.
+            (Self::Table(_) | Self::Queue(_) | Self::Blob(_), _) => Err(ErrorCode::AuthorizationFailure.into()),
         }
     }
 
-    /// Whether the caller may write the entity with these keys.
+    /// Whether the caller's authority is about the account as a whole, and covers the operation.
+    pub(super) fn covers_account(&self, operation: Operation) -> bool {
+        match self {
+            Self::Owner | Self::Token => true,
+            Self::Account(_) => self.check(operation, Target::Service).is_ok(),
+            Self::Table(_) | Self::Queue(_) | Self::Blob(_) | Self::Anonymous => false,
+        }
+    }
+
+    /// Checks that the caller may write the entity with these keys.
     pub(crate) fn check_write(&self, partition_key: &str, row_key: &str) -> Result<(), ServiceError> {
         match self {
-            Self::Table(grant) => grant.check_keys(partition_key, row_key).map_err(refused),
+            Self::Table(grant) => Ok(grant.check_keys(partition_key, row_key)?),
             _ => Ok(()),
         }
     }
 
-    /// What is outside a caller's range does not exist for a reader.
+    /// Whether the caller may read the entity with these keys. What is outside its range does not exist for a reader.
     pub(crate) fn can_read(&self, partition_key: &str, row_key: &str) -> bool {
+        self.key_range().is_none_or(|keys| keys.contains(partition_key, row_key))
+    }
+
+    /// The range of keys that a table SAS is limited to.
+    pub(crate) fn key_range(&self) -> Option<&KeyRange> {
         match self {
-            Self::Table(grant) => grant.keys.contains(partition_key, row_key),
-            _ => true,
+            Self::Table(grant) => Some(&grant.keys),
+            _ => None,
         }
     }
 
-    /// Whether the caller may replace a blob that exists: one with only `c` may not, and hears
-    /// `UnauthorizedBlobOverwrite`.
+    /// Whether the caller may replace a blob that exists. With only `c` it may not, and gets `UnauthorizedBlobOverwrite`.
     pub(crate) fn can_overwrite(&self) -> bool {
         match self {
             Self::Account(grant) => grant.permissions.contains(AccountPermissions::WRITE),
@@ -84,11 +104,20 @@ impl Caller {
     }
 }
 
-/// Where a SAS fails, and what the other services add to that: tables do not say why.
-pub(super) fn detailed(error: SasError) -> ServiceError {
-    let refusal = refused(error);
-    match refusal.code {
-        ErrorCode::AuthenticationFailed => refusal.detail("AuthenticationErrorDetail", error.to_string()),
-        _ => refusal,
+impl<P: Copy + Default> Needs<P> {
+    /// Rejects an operation that no SAS of this kind allows.
+    fn check_possible(&self) -> Result<(), ServiceError> {
+        if matches!(self, Self::Never) { Err(ErrorCode::AuthorizationFailure.into()) } else { Ok(()) }
+    }
+
+    /// Checks a grant, which `check` asks for one of several permissions.
+    fn check(&self, check: impl Fn(&[P]) -> Result<(), SasError>) -> Result<(), ServiceError> {
+        match self {
+            Self::Never => return self.check_possible(),
+            Self::Nothing => check(&[P::default()])?,
+            Self::OneOf(alternatives) => check(alternatives)?,
+            Self::AllOf(all) => all.iter().try_for_each(|one| check(&[*one]))?,
+        }
+        Ok(())
     }
 }

@@ -1,106 +1,62 @@
-//! The SAS of a table, a queue, a container or a blob.
-//!
-//! A SAS may rest on a stored access policy, which its service has to be asked for. A resource that is gone has none,
-//! so whatever rested on them is refused.
+//! The SAS of a table, a queue, a container or a blob, which may rest on a stored access policy.
 
-use tablerock_protocol::signing::{BlobSas, BlobSasTarget, QueueSas, TableSas};
-use tablerock_protocol::xml::StoredAccessPolicies;
-use tablerock_protocol::{BlobResource, ErrorCode, QueueName, QueueResource, ServiceError, ServiceVersion};
-use tablerock_services::TableService;
+use tablerock_protocol::signing::{BlobSas, BlobSasTarget, QueueSas, SasParameters, TableSas};
+use tablerock_protocol::{ErrorCode, Service, ServiceError};
 
-use super::{Caller, Credentials, Shown};
-use crate::pipeline::Server;
-use crate::{blob_api, queue_api};
+use super::credentials::Verifier;
+use super::{Caller, Target, policies};
 
-impl Credentials<'_> {
-    pub(crate) async fn verify_for_table(&self, tables: &TableService) -> Result<Caller, ServiceError> {
-        let parameters = match self.examine()? {
-            Shown::Good(caller) => return Ok(caller),
-            Shown::ServiceSas(parameters) => parameters,
-            Shown::Nothing if self.version >= ServiceVersion::BEARER_TOKEN => {
-                return Err(ErrorCode::NoAuthenticationInformation.into());
+/// Verifies a parsed SAS whose signature covers the arguments, and turns it into a grant. The three kinds have the same
+/// steps and no common type.
+macro_rules! verify {
+    ($verifier:ident, $sas:ident, ($($signed:expr),*), $policies:expr) => {{
+        let account = $verifier.account.name.as_str();
+        let reject = |error| $verifier.rejection(error);
+        $sas.verify(account, $($signed,)* &$verifier.account.keys).map_err(reject)?;
+        let policies = match $sas.identifier() {
+            Some(_) => $policies.await?,
+            None => Default::default(),
+        };
+        let grant = $sas.grant(&policies).map_err(reject)?;
+        grant.constraints.check(&$verifier.origin()).map_err(reject)?;
+        grant
+    }};
+}
+
+impl Verifier<'_> {
+    pub(super) async fn verify_service_sas(
+        &self,
+        parameters: SasParameters<'_>,
+        target: Target<'_>,
+    ) -> Result<Caller, ServiceError> {
+        let (server, account) = (self.cx.server, self.account.name.as_str());
+        let reject = |error| self.rejection(error);
+        match (self.cx.service, target) {
+            // The SAS names its table itself.
+            (Service::Table, _) => {
+                let sas = TableSas::parse(parameters).map_err(reject)?;
+                let table = self.shown.query.value("tn").unwrap_or_default();
+                Ok(Caller::Table(verify!(self, sas, (), policies::of_table(server, account, table))))
             }
-            Shown::Nothing => return Err(ErrorCode::AuthenticationFailed.into()),
-        };
-        let sas = TableSas::parse(parameters).map_err(|error| self.refused(error))?;
-        sas.verify(self.account.name.as_str(), &self.account.keys).map_err(|error| self.refused(error))?;
-        let policies = match sas.identifier() {
-            Some(_) => self.table_policies(tables).await?,
-            None => StoredAccessPolicies::default(),
-        };
-        let grant = sas.grant(&policies).map_err(|error| self.refused(error))?;
-        grant.constraints.check(&self.origin()).map_err(|error| self.refused(error))?;
-        Ok(Caller::Table(grant))
-    }
-
-    pub(crate) async fn verify_for_queue(
-        &self,
-        server: &Server,
-        resource: &QueueResource,
-    ) -> Result<Caller, ServiceError> {
-        let parameters = match self.examine()? {
-            Shown::Good(caller) => return Ok(caller),
-            Shown::ServiceSas(parameters) => parameters,
-            Shown::Nothing => return Err(self.nothing_shown()),
-        };
-        let sas = QueueSas::parse(parameters).map_err(|error| self.refused(error))?;
-        let queue: &QueueName = resource.queue().ok_or(ErrorCode::AuthorizationFailure)?;
-        sas.verify(self.account.name.as_str(), queue, &self.account.keys).map_err(|error| self.refused(error))?;
-        let policies = match sas.identifier() {
-            Some(_) => queue_api::stored_policies(server, self.account.name.as_str(), queue).await?,
-            None => StoredAccessPolicies::default(),
-        };
-        let grant = sas.grant(&policies).map_err(|error| self.refused(error))?;
-        grant.constraints.check(&self.origin()).map_err(|error| self.refused(error))?;
-        Ok(Caller::Queue(grant))
-    }
-
-    /// Whoever shows nothing is let in as a stranger: whether the container is public is looked at later.
-    pub(crate) async fn verify_for_blob(
-        &self,
-        server: &Server,
-        resource: &BlobResource,
-    ) -> Result<Caller, ServiceError> {
-        let parameters = match self.examine()? {
-            Shown::Good(caller) => return Ok(caller),
-            Shown::ServiceSas(parameters) => parameters,
-            Shown::Nothing => return Ok(Caller::Anonymous),
-        };
-        let sas = BlobSas::parse(parameters).map_err(|error| self.refused(error))?;
-        let target = BlobSasTarget {
-            container: resource.container().ok_or(ErrorCode::AuthorizationFailure)?,
-            blob: match resource {
-                BlobResource::Blob { blob, .. } => Some(blob),
-                _ => None,
-            },
-            snapshot: self.query.value("snapshot"),
-            version: self.query.value("versionid"),
-        };
-        sas.verify(self.account.name.as_str(), &target, &self.account.keys).map_err(|error| self.refused(error))?;
-        let policies = match sas.identifier() {
-            Some(_) => blob_api::stored_policies(server, self.account.name.as_str(), target.container).await?,
-            None => StoredAccessPolicies::default(),
-        };
-        let grant = sas.grant(&policies).map_err(|error| self.refused(error))?;
-        grant.constraints.check(&self.origin()).map_err(|error| self.refused(error))?;
-        Ok(Caller::Blob(Box::new(grant)))
-    }
-
-    /// The answer to a request without credentials where they are needed: clients that can get a token are told so.
-    fn nothing_shown(&self) -> ServiceError {
-        if self.version >= ServiceVersion::STORAGE_TOKEN {
-            ErrorCode::NoAuthenticationInformation.into()
-        } else {
-            ErrorCode::AuthenticationFailed.into()
-        }
-    }
-
-    async fn table_policies(&self, tables: &TableService) -> Result<StoredAccessPolicies, ServiceError> {
-        let table = self.query.value("tn").unwrap_or_default();
-        let policies = tables.table_acl(self.account.name.as_str(), table).await;
-        match policies.map_err(|error| error.into_service_error()) {
-            Err(error) if error.code == ErrorCode::TableNotFound => Ok(StoredAccessPolicies::default()),
-            policies => policies,
+            (Service::Queue, target) => {
+                let sas = QueueSas::parse(parameters).map_err(reject)?;
+                let Target::Queue(queue) = target else { return Err(ErrorCode::AuthorizationFailure.into()) };
+                Ok(Caller::Queue(verify!(self, sas, (queue), policies::of_queue(server, account, queue))))
+            }
+            (Service::Blob, target) => {
+                let sas = BlobSas::parse(parameters).map_err(reject)?;
+                let (container, blob) = match target {
+                    Target::Blob(container, blob) => (container, Some(blob)),
+                    Target::Container(container) => (container, None),
+                    Target::Service | Target::Table(_) | Target::Queue(_) => {
+                        return Err(ErrorCode::AuthorizationFailure.into());
+                    }
+                };
+                let (snapshot, version) = (self.shown.query.value("snapshot"), self.shown.query.value("versionid"));
+                let signed = BlobSasTarget { container, blob, snapshot, version };
+                let grant = verify!(self, sas, (&signed), policies::of_container(server, account, container));
+                Ok(Caller::Blob(Box::new(grant)))
+            }
         }
     }
 }

@@ -1,0 +1,144 @@
+//! Where the load is, as a page for people and as JSON for programs.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use tablerock_protocol::Service;
+use tablerock_services::{LoadReport, LoadedHolding, LoadedPartition, Rate};
+
+use crate::admin::escape;
+
+/// How many tables, queues and containers, and how many partitions, are shown.
+pub(crate) const SHOWN_MAX: usize = 50;
+
+/// The page reloads itself; nothing else on it moves.
+const HEAD: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
+<meta http-equiv=\"refresh\" content=\"5\"><title>Tablerock: load</title><style>\
+body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#222}\
+table{border-collapse:collapse;width:100%}th,td{padding:.2rem .6rem;text-align:left;border-bottom:1px solid #ddd}\
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.k{word-break:break-all}\
+@media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}th,td{border-color:#444}}\
+</style></head><body><h1>Load</h1><p>Entities, messages and requests for blobs per second of the last minute or so, as this server sees it, hottest \
+first. A queue is one partition, and so is a blob. \
+An entry may have had up to <em>unseen</em> more while it was not among the hottest. \
+The same as JSON: <a href=\"/load.json\">/load.json</a>.</p>";
+
+/// The page at `/load`.
+pub(crate) fn html(report: &LoadReport) -> String {
+    let mut page = HEAD.to_owned();
+    let holdings = report.holdings.iter();
+    let holdings =
+        holdings.map(|(holding, rate)| ([holding.service.name(), &holding.account[..], &holding.name[..]], rate));
+    section(&mut page, "Tables, queues and containers", ["Service", "Account", "Name"], holdings);
+    let partitions = report.partitions.iter().map(|(loaded, rate)| {
+        let LoadedPartition { service, account, name, partition } = loaded;
+        ([service.name(), &account[..], &name[..], &partition[..]], rate)
+    });
+    section(&mut page, "Partitions", ["Service", "Account", "Name", "PartitionKey or blob"], partitions);
+    page.push_str("</body></html>\n");
+    page
+}
+
+fn section<'a, const N: usize>(
+    page: &mut String,
+    title: &str,
+    columns: [&str; N],
+    rows: impl Iterator<Item = ([&'a str; N], &'a Rate)>,
+) {
+    let _ = write!(page, "<h2>{title}</h2><table><thead><tr>");
+    columns.iter().for_each(|column| page.extend(["<th>", column, "</th>"]));
+    page.push_str("<th class=n>reads/s</th><th class=n>writes/s</th><th class=n>unseen</th></tr></thead><tbody>");
+    for (names, rate) in rows {
+        page.push_str("<tr>");
+        names.iter().for_each(|name| page.extend(["<td class=k>", &escape::html(name), "</td>"]));
+        let Rate { reads, writes, unseen } = rate;
+        let _ =
+            write!(page, "<td class=n>{reads:.1}</td><td class=n>{writes:.1}</td><td class=n>{unseen:.1}</td></tr>");
+    }
+    page.push_str("</tbody></table>");
+}
+
+/// The document at `/load.json`.
+pub(crate) fn json(report: &LoadReport) -> String {
+    let rates = |rate: &Rate| json!({ "readsPerSecond": rate.reads, "writesPerSecond": rate.writes, "unseenPerSecond": rate.unseen });
+    let merged = |mut names: Value, rate: &Rate| {
+        if let (Value::Object(names), Value::Object(rates)) = (&mut names, rates(rate)) {
+            names.extend(rates);
+        }
+        names
+    };
+    let named = |wanted: Service| -> Vec<Value> {
+        let of_service = report.holdings.iter().filter(|(holding, _)| holding.service == wanted);
+        let entries = of_service.map(|(LoadedHolding { account, name, .. }, rate)| match wanted {
+            Service::Table => merged(json!({ "account": account, "table": name }), rate),
+            Service::Queue => merged(json!({ "account": account, "queue": name }), rate),
+            Service::Blob => merged(json!({ "account": account, "container": name }), rate),
+        });
+        entries.collect()
+    };
+    let partitions = report.partitions.iter().map(|(loaded, rate)| {
+        let LoadedPartition { service, account, name, partition } = loaded;
+        let names = match service {
+            Service::Table => json!({ "table": name, "partitionKey": partition }),
+            Service::Queue => json!({ "queue": name }),
+            Service::Blob => json!({ "container": name, "blob": partition }),
+        };
+        let mut entry = merged(names, rate);
+        entry["service"] = service.name().into();
+        entry["account"] = account.as_str().into();
+        entry
+    });
+    let document = json!({
+        "tables": named(Service::Table),
+        "queues": named(Service::Queue),
+        "containers": named(Service::Blob),
+        "partitions": partitions.collect::<Vec<Value>>(),
+    });
+    format!("{document}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> LoadReport {
+        let rate = Rate { reads: 12.34, writes: 5.0, unseen: 0.0 };
+        let mut report = LoadReport::default();
+        for (service, name, partition) in [
+            (Service::Table, "People", "<script>\u{7}&"),
+            (Service::Queue, "jobs", ""),
+            (Service::Blob, "photos", "a/b"),
+        ] {
+            let (account, name) = ("acct".to_owned(), name.to_owned());
+            let holding = LoadedHolding { service, account: account.clone(), name: name.clone() };
+            report.holdings.push((holding, rate));
+            report.partitions.push((LoadedPartition { service, account, name, partition: partition.to_owned() }, rate));
+        }
+        report
+    }
+
+    #[test]
+    fn the_page_shows_keys_as_text() {
+        let page = html(&report());
+        assert!(page.contains("<td class=k>&lt;script&gt;\\u{7}&amp;</td><td class=n>12.3</td>"), "{page}");
+        assert!(!page.contains("<script>"));
+        assert!(page.contains("<td class=k>queue</td><td class=k>acct</td><td class=k>jobs</td>"), "{page}");
+    }
+
+    #[test]
+    fn the_document_has_the_same() {
+        let document: Value = serde_json::from_str(&json(&report())).unwrap();
+        assert_eq!(document["tables"][0]["table"], "People");
+        assert_eq!(document["partitions"][0]["partitionKey"], "<script>\u{7}&");
+        assert_eq!(document["partitions"][0]["writesPerSecond"], 5.0);
+        assert_eq!(
+            (&document["queues"][0]["queue"], &document["partitions"][1]["queue"]),
+            (&json!("jobs"), &json!("jobs"))
+        );
+        assert_eq!(document["containers"][0]["container"], "photos");
+        assert_eq!(
+            (&document["partitions"][2]["service"], &document["partitions"][2]["blob"]),
+            (&json!("blob"), &json!("a/b"))
+        );
+    }
+}

@@ -1,0 +1,198 @@
+//! What the headers and parameters of a request say, as the service's own types.
+
+use http::{HeaderName, header};
+use tablerock_protocol::blob::{
+    BlockId, Conditions, ContentHeaders, Crc64, EtagList, LeaseAction, LeaseDuration, LeaseId, Md5, RangeAsked,
+    TagCondition, Tags, parse_http_date,
+};
+use tablerock_protocol::{DateTime, ErrorCode, Metadata, ServiceError};
+use tablerock_services::blob::{BlobAddress, PublicAccess, ReadTerms, WriteTerms};
+
+use super::BlobCall;
+use super::names::*;
+use super::request::{BlobTarget, LeaseVerb};
+use crate::http::headers::CONTENT_MD5;
+use crate::http::metadata;
+
+impl<'a> BlobCall<'a> {
+    /// A blob of the request's account.
+    pub(super) fn address<'b>(&self, at: BlobTarget<'b>) -> BlobAddress<'b>
+    where
+        'a: 'b,
+    {
+        BlobAddress { account: self.account(), container: at.container.as_str(), name: at.blob.as_str() }
+    }
+
+    /// The snapshot that is addressed, if it is one. There are no versions here.
+    pub(super) fn snapshot(&self) -> Result<Option<DateTime>, ServiceError> {
+        if let Some(version) = self.parameter("versionid") {
+            return Err(ServiceError::invalid_parameter("versionid", version, "There are no versions of this blob."));
+        }
+        self.parameter("snapshot").map(parse_snapshot).transpose()
+    }
+
+    /// Refuses to write to a snapshot.
+    pub(super) fn check_no_snapshot(&self) -> Result<(), ServiceError> {
+        if self.snapshot()?.is_some() { Err(ErrorCode::InvalidOperation.into()) } else { Ok(()) }
+    }
+
+    pub(super) fn conditions(&self) -> Result<Conditions, ServiceError> {
+        self.conditions_of([
+            header::IF_MATCH,
+            header::IF_NONE_MATCH,
+            header::IF_MODIFIED_SINCE,
+            header::IF_UNMODIFIED_SINCE,
+        ])
+    }
+
+    pub(super) fn source_conditions(&self) -> Result<Conditions, ServiceError> {
+        self.conditions_of([
+            SOURCE_IF_MATCH,
+            SOURCE_IF_NONE_MATCH,
+            SOURCE_IF_MODIFIED_SINCE,
+            SOURCE_IF_UNMODIFIED_SINCE,
+        ])
+    }
+
+    fn conditions_of(&self, names: [HeaderName; 4]) -> Result<Conditions, ServiceError> {
+        let [matches, none_match, modified, unmodified] = names;
+        Ok(Conditions {
+            if_match: self.parsed(&matches, EtagList::parse)?,
+            if_none_match: self.parsed(&none_match, EtagList::parse)?,
+            if_modified_since: self.date(&modified)?,
+            if_unmodified_since: self.date(&unmodified)?,
+        })
+    }
+
+    fn date(&self, name: &HeaderName) -> Result<Option<DateTime>, ServiceError> {
+        self.parsed(name, |text| parse_http_date(text).ok_or_else(|| ErrorCode::InvalidHeaderValue.into()))
+    }
+
+    /// A header through its parser; what is wrong with it names it.
+    pub(super) fn parsed<T>(
+        &self,
+        name: &HeaderName,
+        parse: impl FnOnce(&str) -> Result<T, ServiceError>,
+    ) -> Result<Option<T>, ServiceError> {
+        let Some(value) = self.headers.get(name) else { return Ok(None) };
+        let Ok(text) = value.to_str() else { return Err(ServiceError::invalid_header(name.as_str(), "")) };
+        parse(text).map(Some).map_err(|error| match error.code {
+            ErrorCode::InvalidHeaderValue => ServiceError::invalid_header(name.as_str(), text),
+            _ => error,
+        })
+    }
+
+    pub(super) fn number(&self, name: &HeaderName) -> Result<Option<u64>, ServiceError> {
+        self.parsed(name, |text| text.trim().parse().map_err(|_| ErrorCode::InvalidHeaderValue.into()))
+    }
+
+    pub(super) fn lease_id(&self) -> Result<Option<LeaseId>, ServiceError> {
+        self.parsed(&LEASE_ID, LeaseId::parse)
+    }
+
+    pub(super) fn read_terms(&self) -> Result<ReadTerms, ServiceError> {
+        let (conditions, lease) = (self.conditions()?, self.lease_id()?);
+        Ok(ReadTerms { conditions, tags: self.parsed(&IF_TAGS, TagCondition::parse)?, lease })
+    }
+
+    pub(super) fn write_terms(&self) -> Result<WriteTerms, ServiceError> {
+        let ReadTerms { conditions, tags, lease } = self.read_terms()?;
+        conditions.check_combination()?;
+        Ok(WriteTerms { conditions, tags, lease, may_only_create: !self.caller.can_overwrite() })
+    }
+
+    pub(super) fn metadata(&self) -> Result<Metadata, ServiceError> {
+        metadata::read(self.headers, self.cx.header_case())
+    }
+
+    /// The content headers of a new blob. Those of the request itself count where the blob's own are missing, if its
+    /// body is the blob's.
+    pub(super) fn content_headers(&self, with_request: bool) -> Result<ContentHeaders, ServiceError> {
+        let text = |own: HeaderName, request: Option<HeaderName>| {
+            let request = request.filter(|_| with_request).and_then(|name| self.header(name));
+            self.header(own).or(request).unwrap_or_default().to_owned()
+        };
+        Ok(ContentHeaders {
+            content_type: text(BLOB_CONTENT_TYPE, Some(header::CONTENT_TYPE)),
+            encoding: text(BLOB_CONTENT_ENCODING, Some(header::CONTENT_ENCODING)),
+            language: text(BLOB_CONTENT_LANGUAGE, Some(header::CONTENT_LANGUAGE)),
+            disposition: text(BLOB_CONTENT_DISPOSITION, None),
+            cache_control: text(BLOB_CACHE_CONTROL, Some(header::CACHE_CONTROL)),
+            md5: self.parsed(&BLOB_CONTENT_MD5, Md5::parse)?,
+        })
+    }
+
+    /// The checksums that a client gave for its body.
+    pub(super) fn body_checksums(&self) -> Result<(Option<Md5>, Option<Crc64>), ServiceError> {
+        if self.headers.contains_key(STRUCTURED_BODY) {
+            return Err(ServiceError::new(ErrorCode::UnsupportedHeader).detail("HeaderName", STRUCTURED_BODY.as_str()));
+        }
+        let md5 = self.parsed(&CONTENT_MD5, Md5::parse)?;
+        let crc64 = self.parsed(&CONTENT_CRC64, Crc64::parse)?;
+        match (md5, crc64) {
+            (Some(_), Some(_)) => Err(ErrorCode::BothCrc64AndMd5HeaderPresent.into()),
+            checksums => Ok(checksums),
+        }
+    }
+
+    pub(super) fn tags(&self) -> Result<Tags, ServiceError> {
+        Ok(self.parsed(&TAGS, Tags::parse_header)?.unwrap_or_default())
+    }
+
+    pub(super) fn tier(&self) -> Result<Option<String>, ServiceError> {
+        self.parsed(&ACCESS_TIER, |name| {
+            let known = TIERS.iter().find(|known| known.eq_ignore_ascii_case(name));
+            known.map(|known| (*known).to_owned()).ok_or_else(|| ErrorCode::InvalidHeaderValue.into())
+        })
+    }
+
+    pub(super) fn public_access(&self) -> Result<PublicAccess, ServiceError> {
+        let access = self.parsed(&PUBLIC_ACCESS, |name| match name {
+            "blob" => Ok(PublicAccess::Blob),
+            "container" => Ok(PublicAccess::Container),
+            _ => Err(ErrorCode::InvalidHeaderValue.into()),
+        })?;
+        Ok(access.unwrap_or_default())
+    }
+
+    pub(super) fn range(&self) -> Option<RangeAsked> {
+        self.header(RANGE).or_else(|| self.header(header::RANGE)).and_then(RangeAsked::parse)
+    }
+
+    pub(super) fn block_id(&self) -> Result<BlockId, ServiceError> {
+        let text = self.parameter("blockid").ok_or_else(|| ServiceError::missing_parameter("blockid"))?;
+        let invalid = |_| ServiceError::invalid_parameter("blockid", text, "Not a valid base64 string.");
+        // Some clients leave the plus signs of base64 as they are, which a query takes for blanks.
+        BlockId::parse(&text.replace(' ', "+")).map_err(invalid)
+    }
+
+    /// The action of a lease operation, with its parameters.
+    pub(super) fn lease_action(&self, verb: LeaseVerb) -> Result<LeaseAction, ServiceError> {
+        let id = || self.lease_id()?.ok_or_else(|| ServiceError::missing_header(LEASE_ID.as_str()));
+        let proposed = self.parsed(&PROPOSED_LEASE_ID, LeaseId::parse)?;
+        Ok(match verb {
+            LeaseVerb::Acquire => {
+                let duration = self.parsed(&LEASE_DURATION, LeaseDuration::parse)?;
+                let duration = duration.ok_or_else(|| ServiceError::missing_header(LEASE_DURATION.as_str()))?;
+                LeaseAction::Acquire { duration, proposed }
+            }
+            LeaseVerb::Renew => LeaseAction::Renew { id: id()? },
+            LeaseVerb::Change => {
+                let missing = || ServiceError::missing_header(PROPOSED_LEASE_ID.as_str());
+                LeaseAction::Change { id: id()?, proposed: proposed.ok_or_else(missing)? }
+            }
+            LeaseVerb::Release => LeaseAction::Release { id: id()? },
+            LeaseVerb::Break => {
+                let period_seconds = self.parsed(&LEASE_BREAK_PERIOD, LeaseAction::parse_break_period)?;
+                LeaseAction::Break { period_seconds }
+            }
+        })
+    }
+}
+
+/// Tiers that a block blob can have.
+const TIERS: [&str; 5] = ["Hot", "Cool", "Cold", "Archive", "Premium"];
+
+pub(super) fn parse_snapshot(text: &str) -> Result<DateTime, ServiceError> {
+    DateTime::parse(text).map_err(|_| ServiceError::invalid_parameter("snapshot", text, "Not a time."))
+}

@@ -1,0 +1,191 @@
+//! What the service says, as headers.
+
+use tablerock_protocol::DateTime;
+use tablerock_protocol::blob::{CONTENT_TYPE_DEFAULT, ContentHeaders, Digests, Md5, strong_etag};
+use tablerock_protocol::signing::ResponseHeaders;
+use tablerock_services::blob::{Blob, BlobKind, Lease, LeaseOutcome, LeaseState, state_of};
+
+use super::BlobCall;
+use crate::auth::Caller;
+use crate::http::headers::ResponseHeader;
+use crate::http::reply::Reply;
+
+/// The tier of a blob that nobody gave one.
+const TIER_DEFAULT: &str = "Hot";
+
+/// The two headers that say when something was changed.
+pub(super) fn changed(reply: Reply, changed: DateTime) -> Reply {
+    reply.with(ResponseHeader::Etag, strong_etag(changed)).with(ResponseHeader::LastModified, changed.to_http_date())
+}
+
+/// Everything that we store might be encrypted, and clients want to hear it.
+pub(super) fn encrypted(reply: Reply) -> Reply {
+    reply.with(ResponseHeader::RequestServerEncrypted, "true")
+}
+
+/// The checksum that a writer gets back: the kind that it gave, or else the newer one.
+pub(super) fn checksum(reply: Reply, digests: &Digests, md5: Option<Md5>) -> Reply {
+    match md5 {
+        Some(md5) => reply.with(ResponseHeader::ContentMd5, md5.to_base64()),
+        None => reply.with(ResponseHeader::ContentCrc64, digests.crc64.to_base64()),
+    }
+}
+
+pub(super) fn lease_headers(reply: Reply, lease: Option<&Lease>, state: LeaseState) -> Reply {
+    let status = if state.is_locked() { "locked" } else { "unlocked" };
+    let reply = reply.with(ResponseHeader::LeaseStatus, status).with(ResponseHeader::LeaseState, state.name());
+    match lease {
+        Some(lease) if state == LeaseState::Leased => reply.with(ResponseHeader::LeaseDuration, lease_duration(lease)),
+        _ => reply,
+    }
+}
+
+pub(super) fn lease_duration(lease: &Lease) -> &'static str {
+    match lease.duration {
+        tablerock_protocol::blob::LeaseDuration::Infinite => "infinite",
+        tablerock_protocol::blob::LeaseDuration::Seconds(_) => "fixed",
+    }
+}
+
+pub(super) fn lease_outcome(time: DateTime, outcome: LeaseOutcome) -> Reply {
+    let status = match outcome {
+        LeaseOutcome::Acquired(_) => 201,
+        LeaseOutcome::Broken(_) => 202,
+        LeaseOutcome::Renewed(_) | LeaseOutcome::Changed(_) | LeaseOutcome::Released => 200,
+    };
+    let reply = changed(Reply::empty(status), time);
+    match outcome {
+        LeaseOutcome::Acquired(id) | LeaseOutcome::Renewed(id) | LeaseOutcome::Changed(id) => {
+            reply.with(ResponseHeader::LeaseId, id.to_string())
+        }
+        LeaseOutcome::Broken(seconds) => reply.with(ResponseHeader::LeaseTime, seconds.to_string()),
+        LeaseOutcome::Released => reply,
+    }
+}
+
+/// What a reader is told about a blob, content or not.
+pub(super) fn blob_headers(call: &BlobCall<'_>, mut reply: Reply, blob: &Blob, is_snapshot: bool) -> Reply {
+    reply = changed(reply, blob.changed)
+        .with(ResponseHeader::AcceptRanges, "bytes")
+        .with(ResponseHeader::BlobType, blob.kind.name())
+        .with(ResponseHeader::CreationTime, blob.created.to_http_date())
+        .with(ResponseHeader::ServerEncrypted, "true");
+    reply = content_headers(reply, &blob.headers, overrides(call.caller));
+    if !is_snapshot {
+        let state = state_of(blob.lease.as_ref(), call.cx.now.ticks());
+        reply = lease_headers(reply, blob.lease.as_ref(), state);
+    }
+    if blob.kind == BlobKind::Append {
+        reply = reply.with(ResponseHeader::CommittedBlockCount, blob.blocks.to_string());
+    }
+    if blob.is_sealed {
+        reply = reply.with(ResponseHeader::BlobSealed, "true");
+    }
+    if !blob.tags.is_empty() {
+        reply = reply.with(ResponseHeader::TagCount, blob.tags.pairs().len().to_string());
+    }
+    if let Some(copy) = &blob.copy {
+        reply = reply
+            .with(ResponseHeader::CopyId, copy.id.clone())
+            .with(ResponseHeader::CopySource, copy.source.clone())
+            .with(ResponseHeader::CopyStatus, "success")
+            .with(ResponseHeader::CopyProgress, format!("{0}/{0}", blob.length))
+            .with(ResponseHeader::CopyCompletionTime, copy.completed.to_http_date());
+    }
+    reply.metadata = blob.metadata.pairs().to_vec();
+    reply
+}
+
+/// The tier, which only the properties of a block blob have.
+pub(super) fn tier_headers(reply: Reply, blob: &Blob) -> Reply {
+    match &blob.tier {
+        _ if blob.kind != BlobKind::Block => reply,
+        Some(tier) => reply
+            .with(ResponseHeader::AccessTier, tier.name.clone())
+            .with(ResponseHeader::AccessTierChangeTime, tier.changed.to_http_date()),
+        None => reply.with(ResponseHeader::AccessTier, TIER_DEFAULT).with(ResponseHeader::AccessTierInferred, "true"),
+    }
+}
+
+/// What the SAS of a reader puts in the place of the blob's own headers.
+fn overrides(caller: &Caller) -> Option<&ResponseHeaders> {
+    match caller {
+        Caller::Blob(grant) => Some(&grant.response_headers),
+        _ => None,
+    }
+}
+
+fn content_headers(mut reply: Reply, headers: &ContentHeaders, overrides: Option<&ResponseHeaders>) -> Reply {
+    let content_type = if headers.content_type.is_empty() { CONTENT_TYPE_DEFAULT } else { &headers.content_type };
+    let mut add = |header, own: &str, by_sas: Option<&String>| {
+        let value = by_sas.map_or(own, String::as_str);
+        if !value.is_empty() {
+            reply.headers.push((header, value.to_owned().into()));
+        }
+    };
+    let by_sas = |pick: fn(&ResponseHeaders) -> &Option<String>| overrides.and_then(|headers| pick(headers).as_ref());
+    add(ResponseHeader::ContentType, content_type, by_sas(|headers| &headers.content_type));
+    add(ResponseHeader::ContentEncoding, &headers.encoding, by_sas(|headers| &headers.content_encoding));
+    add(ResponseHeader::ContentLanguage, &headers.language, by_sas(|headers| &headers.content_language));
+    add(ResponseHeader::ContentDisposition, &headers.disposition, by_sas(|headers| &headers.content_disposition));
+    add(ResponseHeader::CacheControl, &headers.cache_control, by_sas(|headers| &headers.cache_control));
+    reply
+}
+
+/// The elements of a blob in a list.
+pub(super) fn listed_properties(
+    blob: &Blob,
+    is_snapshot: bool,
+    with_copy: bool,
+    now: DateTime,
+) -> Vec<(&'static str, String)> {
+    let headers = &blob.headers;
+    let content_type = if headers.content_type.is_empty() { CONTENT_TYPE_DEFAULT } else { &headers.content_type };
+    let mut properties = vec![
+        ("Creation-Time", blob.created.to_http_date()),
+        ("Last-Modified", blob.changed.to_http_date()),
+        ("Etag", tablerock_protocol::blob::unquoted_etag(blob.changed)),
+        ("Content-Length", blob.length.to_string()),
+        ("Content-Type", content_type.to_owned()),
+        ("Content-Encoding", headers.encoding.clone()),
+        ("Content-Language", headers.language.clone()),
+        ("Content-MD5", headers.md5.map(Md5::to_base64).unwrap_or_default()),
+        ("Cache-Control", headers.cache_control.clone()),
+        ("Content-Disposition", headers.disposition.clone()),
+        ("BlobType", blob.kind.name().to_owned()),
+    ];
+    if blob.is_sealed {
+        properties.push(("Sealed", "true".to_owned()));
+    }
+    if !is_snapshot {
+        properties.extend(listed_tier(blob));
+        let state = state_of(blob.lease.as_ref(), now.ticks());
+        properties.push(("LeaseStatus", if state.is_locked() { "locked" } else { "unlocked" }.to_owned()));
+        properties.push(("LeaseState", state.name().to_owned()));
+        if let Some(lease) = blob.lease.as_ref().filter(|_| state == LeaseState::Leased) {
+            properties.push(("LeaseDuration", lease_duration(lease).to_owned()));
+        }
+    }
+    if let Some(copy) = blob.copy.as_ref().filter(|_| with_copy) {
+        properties.push(("CopyId", copy.id.clone()));
+        properties.push(("CopyStatus", "success".to_owned()));
+        properties.push(("CopySource", copy.source.clone()));
+        properties.push(("CopyProgress", format!("{0}/{0}", blob.length)));
+        properties.push(("CopyCompletionTime", copy.completed.to_http_date()));
+    }
+    properties.push(("ServerEncrypted", "true".to_owned()));
+    if !blob.tags.is_empty() {
+        properties.push(("TagCount", blob.tags.pairs().len().to_string()));
+    }
+    properties
+}
+
+fn listed_tier(blob: &Blob) -> Vec<(&'static str, String)> {
+    match &blob.tier {
+        _ if blob.kind != BlobKind::Block => vec![],
+        Some(tier) => {
+            vec![("AccessTier", tier.name.clone()), ("AccessTierChangeTime", tier.changed.to_http_date())]
+        }
+        None => vec![("AccessTier", TIER_DEFAULT.to_owned()), ("AccessTierInferred", "true".to_owned())],
+    }
+}

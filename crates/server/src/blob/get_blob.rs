@@ -1,0 +1,133 @@
+//! Get Blob, and what its properties and metadata say without it.
+
+use tablerock_protocol::blob::{ByteRange, Crc64, Md5};
+use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
+use tablerock_services::blob::{Blob, BlobReader};
+
+use super::BlobCall;
+use super::encode::{blob_headers, changed, tier_headers};
+use super::names::{RANGE_CRC64, RANGE_MD5};
+use super::request::BlobTarget;
+use crate::http::headers::ResponseHeader;
+use crate::http::reply::{Reply, ReplyBody};
+use crate::http::respond::{self, ErrorFormat};
+use crate::http::response_body::BodyStream;
+
+/// Ranges whose checksum is computed for their reader.
+const CHECKED_BYTES_MAX: u64 = 4 << 20;
+
+/// Content up to this is read as a whole before it is answered.
+const WHOLE_BYTES_MAX: u64 = 256 << 10;
+
+/// What one piece of a stream takes up.
+const PIECE_BYTES: usize = 256 << 10;
+
+pub(super) async fn get_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
+    let (address, snapshot, terms) = (call.address(at), call.snapshot()?, call.read_terms()?);
+    let asked = call.range();
+    let mut blob_length = 0;
+    let choose = |blob: &Blob| {
+        blob_length = blob.length;
+        asked.map_or(Ok(ByteRange::whole(blob.length)), |asked| asked.within(blob.length))
+    };
+    let opened = call.server().blobs.download(address, snapshot, &terms, choose).await.map_err(ServiceError::from);
+    let (blob, range, reader) = match opened {
+        Err(error) if error.code == ErrorCode::InvalidRange => {
+            return Ok(invalid_range(call, &error, blob_length));
+        }
+        opened => opened?,
+    };
+    let status = if asked.is_some() { 206 } else { 200 };
+    let checks = Checks::of(call, asked.is_some(), range)?;
+    let (body, checksums) = body(reader, range, &checks).await?;
+    let mut reply = Reply::carrying(status, body);
+    if asked.is_some() {
+        reply = reply.with(ResponseHeader::ContentRange, range.content_range(blob.length));
+        reply = with_md5(reply, ResponseHeader::BlobContentMd5, blob.headers.md5);
+        reply = with_md5(reply, ResponseHeader::ContentMd5, checksums.0);
+        if let Some(crc64) = checksums.1 {
+            reply = reply.with(ResponseHeader::ContentCrc64, crc64.to_base64());
+        }
+    } else {
+        reply = with_md5(reply, ResponseHeader::ContentMd5, blob.headers.md5);
+    }
+    Ok(blob_headers(call, reply, &blob, snapshot.is_some()))
+}
+
+/// Which checksums of a range a reader wants.
+#[derive(Default)]
+struct Checks {
+    md5: bool,
+    crc64: bool,
+}
+
+impl Checks {
+    fn of(call: &BlobCall<'_>, has_range: bool, range: ByteRange) -> Result<Self, ServiceError> {
+        let wants = |name| call.header(name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        let checks = Self { md5: wants(RANGE_MD5), crc64: wants(RANGE_CRC64) };
+        if !checks.md5 && !checks.crc64 {
+            return Ok(checks);
+        }
+        if checks.md5 && checks.crc64 {
+            return Err(ErrorCode::BothCrc64AndMd5HeaderPresent.into());
+        }
+        let name = if checks.md5 { RANGE_MD5 } else { RANGE_CRC64 };
+        if !has_range {
+            return Err(ServiceError::invalid_header(name.as_str(), "true"));
+        }
+        if range.length > CHECKED_BYTES_MAX { Err(ErrorCode::OutOfRangeInput.into()) } else { Ok(checks) }
+    }
+}
+
+type Checksums = (Option<Md5>, Option<Crc64>);
+
+/// Small content as a whole, large content as a stream.
+async fn body(reader: BlobReader, range: ByteRange, checks: &Checks) -> Result<(ReplyBody, Checksums), ServiceError> {
+    if range.length > WHOLE_BYTES_MAX && !checks.md5 && !checks.crc64 {
+        let next = |mut reader: BlobReader| async move {
+            let piece = reader.next().await?;
+            Ok(piece.map(|piece| (piece, reader)))
+        };
+        return Ok((ReplyBody::Stream(BodyStream::new(range.length, PIECE_BYTES, reader, next)), (None, None)));
+    }
+    let bytes = reader.read_to_end().await?;
+    let md5 = checks.md5.then(|| Md5::of(&bytes));
+    let crc64 = checks.crc64.then(|| Crc64::of(&bytes));
+    Ok((ReplyBody::Shared(bytes), (md5, crc64)))
+}
+
+/// The error for a range that is not there, which names the length of the blob.
+fn invalid_range(call: &BlobCall<'_>, error: &ServiceError, blob_length: u64) -> Reply {
+    let reply = respond::error_reply(call.cx, call.accepted, ErrorFormat::Blob, error);
+    let reply = reply
+        .with(ResponseHeader::ErrorCode, error.code.name())
+        .with(ResponseHeader::ContentRange, format!("bytes */{blob_length}"));
+    Reply { error: Some(error.code), ..reply }
+}
+
+pub(super) async fn blob_properties(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
+    let (address, snapshot, terms) = (call.address(at), call.snapshot()?, call.read_terms()?);
+    let blob = call.server().blobs.blob(address, snapshot, &terms).await?;
+    let mut reply = Reply::empty(200).with(ResponseHeader::ContentLength, blob.length.to_string());
+    reply = with_md5(reply, ResponseHeader::ContentMd5, blob.headers.md5);
+    reply = blob_headers(call, reply, &blob, snapshot.is_some());
+    Ok(match snapshot {
+        Some(taken) => reply.with(ResponseHeader::Snapshot, DateTime::to_seven_digits(taken)),
+        None => tier_headers(reply, &blob),
+    })
+}
+
+pub(super) async fn blob_metadata(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
+    let (address, snapshot, terms) = (call.address(at), call.snapshot()?, call.read_terms()?);
+    let blob = call.server().blobs.blob(address, snapshot, &terms).await?;
+    let mut reply = changed(Reply::empty(200), blob.changed);
+    reply.metadata = blob.metadata.pairs().to_vec();
+    Ok(reply)
+}
+
+fn with_md5(reply: Reply, header: ResponseHeader, md5: Option<Md5>) -> Reply {
+    match md5 {
+        Some(md5) => reply.with(header, md5.to_base64()),
+        None => reply,
+    }
+}

@@ -1,0 +1,108 @@
+//! Put Blob.
+
+use std::ops::RangeInclusive;
+
+use bytes::Bytes;
+use tablerock_protocol::{ErrorCode, ServiceError, ServiceVersion};
+use tablerock_services::blob::{BlobKind, ContentSource, NewBlob};
+
+use super::BlobCall;
+use super::encode::{changed, checksum, encrypted};
+use super::request::BlobTarget;
+use crate::http::headers::{BLOB_TYPE, ResponseHeader};
+use crate::http::reply::Reply;
+use crate::http::upload::Upload;
+
+const MIB: u64 = 1 << 20;
+
+pub(super) async fn put_blob(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
+    call.check_no_snapshot()?;
+    let (address, terms) = (call.address(at), call.write_terms()?);
+    let new = call.new_blob()?;
+    let (md5, crc64) = call.body_checksums()?;
+    let bytes = match new.kind {
+        BlobKind::Block => 0..=put_blob_bytes_max(call.cx.version),
+        BlobKind::Append => 0..=0,
+    };
+    let blobs = &call.server().blobs;
+    let mut body = call.content(bytes)?;
+    let received = blobs.receive_blob(address, &mut body, new.kind == BlobKind::Block).await?;
+    received.digests.check(md5, crc64)?;
+    let digests = received.digests;
+    let mut new = new;
+    new.headers.md5 = new.headers.md5.or(digests.md5);
+    let put = call.server().blobs.put_blob(address, &terms, &new, received).await?;
+    let reply = encrypted(changed(Reply::empty(201), put));
+    if new.kind == BlobKind::Append {
+        return Ok(reply);
+    }
+    let reply = checksum(reply, &digests, digests.md5);
+    Ok(if md5.is_none() { reply.with(ResponseHeader::ContentCrc64, digests.crc64.to_base64()) } else { reply })
+}
+
+/// What the body of a Put Blob may have, by the version that the client speaks.
+fn put_blob_bytes_max(version: ServiceVersion) -> u64 {
+    match version {
+        version if version >= ServiceVersion::LARGE_BLOCKS => 5000 * MIB,
+        version if version >= ServiceVersion::EMPTY_HEADERS_SIGNED => 256 * MIB,
+        _ => 64 * MIB,
+    }
+}
+
+impl<'a> BlobCall<'a> {
+    /// What the headers of a Put Blob say about the blob.
+    fn new_blob(&self) -> Result<NewBlob, ServiceError> {
+        let kind = match self.header(BLOB_TYPE) {
+            Some("BlockBlob") => BlobKind::Block,
+            Some("AppendBlob") => BlobKind::Append,
+            Some("PageBlob") => return Err(page_blobs_are_not_supported()),
+            Some(other) => return Err(ServiceError::invalid_header(BLOB_TYPE.as_str(), other)),
+            None => return Err(ServiceError::missing_header(BLOB_TYPE.as_str())),
+        };
+        Ok(NewBlob {
+            kind,
+            headers: self.content_headers(true)?,
+            metadata: self.metadata()?,
+            tags: self.tags()?,
+            tier: self.tier()?,
+        })
+    }
+
+    /// The body as content of a blob, if it has a length that is allowed.
+    pub(super) fn content(&mut self, bytes: RangeInclusive<u64>) -> Result<RequestContent<'_>, ServiceError> {
+        if let Some(announced) = self.body.upload.announced_bytes() {
+            if announced > *bytes.end() && *bytes.end() > 0 {
+                return Err(ServiceError::body_too_large(*bytes.end()));
+            }
+            if !bytes.contains(&announced) {
+                return Err(ServiceError::invalid_header("Content-Length", &announced.to_string()));
+            }
+        }
+        Ok(RequestContent { upload: self.body.upload, bytes_left: *bytes.end(), bytes_max: *bytes.end() })
+    }
+}
+
+/// The refusal of everything about page blobs, with the words that the service has for what it does not do.
+pub(super) fn page_blobs_are_not_supported() -> ServiceError {
+    ServiceError::with_message(ErrorCode::NotImplemented, "Page blobs are not supported.")
+}
+
+/// The body of a request, as content of a blob or block.
+pub(super) struct RequestContent<'a> {
+    upload: &'a mut Upload,
+    bytes_left: u64,
+    bytes_max: u64,
+}
+
+impl ContentSource for RequestContent<'_> {
+    async fn next(&mut self) -> Result<Option<Bytes>, ServiceError> {
+        let Some(piece) = self.upload.piece().await? else { return Ok(None) };
+        let left = self.bytes_left.checked_sub(piece.len() as u64);
+        self.bytes_left = left.ok_or_else(|| ServiceError::body_too_large(self.bytes_max))?;
+        Ok(Some(piece))
+    }
+
+    fn bytes_left(&self) -> Option<u64> {
+        self.upload.announced_bytes()
+    }
+}

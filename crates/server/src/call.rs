@@ -1,0 +1,50 @@
+//! An admitted request on its way through its service: what decoding, running and encoding need.
+
+use http::{HeaderMap, HeaderName};
+use tablerock_protocol::{Accepted, QueryString};
+
+use crate::auth::Caller;
+use crate::http::endpoint::Endpoint;
+use crate::operation::Operation;
+use crate::pipeline::Server;
+use crate::request_context::RequestContext;
+
+/// A request, or a part of a batch, that has been admitted, with its body.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call<'a, B> {
+    pub(crate) cx: &'a RequestContext<'a>,
+    pub(crate) operation: Operation,
+    pub(crate) endpoint: &'a Endpoint<'a>,
+    pub(crate) query: &'a QueryString<'a>,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) caller: &'a Caller,
+    /// The formats that the client reads.
+    pub(crate) accepted: Accepted,
+    pub(crate) body: B,
+}
+
+impl<'a, B> Call<'a, B> {
+    pub(crate) fn server(&self) -> &'a Server {
+        self.cx.server
+    }
+
+    pub(crate) fn account(&self) -> &'a str {
+        self.endpoint.account.name.as_str()
+    }
+
+    /// The text of a header. Headers of the service's own have to be in the operation's row.
+    pub(crate) fn header(&self, name: HeaderName) -> Option<&'a str> {
+        debug_assert!(self.knows(&name), "{:?} reads {name}, which its row does not name", self.operation);
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The value of a query parameter, which has to be in the operation's row.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&'a str> {
+        debug_assert!(self.operation.knows_parameter(name), "{:?} reads {name}", self.operation);
+        self.query.value(name)
+    }
+
+    pub(crate) fn knows(&self, header: &HeaderName) -> bool {
+        !header.as_str().starts_with("x-ms-") || self.operation.knows_header(header.as_str())
+    }
+}

@@ -1,0 +1,294 @@
+//! How names of metadata are spelled on the wire.
+//!
+//! HTTP compares names of headers without their case, and hyper hands them over in lower case. The service keeps the case
+//! in which a name was written, and there are clients that show it, so a connection notes capitals in the head of a
+//! request as it comes in, and puts them back into the head of an reply as it goes out.
+//!
+//! This is about HTTP/1.1, as HTTP/2 has no capitals. A request that is sent before the reply to the one before it came has
+//! its names in lower case.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use tablerock_protocol::METADATA_PREFIX;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+const LINE_END: &[u8] = b"\r\n";
+const HEAD_END: &[u8] = b"\r\n\r\n";
+
+/// Names of metadata that have capitals, with their prefix.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct HeaderCase(Vec<String>);
+
+impl HeaderCase {
+    /// Of names without their prefix those that have capitals.
+    pub(crate) fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        let spelled = names.into_iter().filter(|name| has_capitals(name));
+        Self(spelled.map(|name| [METADATA_PREFIX, name].concat()).collect())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How a name, without its prefix and in lower case, was spelled.
+    pub(crate) fn spell<'a>(&'a self, name: &'a str) -> &'a str {
+        let mut spelled = self.0.iter().filter_map(|known| known.get(METADATA_PREFIX.len()..));
+        spelled.find(|known| known.eq_ignore_ascii_case(name)).unwrap_or(name)
+    }
+
+    /// Finds them in the head of a request.
+    fn find(head: &[u8]) -> Self {
+        let names = head.split(|byte| *byte == b'\n').filter_map(|line| {
+            let (prefix, rest) = line.split_at_checked(METADATA_PREFIX.len())?;
+            let end = rest.iter().position(|byte| *byte == b':')?;
+            if prefix.eq_ignore_ascii_case(METADATA_PREFIX.as_bytes()) {
+                str::from_utf8(&rest[..end]).ok()
+            } else {
+                None
+            }
+        });
+        Self::of(names)
+    }
+
+    /// Puts them into the head of an reply, whose length stays as it is.
+    fn put_into(&self, head: &mut [u8]) {
+        let mut rest = head;
+        while let Some(end) = find(rest, LINE_END) {
+            rest = &mut rest[end + LINE_END.len()..];
+            if rest.starts_with(LINE_END) {
+                return;
+            }
+            for name in &self.0 {
+                if let Some(found) = rest.get_mut(..name.len())
+                    && found.eq_ignore_ascii_case(name.as_bytes())
+                    && rest.get(name.len()) == Some(&b':')
+                {
+                    rest[..name.len()].copy_from_slice(name.as_bytes());
+                }
+            }
+        }
+    }
+}
+
+fn has_capitals(name: &str) -> bool {
+    name.bytes().any(|byte| byte.is_ascii_uppercase())
+}
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).position(|window| window == wanted)
+}
+
+/// What a connection and the requests on it tell each other.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SharedCase(Arc<Mutex<Heads>>);
+
+#[derive(Debug, Default)]
+struct Heads {
+    /// As much of a request's head as has come in.
+    incoming: Vec<u8>,
+    /// Whether all of it has, and what follows is a body.
+    is_complete: bool,
+    names: HeaderCase,
+    /// For the head of the reply that is written next.
+    outgoing: HeaderCase,
+}
+
+impl SharedCase {
+    /// The names in the head that came in last.
+    pub(crate) fn take_incoming(&self) -> HeaderCase {
+        std::mem::take(&mut self.heads().names)
+    }
+
+    pub(crate) fn set_outgoing(&self, names: HeaderCase) {
+        self.heads().outgoing = names;
+    }
+
+    fn note(&self, bytes: &[u8], head_bytes_max: usize) {
+        let mut heads = self.heads();
+        if heads.is_complete {
+            return;
+        }
+        // The end may have come in two pieces.
+        let searched = heads.incoming.len().saturating_sub(HEAD_END.len() - 1);
+        heads.incoming.extend_from_slice(bytes);
+        if let Some(end) = find(&heads.incoming[searched..], HEAD_END) {
+            heads.names = HeaderCase::find(&heads.incoming[..searched + end]);
+            heads.end_head();
+        } else if heads.incoming.len() > head_bytes_max {
+            heads.end_head();
+        }
+    }
+
+    /// An reply is written, so the next that comes in is another head.
+    fn begin_answer(&self) -> HeaderCase {
+        let mut heads = self.heads();
+        heads.end_head();
+        heads.is_complete = false;
+        std::mem::take(&mut heads.outgoing)
+    }
+
+    fn heads(&self) -> MutexGuard<'_, Heads> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Heads {
+    /// Gives the memory back: a connection may be idle for long.
+    fn end_head(&mut self) {
+        self.incoming = Vec::new();
+        self.is_complete = true;
+    }
+}
+
+/// A connection that keeps the spelling of names.
+pub(crate) struct CasePreserving<S> {
+    stream: S,
+    spelling: SharedCase,
+    head_bytes_max: usize,
+    /// A head whose names were changed, and how much of it is written.
+    head: Vec<u8>,
+    written: usize,
+}
+
+impl<S> CasePreserving<S> {
+    pub(crate) fn new(stream: S, spelling: SharedCase, head_bytes_max: usize) -> Self {
+        Self { stream, spelling, head_bytes_max, head: Vec::new(), written: 0 }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> CasePreserving<S> {
+    fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while self.written < self.head.len() {
+            let count = ready!(Pin::new(&mut self.stream).poll_write(context, &self.head[self.written..]))?;
+            if count == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.written += count;
+        }
+        (self.head, self.written) = (Vec::new(), 0);
+        Poll::Ready(Ok(()))
+    }
+
+    /// Takes over the first bytes of an reply if names in them have capitals. hyper writes a head in one piece.
+    fn take_over(&mut self, bytes: &[u8]) -> bool {
+        let names = self.spelling.begin_answer();
+        if names.is_empty() || bytes.is_empty() {
+            return false;
+        }
+        self.head = bytes.to_vec();
+        names.put_into(&mut self.head);
+        true
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for CasePreserving<S> {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, into);
+        self.spelling.note(&into.filled()[before..], self.head_bytes_max);
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for CasePreserving<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_head(context))?;
+        if self.take_over(bytes) {
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.poll_head(context))?;
+        let first = pieces.iter().find(|piece| !piece.is_empty()).map_or(&[][..], |piece| &piece[..]);
+        if self.take_over(first) {
+            return Poll::Ready(Ok(first.len()));
+        }
+        Pin::new(&mut self.stream).poll_write_vectored(context, pieces)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_head(context))?;
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_head(context))?;
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    const MAX: usize = 1000;
+
+    #[tokio::test]
+    async fn capitals_of_a_head_are_found_in_whatever_pieces_it_comes() {
+        let request = "PUT / HTTP/1.1\r\nx-ms-meta-plain: A\r\nX-MS-Meta-MixedCase: v\r\nHost: x-ms-meta-No:\r\n\r\n";
+        for piece in 1..request.len() {
+            let (mut client, server) = tokio::io::duplex(MAX);
+            let spelling = SharedCase::default();
+            let mut spelled = CasePreserving::new(server, spelling.clone(), MAX);
+            for bytes in request.as_bytes().chunks(piece) {
+                client.write_all(bytes).await.unwrap();
+                spelled.read_exact(&mut vec![0; bytes.len()]).await.unwrap();
+            }
+            let names = spelling.take_incoming();
+            assert_eq!(names, HeaderCase::of(["MixedCase"]), "in pieces of {piece}");
+            assert_eq!((names.spell("mixedcase"), names.spell("plain")), ("MixedCase", "plain"));
+        }
+    }
+
+    #[test]
+    fn a_body_has_no_names_and_the_next_head_has_its_own() {
+        let spelling = SharedCase::default();
+        spelling.note(b"PUT / HTTP/1.1\r\nx-ms-meta-A: 1\r\n\r\nx-ms-meta-B: 2\r\n\r\n", MAX);
+        spelling.note(b"x-ms-meta-C: 3\r\n\r\n", MAX);
+        assert_eq!(spelling.take_incoming(), HeaderCase::of(["A"]));
+        spelling.begin_answer();
+        spelling.note(b"PUT / HTTP/1.1\r\nx-ms-meta-D: 4\r\n\r\n", MAX);
+        assert_eq!(spelling.take_incoming(), HeaderCase::of(["D"]));
+    }
+
+    #[test]
+    fn what_is_no_head_is_not_kept() {
+        let spelling = SharedCase::default();
+        spelling.note(&[b'x'; MAX + 1], MAX);
+        assert!(spelling.heads().incoming.is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_head_of_an_answer_is_spelled_and_its_body_is_not() {
+        let head = "HTTP/1.1 200 OK\r\nx-ms-meta-mixedcase: mixedcase\r\nx-ms-meta-mixedcases: 1\r\n\r\n";
+        let body = "\r\nx-ms-meta-mixedcase: 2";
+        let (mut client, server) = tokio::io::duplex(10);
+        let spelling = SharedCase::default();
+        let mut spelled = CasePreserving::new(server, spelling.clone(), MAX);
+        spelling.set_outgoing(HeaderCase::of(["MixedCase", "plain"]));
+        let writer = tokio::spawn(async move {
+            spelled.write_all([head, body].concat().as_bytes()).await.unwrap();
+            spelled.write_all(body.as_bytes()).await.unwrap();
+            spelled.shutdown().await.unwrap();
+        });
+        let mut reply = String::new();
+        client.read_to_string(&mut reply).await.unwrap();
+        writer.await.unwrap();
+        assert_eq!(reply, [&head.replacen("mixedcase:", "MixedCase:", 1), body, body].concat());
+    }
+}

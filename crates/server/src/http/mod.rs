@@ -1,0 +1,18 @@
+//! HTTP: connections, heads, bodies and responses, without any rule of a service.
+
+pub(crate) mod body;
+pub(crate) mod cors;
+pub(crate) mod endpoint;
+pub(crate) mod header_case;
+pub(crate) mod headers;
+pub(crate) mod listener;
+pub(crate) mod metadata;
+pub(crate) mod prefer;
+pub(crate) mod progress;
+pub(crate) mod reply;
+pub(crate) mod respond;
+pub(crate) mod response_body;
+pub(crate) mod slow_reader;
+pub mod tls;
+pub(crate) mod upload;
+pub(crate) mod verb;

@@ -1,0 +1,16 @@
+//! The `Prefer` header: whether a write returns what it wrote.
+
+use http::HeaderMap;
+
+use super::headers::PREFER;
+
+pub(crate) const RETURN_NO_CONTENT: &str = "return-no-content";
+
+/// The preference that a request asks for, as `Preference-Applied` names it.
+pub(crate) fn prefer(headers: &HeaderMap) -> Option<&'static str> {
+    headers.get(PREFER).and_then(|value| value.to_str().ok()).and_then(preference)
+}
+
+pub(crate) fn preference(text: &str) -> Option<&'static str> {
+    ["return-content", RETURN_NO_CONTENT].into_iter().find(|known| text.trim().eq_ignore_ascii_case(known))
+}

@@ -1,0 +1,124 @@
+//! The path of a request, from its head to its response. Start reading here.
+//!
+//! Each service's `serve` does the same steps: read the address, parse the request, [`admit`](crate::auth::admit) it,
+//! then decode, run and encode it. What comes before and after is the same for all and is in this file.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Request, header};
+use hyper::body::{Body, Incoming};
+use tablerock_kv::{Clock, Rng};
+use tablerock_protocol::{DateTime, ErrorCode, Service, ServiceError, limits};
+use tablerock_services::{AccountService, Analytics, BlobService, QueueService, TableService};
+use tracing::Instrument;
+
+use crate::accounts::Accounts;
+use crate::analytics_record::AnalyticsRecord;
+use crate::http::cors;
+use crate::http::listener::Handled;
+use crate::http::respond;
+use crate::memory_budget::MemoryBudget;
+use crate::metrics::Metrics;
+use crate::operation::Operation;
+use crate::request_context::{Peer, RequestContext};
+use crate::{blob, queue, request_log, table};
+
+/// How long any request may take. Streams may take as long as they make progress.
+pub(crate) const REQUEST_TIME: Duration = Duration::from_secs(limits::REQUEST_SECONDS_MAX);
+
+/// The state that all requests share.
+#[derive(Debug)]
+pub struct Server {
+    /// The accounts that are served, with their keys.
+    pub accounts: Accounts,
+    /// The Table service.
+    pub tables: TableService,
+    /// The Queue service.
+    pub queues: QueueService,
+    /// The Blob service.
+    pub blobs: BlobService,
+    /// The service properties of each account.
+    pub settings: AccountService,
+    /// Storage Analytics: logs and metrics that an account switched on.
+    pub analytics: Analytics,
+    /// The source of all time.
+    pub clock: Arc<dyn Clock>,
+    /// The source of request ids and batch boundaries.
+    pub rng: Rng,
+    /// The counters that `/metrics` shows.
+    pub metrics: Metrics,
+    /// The memory that bodies and responses may take together.
+    pub memory: MemoryBudget,
+    /// Whether bearer tokens are accepted over HTTPS, without a check of who signed them.
+    pub accept_tokens: bool,
+    /// Whether the account is read from the host name where that names one.
+    pub host_style: bool,
+}
+
+impl Server {
+    /// Serves one request. Nothing that a client sends makes this fail.
+    pub(crate) async fn handle(self: Arc<Self>, service: Service, request: Request<Incoming>, peer: Peer) -> Handled {
+        let (head, body) = request.into_parts();
+        let mut cx = RequestContext::new(&self, service, &head, peer);
+        let span = request_log::span(&cx);
+        let serve = async {
+            // The future of a request is as large as its largest branch. Tables have the smallest, and the others are
+            // worth an allocation.
+            match service {
+                Service::Table => table::serve(&mut cx, body).await,
+                Service::Queue => Box::pin(queue::serve(&mut cx, body)).await,
+                Service::Blob => Box::pin(blob::serve(&mut cx, body)).await,
+            }
+        };
+        let result = serve.instrument(span.clone()).await;
+        let mut response = match result {
+            Ok(reply) => {
+                cx.error = reply.error;
+                respond::success(&cx, reply)
+            }
+            Err(error) => {
+                cx.error = Some(error.code);
+                let response = respond::failure(&cx, &error);
+                cx.error_reason = Some(error.reason.unwrap_or_else(|| error.message.into()));
+                response
+            }
+        };
+        if let (Some(origin), Some(account)) = (head.headers.get(header::ORIGIN), cx.account) {
+            cors::decorate(&self.settings, service, account, origin, &head.method, response.headers_mut()).await;
+        }
+        let duration = cx.elapsed();
+        self.metrics.record(&cx, response.status(), duration);
+        span.in_scope(|| request_log::record(&cx, &response, duration));
+        if let Some(account) = cx.account
+            && let Some(watched) = self.analytics.watched(account, service)
+        {
+            AnalyticsRecord { cx: &cx, account, response: &response, duration }.emit(watched);
+        }
+        Ok(response)
+    }
+
+    pub(crate) fn now(&self) -> DateTime {
+        DateTime::from_ticks(self.clock.ticks())
+    }
+}
+
+/// Rejects a URL that is too long, which comes before everything else.
+pub(crate) fn check_url_length(uri: &http::Uri) -> Result<(), ServiceError> {
+    let length = uri.path_and_query().map_or(0, |target| target.as_str().len());
+    if length > limits::URL_BYTES_MAX { Err(ServiceError::new(ErrorCode::InvalidUri).status(414)) } else { Ok(()) }
+}
+
+/// Rejects a body without a length where the operation needs one. HTTP/2 delimits bodies by itself; in HTTP/1 a request
+/// with neither a length nor chunks has no body at all.
+pub(crate) fn check_body_length(
+    operation: Operation,
+    head: &http::request::Parts,
+    body: &Incoming,
+) -> Result<(), ServiceError> {
+    let has_length = head.version == http::Version::HTTP_2
+        || head.headers.contains_key(header::CONTENT_LENGTH)
+        || head.headers.contains_key(header::TRANSFER_ENCODING)
+        || !body.is_end_stream();
+    if operation.needs_length() && !has_length { Err(ErrorCode::MissingContentLengthHeader.into()) } else { Ok(()) }
+}

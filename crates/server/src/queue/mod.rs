@@ -1,0 +1,103 @@
+//! The Queue service over HTTP: parse, admit, decode, call the service, encode.
+
+mod messages;
+mod parameters;
+mod queues;
+mod request;
+
+use bytes::Bytes;
+use http::Method;
+use hyper::body::Incoming;
+use tablerock_protocol::{ErrorCode, QueueResource, ServiceError, limits};
+
+use self::request::QueueRequest;
+use crate::auth::{self, Claim, Credentials, Request, Target};
+use crate::call::Call;
+use crate::http::body::WholeBody;
+use crate::http::headers::ResponseHeader;
+use crate::http::reply::Reply;
+use crate::http::verb::Verb;
+use crate::pipeline::{REQUEST_TIME, check_body_length, check_url_length};
+use crate::request_context::RequestContext;
+use crate::service_properties;
+
+type QueueCall<'a> = Call<'a, Bytes>;
+
+/// Serves a request within the time that any may take.
+pub(crate) async fn serve(cx: &mut RequestContext<'_>, body: Incoming) -> Result<Reply, ServiceError> {
+    let mut body = WholeBody::new(body);
+    let served = tokio::time::timeout(REQUEST_TIME, admit_and_run(cx, &mut body)).await;
+    let served = served.unwrap_or_else(|_| Err(ErrorCode::OperationTimedOut.into()));
+    if served.is_err() {
+        body.discard().await;
+    }
+    served
+}
+
+async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Result<Reply, ServiceError> {
+    let head = cx.head;
+    check_url_length(&head.uri)?;
+    let verb = Verb::parse(head.method.as_str()).ok_or(ErrorCode::InvalidHttpVerb)?;
+    let address = cx.read_address()?;
+    let resource = QueueResource::parse(address.below_root())?;
+    let request = QueueRequest::parse(verb, &resource, &address.query);
+    cx.operation = request.as_ref().ok().map(Request::operation);
+    let claim = match verb {
+        Verb::Options => Claim::Preflight,
+        _ => Claim::Own(Credentials {
+            method: head.method.as_str(),
+            headers: &head.headers,
+            path: address.path,
+            query: &address.query,
+            is_https: cx.peer.is_https,
+        }),
+    };
+    let admitted = auth::admit(cx, claim, &address.endpoint, Target::of_queue(&resource), request).await;
+    let admitted = admitted.map_err(|rejection| cx.reject(rejection))?;
+
+    let operation = admitted.request.operation();
+    check_body_length(operation, head, body.incoming())?;
+    let whole = body.read(limits::MESSAGE_BODY_BYTES_MAX, &cx.server.memory).await;
+    let call = QueueCall {
+        cx,
+        operation,
+        endpoint: &address.endpoint,
+        query: &address.query,
+        headers: &head.headers,
+        caller: &admitted.caller,
+        accepted: cx.accepted,
+        body: whole.map_err(|error| match error.code {
+            ErrorCode::RequestBodyTooLarge => ServiceError::body_too_large(limits::MESSAGE_BODY_BYTES_MAX as u64),
+            _ => error,
+        })?,
+    };
+    let mut reply = run(&call, admitted.request).await?;
+    if head.method == Method::GET {
+        reply = reply.with(ResponseHeader::CacheControl, "no-cache");
+    }
+    reply.permit = cx.server.memory.for_response(reply.body.bytes_held()).await?;
+    Ok(reply)
+}
+
+/// Runs a request. The match is the list of all there are.
+async fn run(call: &QueueCall<'_>, request: QueueRequest<'_>) -> Result<Reply, ServiceError> {
+    match request {
+        QueueRequest::ListQueues => queues::list_queues(call).await,
+        QueueRequest::CreateQueue(queue) => queues::create_queue(call, queue).await,
+        QueueRequest::DeleteQueue(queue) => queues::delete_queue(call, queue).await,
+        QueueRequest::GetQueueMetadata(queue) => queues::queue_metadata(call, queue).await,
+        QueueRequest::SetQueueMetadata(queue) => queues::set_queue_metadata(call, queue).await,
+        QueueRequest::GetQueueACL(queue) => queues::queue_acl(call, queue).await,
+        QueueRequest::SetQueueACL(queue) => queues::set_queue_acl(call, queue).await,
+        QueueRequest::PutMessage(queue) => messages::put_message(call, queue).await,
+        QueueRequest::GetMessages(queue) => messages::get_messages(call, queue).await,
+        QueueRequest::PeekMessages(queue) => messages::peek_messages(call, queue).await,
+        QueueRequest::ClearMessages(queue) => messages::clear_messages(call, queue).await,
+        QueueRequest::UpdateMessage(at) => messages::update_message(call, at).await,
+        QueueRequest::DeleteMessage(at) => messages::delete_message(call, at).await,
+        QueueRequest::GetQueueServiceProperties => service_properties::get(call).await,
+        QueueRequest::SetQueueServiceProperties => service_properties::set(call, &call.body).await,
+        QueueRequest::GetQueueServiceStats => service_properties::stats(call),
+        QueueRequest::QueuePreflightRequest => service_properties::preflight(call).await,
+    }
+}

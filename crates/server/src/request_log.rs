@@ -1,0 +1,87 @@
+//! The log record of a request, and the span that gives its id to every event inside.
+
+use std::time::Duration;
+
+use http::header;
+use tablerock_protocol::{BlobResource, ErrorCode, QueueResource, Service, TableResource};
+use tracing::Span;
+
+use crate::http::respond::HttpResponse;
+use crate::operation::Operation;
+use crate::request_context::RequestContext;
+
+/// Opens the span of a request. It is enabled at every level, so that warnings from below carry the request's id.
+pub(crate) fn span(cx: &RequestContext<'_>) -> Span {
+    tracing::error_span!("request", request_id = %cx.request_id)
+}
+
+/// Logs a request that has its response: failures of the server as errors, everything else for debugging.
+///
+/// The record names what the client knows of its request. It has neither keys nor signatures: of the URL only the name of
+/// the table, queue or container.
+pub(crate) fn record(cx: &RequestContext<'_>, response: &HttpResponse, duration: Duration) {
+    let status = response.status().as_u16();
+    macro_rules! record {
+        ($level:ident, $message:literal) => {
+            tracing::$level!(
+                method = cx.head.method.as_str(),
+                operation = cx.operation_name(),
+                account = cx.account.unwrap_or_default(),
+                resource = resource(cx, response).as_deref().unwrap_or_default(),
+                status,
+                error = cx.error.map_or("", ErrorCode::name),
+                reason = cx.error_reason.as_deref().unwrap_or_default(),
+                client_request_id = cx.client_request_id.as_ref().and_then(|id| id.to_str().ok()).unwrap_or_default(),
+                entities_read = cx.counts.entities_read(),
+                ignored = ignored(cx).unwrap_or_default(),
+                microseconds = duration.as_micros() as u64,
+                $message
+            )
+        };
+    }
+    // 501 is a client that asks for what the server does not have; the server is well.
+    if status >= 500 && status != 501 {
+        record!(error, "request failed");
+    } else {
+        record!(debug, "request");
+    }
+}
+
+/// The table, queue or container that a request addresses.
+fn resource(cx: &RequestContext<'_>, response: &HttpResponse) -> Option<String> {
+    if cx.operation == Some(Operation::CreateTable) {
+        return created_table(response).map(str::to_owned);
+    }
+    match cx.service {
+        Service::Table => match TableResource::parse(cx.path_below_root).ok()? {
+            TableResource::Table { name: table }
+            | TableResource::Entities { table }
+            | TableResource::Entity { table, .. }
+            | TableResource::Nested { table, .. } => Some(table),
+            TableResource::Service | TableResource::Tables | TableResource::Batch => None,
+        },
+        Service::Queue => {
+            let resource = QueueResource::parse(cx.path_below_root).ok()?;
+            resource.queue().map(|queue| queue.to_string())
+        }
+        Service::Blob => {
+            let has_restype = cx.head.uri.query().is_some_and(|query| query.contains("restype="));
+            let resource = BlobResource::parse(cx.path_below_root, has_restype).ok()?;
+            resource.container().map(|container| container.to_string())
+        }
+    }
+}
+
+/// The table that a request created, which only its response names.
+pub(crate) fn created_table(response: &HttpResponse) -> Option<&str> {
+    let location = response.headers().get(header::LOCATION)?.to_str().ok()?;
+    location.rsplit_once("/Tables('")?.1.strip_suffix("')")
+}
+
+/// The headers of the services' own that the operation does not know. They change nothing.
+fn ignored(cx: &RequestContext<'_>) -> Option<String> {
+    let operation = cx.operation?;
+    let names = cx.head.headers.keys().map(|name| name.as_str());
+    let ignored: Vec<&str> = names.filter(|name| name.starts_with("x-ms-") && !operation.knows_header(name)).collect();
+    Some(ignored.join(" "))
+}

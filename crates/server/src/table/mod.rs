@@ -1,0 +1,129 @@
+//! The Table service over HTTP: parse, admit, decode, call the service, encode.
+
+mod acl;
+mod entity_write;
+mod group;
+mod point;
+mod query;
+mod request;
+mod tables;
+
+use bytes::Bytes;
+use http::header;
+use hyper::body::Incoming;
+use tablerock_protocol::json::Location;
+use tablerock_protocol::{ErrorCode, ServiceError, TableName, TableResource, limits};
+
+use self::request::{EntityRead, TableRequest, TableRequestLine};
+use crate::auth::{self, Claim, Credentials, Request, Target};
+use crate::call::Call;
+use crate::http::body::WholeBody;
+use crate::http::reply::Reply;
+use crate::http::verb::Verb;
+use crate::pipeline::{REQUEST_TIME, check_body_length, check_url_length};
+use crate::request_context::RequestContext;
+use crate::service_properties;
+
+type TableCall<'a> = Call<'a, Bytes>;
+
+/// The version of OData that JSON responses name.
+const DATA_SERVICE_VERSION: &str = "3.0;";
+
+/// Serves a request within the time that any may take.
+pub(crate) async fn serve(cx: &mut RequestContext<'_>, body: Incoming) -> Result<Reply, ServiceError> {
+    let mut body = WholeBody::new(body);
+    let served = tokio::time::timeout(REQUEST_TIME, admit_and_run(cx, &mut body)).await;
+    let served = served.unwrap_or_else(|_| Err(ErrorCode::OperationTimedOut.into()));
+    if served.is_err() {
+        body.discard().await;
+    }
+    served
+}
+
+async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Result<Reply, ServiceError> {
+    let head = cx.head;
+    check_url_length(&head.uri)?;
+    let verb = Verb::of(&head.method, &head.headers)?;
+    let address = cx.read_address()?;
+
+    let below = address.endpoint.below_root(address.path);
+    let is_root = address.query.value("restype") == Some("service") && address.endpoint.is_repeated_root(below);
+    let resource = if is_root { Ok(TableResource::Service) } else { TableResource::parse(below) };
+    let line = TableRequestLine {
+        verb,
+        query: &address.query,
+        has_if_match: head.headers.contains_key(header::IF_MATCH),
+        version: cx.version,
+        account: address.endpoint.account.name.as_str(),
+    };
+    let request = resource.as_ref().map_err(Clone::clone).and_then(|resource| TableRequest::parse(&line, resource));
+    cx.operation = request.as_ref().ok().map(Request::operation);
+    let claim = match verb {
+        Verb::Options => Claim::Preflight,
+        _ => Claim::Own(Credentials {
+            method: head.method.as_str(),
+            headers: &head.headers,
+            path: address.path,
+            query: &address.query,
+            is_https: cx.peer.is_https,
+        }),
+    };
+    let target = resource.as_ref().map_or(Target::Service, Target::of_table);
+    let admitted = auth::admit(cx, claim, &address.endpoint, target, request).await;
+    let admitted = admitted.map_err(|rejection| cx.reject(rejection))?;
+    cx.set_admitted();
+
+    let operation = admitted.request.operation();
+    check_body_length(operation, head, body.incoming())?;
+    let bytes_max = if operation.is_xml() { limits::XML_BODY_BYTES_MAX } else { limits::BODY_BYTES_MAX };
+    let call = TableCall {
+        cx,
+        operation,
+        endpoint: &address.endpoint,
+        query: &address.query,
+        headers: &head.headers,
+        caller: &admitted.caller,
+        accepted: cx.accepted,
+        body: body.read(bytes_max, &cx.server.memory).await?,
+    };
+    let mut reply = run(&call, admitted.request).await?;
+    reply.permit = cx.server.memory.for_response(reply.body.bytes_held()).await?;
+    Ok(reply)
+}
+
+/// Runs a request. The match is the list of all there are.
+///
+/// The future of a request is as large as its largest branch, and it is moved as a whole. Those of queries and groups
+/// are large and do enough to be worth an allocation.
+async fn run(call: &TableCall<'_>, request: TableRequest<'_>) -> Result<Reply, ServiceError> {
+    match request {
+        TableRequest::QueryTables => tables::query_tables(call).await,
+        TableRequest::CreateTable => tables::create_table(call).await,
+        TableRequest::QueryTable(name) => tables::query_table(call, name).await,
+        TableRequest::DeleteTable(name) => tables::delete_table(call, name).await,
+        TableRequest::GetTableAcl(table) => acl::table_acl(call, table).await,
+        TableRequest::SetTableAcl(table) => acl::set_table_acl(call, table).await,
+        TableRequest::Read(EntityRead::Query(table)) => {
+            let _slot = call.server().memory.query_slot().await;
+            Box::pin(query::query_entities(call, table)).await
+        }
+        TableRequest::Read(EntityRead::Point(at)) => point::query_entity(call, at).await,
+        TableRequest::Write(write) => entity_write::write_entity(call, write).await,
+        TableRequest::EntityGroupTransaction => Box::pin(group::entity_group_transaction(call)).await,
+        TableRequest::GetTableServiceProperties => service_properties::get(call).await,
+        TableRequest::SetTableServiceProperties => service_properties::set(call, &call.body).await,
+        TableRequest::GetTableServiceStats => service_properties::stats(call),
+        TableRequest::TablePreflightRequest => service_properties::preflight(call).await,
+    }
+}
+
+impl<'a> TableCall<'a> {
+    fn location(&self, table: &'a str) -> Location<'a> {
+        Location { base: &self.endpoint.base, account: self.account(), table }
+    }
+}
+
+/// Rejects a name that no table can have. Names with `$` are the service's own tables, which are looked up like any other.
+fn check_table_name(table: &str) -> Result<(), ServiceError> {
+    if table.starts_with('$') { Ok(()) } else { TableName::check(table) }
+}

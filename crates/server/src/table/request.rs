@@ -1,0 +1,251 @@
+//! Requests to the Table service: method, path and query become an operation with its target.
+
+use tablerock_protocol::resource::key_count_error;
+use tablerock_protocol::{ErrorCode, QueryString, ServiceError, ServiceVersion, TableResource};
+
+use crate::auth::Request;
+use crate::http::verb::Verb;
+use crate::operation::Operation;
+
+/// OData options that the service has never had.
+const UNSUPPORTED_OPTIONS: &[&str] = &["$orderby", "$skip", "$expand", "$inlinecount", "$count", "$value", "$apply"];
+
+/// The keys of an entity in a URL, with its table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EntityAddress<'a> {
+    pub(crate) table: &'a str,
+    pub(crate) partition_key: &'a str,
+    pub(crate) row_key: &'a str,
+}
+
+/// A request to the Table service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TableRequest<'a> {
+    QueryTables,
+    CreateTable,
+    QueryTable(&'a str),
+    DeleteTable(&'a str),
+    GetTableAcl(&'a str),
+    SetTableAcl(&'a str),
+    Read(EntityRead<'a>),
+    Write(EntityWrite<'a>),
+    EntityGroupTransaction,
+    GetTableServiceProperties,
+    SetTableServiceProperties,
+    GetTableServiceStats,
+    TablePreflightRequest,
+}
+
+/// A read of entities, alone or as the one part of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntityRead<'a> {
+    Query(&'a str),
+    Point(EntityAddress<'a>),
+}
+
+/// A write of one entity, alone or as a part of a group transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntityWrite<'a> {
+    Insert(&'a str),
+    Update(EntityAddress<'a>),
+    Merge(EntityAddress<'a>),
+    InsertOrReplace(EntityAddress<'a>),
+    InsertOrMerge(EntityAddress<'a>),
+    Delete(EntityAddress<'a>),
+}
+
+impl Request for TableRequest<'_> {
+    fn operation(&self) -> Operation {
+        match self {
+            Self::QueryTables => Operation::QueryTables,
+            Self::CreateTable => Operation::CreateTable,
+            Self::QueryTable(_) => Operation::QueryTable,
+            Self::DeleteTable(_) => Operation::DeleteTable,
+            Self::GetTableAcl(_) => Operation::GetTableAcl,
+            Self::SetTableAcl(_) => Operation::SetTableAcl,
+            Self::Read(read) => read.operation(),
+            Self::Write(write) => write.operation(),
+            Self::EntityGroupTransaction => Operation::EntityGroupTransaction,
+            Self::GetTableServiceProperties => Operation::GetTableServiceProperties,
+            Self::SetTableServiceProperties => Operation::SetTableServiceProperties,
+            Self::GetTableServiceStats => Operation::GetTableServiceStats,
+            Self::TablePreflightRequest => Operation::TablePreflightRequest,
+        }
+    }
+}
+
+impl Request for EntityRead<'_> {
+    fn operation(&self) -> Operation {
+        match self {
+            Self::Query(_) => Operation::QueryEntities,
+            Self::Point(_) => Operation::QueryEntity,
+        }
+    }
+}
+
+impl Request for EntityWrite<'_> {
+    fn operation(&self) -> Operation {
+        match self {
+            Self::Insert(_) => Operation::InsertEntity,
+            Self::Update(_) => Operation::UpdateEntity,
+            Self::Merge(_) => Operation::MergeEntity,
+            Self::InsertOrReplace(_) => Operation::InsertOrReplaceEntity,
+            Self::InsertOrMerge(_) => Operation::InsertOrMergeEntity,
+            Self::Delete(_) => Operation::DeleteEntity,
+        }
+    }
+}
+
+/// What decides between operations, besides the resource.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TableRequestLine<'a> {
+    pub(crate) verb: Verb,
+    pub(crate) query: &'a QueryString<'a>,
+    pub(crate) has_if_match: bool,
+    pub(crate) version: ServiceVersion,
+    /// Only for the wording of an error.
+    pub(crate) account: &'a str,
+}
+
+impl<'a> TableRequest<'a> {
+    pub(crate) fn parse(line: &TableRequestLine<'_>, resource: &'a TableResource) -> Result<Self, ServiceError> {
+        let TableRequestLine { verb, query, account, .. } = *line;
+        if verb == Verb::Options {
+            return Ok(Self::TablePreflightRequest);
+        }
+        let is_unsupported = |name: &str| name.starts_with('$') && UNSUPPORTED_OPTIONS.contains(&name);
+        if query.pairs().iter().any(|(name, _)| is_unsupported(name)) {
+            return Err(ErrorCode::NotImplemented.into());
+        }
+        match resource {
+            TableResource::Service => Self::parse_service(verb, query),
+            TableResource::Tables => match verb {
+                Verb::Get => Ok(Self::QueryTables),
+                Verb::Post => Ok(Self::CreateTable),
+                _ => Err(ErrorCode::MethodNotAllowed.into()),
+            },
+            TableResource::Table { name } => match verb {
+                Verb::Get => Ok(Self::QueryTable(name)),
+                Verb::Delete => Ok(Self::DeleteTable(name)),
+                _ => Err(ErrorCode::MethodNotAllowed.into()),
+            },
+            TableResource::Entities { table } => Self::parse_entities(verb, query, table),
+            TableResource::Entity { table, partition_key, row_key } => {
+                Self::parse_entity(line, EntityAddress { table, partition_key, row_key })
+            }
+            TableResource::Batch => match verb {
+                Verb::Post => Ok(Self::EntityGroupTransaction),
+                _ => Err(ErrorCode::MethodNotAllowed.into()),
+            },
+            TableResource::Nested { table, with_keys } => Err(match (verb, with_keys) {
+                (Verb::Delete, true) => key_count_error(&format!("{account}.{table}")),
+                (Verb::Post, false) => ErrorCode::PropertiesNeedValue.into(),
+                _ => ErrorCode::NotImplemented.into(),
+            }),
+        }
+    }
+
+    fn parse_service(verb: Verb, query: &QueryString<'_>) -> Result<Self, ServiceError> {
+        let comp = query.value("comp").ok_or(ErrorCode::MissingRequiredQueryParameter)?;
+        match (query.value("restype"), comp, verb) {
+            (Some("service"), "properties", Verb::Get) => Ok(Self::GetTableServiceProperties),
+            (Some("service"), "properties", Verb::Put) => Ok(Self::SetTableServiceProperties),
+            (Some("service"), "stats", Verb::Get) => Ok(Self::GetTableServiceStats),
+            (Some("service"), "properties" | "stats", _) => Err(ErrorCode::UnsupportedHttpVerb.into()),
+            (None, "properties" | "stats", _) => Err(ErrorCode::MissingRequiredQueryParameter.into()),
+            _ => Err(ErrorCode::InvalidQueryParameterValue.into()),
+        }
+    }
+
+    fn parse_entities(verb: Verb, query: &QueryString<'_>, table: &'a str) -> Result<Self, ServiceError> {
+        match query.value("comp") {
+            Some("acl") => match verb {
+                Verb::Get | Verb::Head => Ok(Self::GetTableAcl(table)),
+                Verb::Put => Ok(Self::SetTableAcl(table)),
+                _ => Err(ErrorCode::UnsupportedHttpVerb.into()),
+            },
+            Some(_) => Err(ErrorCode::InvalidQueryParameterValue.into()),
+            None => match verb {
+                Verb::Get => Ok(Self::Read(EntityRead::Query(table))),
+                Verb::Post => Ok(Self::Write(EntityWrite::Insert(table))),
+                _ => Err(ErrorCode::MethodNotAllowed.into()),
+            },
+        }
+    }
+
+    /// Replace and merge are upserts when they carry no condition, which the oldest versions did not have.
+    fn parse_entity(line: &TableRequestLine<'_>, at: EntityAddress<'a>) -> Result<Self, ServiceError> {
+        let conditional = line.has_if_match || line.version < ServiceVersion::UPSERT;
+        Ok(match line.verb {
+            Verb::Get => Self::Read(EntityRead::Point(at)),
+            Verb::Put if conditional => Self::Write(EntityWrite::Update(at)),
+            Verb::Put => Self::Write(EntityWrite::InsertOrReplace(at)),
+            Verb::Merge if conditional => Self::Write(EntityWrite::Merge(at)),
+            Verb::Merge => Self::Write(EntityWrite::InsertOrMerge(at)),
+            Verb::Delete => Self::Write(EntityWrite::Delete(at)),
+            Verb::Post | Verb::Head | Verb::Options => return Err(ErrorCode::MethodNotAllowed.into()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(request: &str) -> Result<Operation, ErrorCode> {
+        let (method, target) = request.split_once(' ').unwrap();
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let (path, has_if_match) = path.strip_suffix(" If-Match").map_or((path, false), |path| (path, true));
+        let (verb, query) = (Verb::parse(method).unwrap(), QueryString::parse(query).unwrap());
+        let version = ServiceVersion::LATEST;
+        let line = TableRequestLine { verb, query: &query, has_if_match, version, account: "acct" };
+        let resource = TableResource::parse(path).unwrap();
+        TableRequest::parse(&line, &resource).map(|request| request.operation()).map_err(|error| error.code)
+    }
+
+    #[test]
+    fn method_path_and_query_name_the_operation() {
+        use Operation::*;
+        for (request, expected) in [
+            ("GET /Tables", QueryTables),
+            ("POST /Tables", CreateTable),
+            ("GET /Tables('People')", QueryTable),
+            ("DELETE /Tables('People')", DeleteTable),
+            ("HEAD /People?comp=acl", GetTableAcl),
+            ("PUT /People?comp=acl", SetTableAcl),
+            ("GET /People()", QueryEntities),
+            ("POST /People", InsertEntity),
+            ("GET /People(PartitionKey='a',RowKey='b')", QueryEntity),
+            ("PUT /People(PartitionKey='a',RowKey='b') If-Match", UpdateEntity),
+            ("PUT /People(PartitionKey='a',RowKey='b')", InsertOrReplaceEntity),
+            ("MERGE /People(PartitionKey='a',RowKey='b') If-Match", MergeEntity),
+            ("PATCH /People(PartitionKey='a',RowKey='b')", InsertOrMergeEntity),
+            ("DELETE /People(PartitionKey='a',RowKey='b')", DeleteEntity),
+            ("POST /$batch", EntityGroupTransaction),
+            ("GET /?restype=service&comp=properties", GetTableServiceProperties),
+            ("PUT /?restype=service&comp=properties", SetTableServiceProperties),
+            ("GET /?restype=service&comp=stats", GetTableServiceStats),
+            ("OPTIONS /People", TablePreflightRequest),
+        ] {
+            assert_eq!(parsed(request), Ok(expected), "{request}");
+        }
+    }
+
+    #[test]
+    fn unknown_methods_and_options_are_rejected() {
+        for (request, code) in [
+            ("GET /People?$orderby=Name", ErrorCode::NotImplemented),
+            ("PUT /Tables", ErrorCode::MethodNotAllowed),
+            ("POST /Tables('People')", ErrorCode::MethodNotAllowed),
+            ("DELETE /People", ErrorCode::MethodNotAllowed),
+            ("POST /People(PartitionKey='a',RowKey='b')", ErrorCode::MethodNotAllowed),
+            ("GET /$batch", ErrorCode::MethodNotAllowed),
+            ("GET /", ErrorCode::MissingRequiredQueryParameter),
+            ("GET /People?comp=lease", ErrorCode::InvalidQueryParameterValue),
+            ("POST /People/Tables", ErrorCode::PropertiesNeedValue),
+            ("GET /People/Tables", ErrorCode::NotImplemented),
+        ] {
+            assert_eq!(parsed(request), Err(code), "{request}");
+        }
+    }
+}
