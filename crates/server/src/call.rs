@@ -1,6 +1,6 @@
 //! An admitted request on its way through its service: what decoding, running and encoding need.
 
-use http::{HeaderMap, HeaderName};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use tablerock_protocol::{Accepted, QueryString};
 
 use crate::auth::Caller;
@@ -34,17 +34,19 @@ impl<'a, B> Call<'a, B> {
 
     /// The text of a header. Headers of the service's own have to be in the operation's row.
     pub(crate) fn header(&self, name: HeaderName) -> Option<&'a str> {
-        debug_assert!(self.knows(&name), "{:?} reads {name}, which its row does not name", self.operation);
-        self.headers.get(name).and_then(|value| value.to_str().ok())
+        self.header_value(&name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The value of a header, text or not.
+    pub(crate) fn header_value(&self, name: &HeaderName) -> Option<&'a HeaderValue> {
+        let is_known = !name.as_str().starts_with("x-ms-") || self.operation.knows_header(name.as_str());
+        debug_assert!(is_known, "{:?} reads {name}, which its row does not name", self.operation);
+        self.headers.get(name)
     }
 
     /// The value of a query parameter, which has to be in the operation's row.
     pub(crate) fn parameter(&self, name: &str) -> Option<&'a str> {
         debug_assert!(self.operation.knows_parameter(name), "{:?} reads {name}", self.operation);
         self.query.value(name)
-    }
-
-    pub(crate) fn knows(&self, header: &HeaderName) -> bool {
-        !header.as_str().starts_with("x-ms-") || self.operation.knows_header(header.as_str())
     }
 }

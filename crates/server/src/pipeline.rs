@@ -15,13 +15,17 @@ use tracing::Instrument;
 
 use crate::accounts::Accounts;
 use crate::analytics_record::AnalyticsRecord;
+use crate::auth::{self, Admitted, Claim, Credentials, Target};
+use crate::http::body::WholeBody;
 use crate::http::cors;
 use crate::http::listener::Handled;
+use crate::http::reply::Reply;
 use crate::http::respond;
+use crate::http::verb::Verb;
 use crate::memory_budget::MemoryBudget;
 use crate::metrics::Metrics;
 use crate::operation::Operation;
-use crate::request_context::{Peer, RequestContext};
+use crate::request_context::{Address, Peer, RequestContext};
 use crate::{blob, queue, request_log, table};
 
 /// How long any request may take. Streams may take as long as they make progress.
@@ -100,6 +104,48 @@ impl Server {
 
     pub(crate) fn now(&self) -> DateTime {
         DateTime::from_ticks(self.clock.ticks())
+    }
+}
+
+/// Runs a request whose body is read whole or not at all, within the time that any request may take.
+pub(crate) async fn with_whole_body(
+    body: Incoming,
+    run: impl AsyncFnOnce(&mut WholeBody) -> Result<Reply, ServiceError>,
+) -> Result<Reply, ServiceError> {
+    let mut body = WholeBody::new(body);
+    let served = tokio::time::timeout(REQUEST_TIME, run(&mut body)).await;
+    let served = served.unwrap_or_else(|_| Err(ErrorCode::OperationTimedOut.into()));
+    if served.is_err() {
+        body.discard().await;
+    }
+    served
+}
+
+/// Admits the request that a context is about, on its own credentials.
+pub(crate) async fn admit<'a, 'c: 'a, R: auth::Request>(
+    cx: &mut RequestContext<'c>,
+    verb: Verb,
+    address: &'a Address<'c>,
+    target: Target<'_>,
+    request: Result<R, ServiceError>,
+) -> Result<Admitted<'a, R>, ServiceError> {
+    cx.operation = request.as_ref().ok().map(auth::Request::operation);
+    let claim = match verb {
+        Verb::Options => Claim::Preflight,
+        _ => Claim::Own(Credentials {
+            method: cx.head.method.as_str(),
+            headers: &cx.head.headers,
+            path: address.path,
+            query: &address.query,
+            is_https: cx.peer.is_https,
+        }),
+    };
+    match auth::admit(cx, claim, &address.endpoint, target, request).await {
+        Ok(admitted) => {
+            cx.set_admitted();
+            Ok(admitted)
+        }
+        Err(rejection) => Err(cx.reject(rejection)),
     }
 }
 

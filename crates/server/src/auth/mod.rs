@@ -9,6 +9,6 @@ mod credentials;
 mod policies;
 mod service_sas;
 
-pub(crate) use admit::{Claim, Rejection, Request, Stage, Target, admit};
+pub(crate) use admit::{Admitted, Claim, Rejection, Request, Stage, Target, admit};
 pub(crate) use caller::Caller;
 pub(crate) use credentials::Credentials;

@@ -26,7 +26,7 @@ pub(super) async fn set_blob_properties(call: &BlobCall<'_>, at: BlobTarget<'_>)
         BLOB_CONTENT_TYPE,
     ];
     let headers = call.content_headers(false)?;
-    let headers = names.iter().any(|name| call.headers.contains_key(name)).then_some(&headers);
+    let headers = names.iter().any(|name| call.header_value(name).is_some()).then_some(&headers);
     let blob = call.server().blobs.set_blob_properties(address, &terms, headers).await?;
     Ok(changed(Reply::empty(200), blob.changed))
 }

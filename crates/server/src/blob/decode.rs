@@ -74,7 +74,7 @@ impl<'a> BlobCall<'a> {
         name: &HeaderName,
         parse: impl FnOnce(&str) -> Result<T, ServiceError>,
     ) -> Result<Option<T>, ServiceError> {
-        let Some(value) = self.headers.get(name) else { return Ok(None) };
+        let Some(value) = self.header_value(name) else { return Ok(None) };
         let Ok(text) = value.to_str() else { return Err(ServiceError::invalid_header(name.as_str(), "")) };
         parse(text).map(Some).map_err(|error| match error.code {
             ErrorCode::InvalidHeaderValue => ServiceError::invalid_header(name.as_str(), text),
@@ -124,7 +124,7 @@ impl<'a> BlobCall<'a> {
 
     /// The checksums that a client gave for its body.
     pub(super) fn body_checksums(&self) -> Result<(Option<Md5>, Option<Crc64>), ServiceError> {
-        if self.headers.contains_key(STRUCTURED_BODY) {
+        if self.header_value(&STRUCTURED_BODY).is_some() {
             return Err(ServiceError::new(ErrorCode::UnsupportedHeader).detail("HeaderName", STRUCTURED_BODY.as_str()));
         }
         let md5 = self.parsed(&CONTENT_MD5, Md5::parse)?;

@@ -23,13 +23,13 @@ use hyper::body::Incoming;
 use tablerock_protocol::{BlobResource, ErrorCode, ServiceError, limits};
 
 use self::request::BlobRequest;
-use crate::auth::{self, Claim, Credentials, Request, Target};
+use crate::auth::{Request, Target};
 use crate::call::Call;
 use crate::http::progress::Progress;
 use crate::http::reply::Reply;
 use crate::http::upload::Upload;
 use crate::http::verb::Verb;
-use crate::pipeline::{REQUEST_TIME, check_body_length, check_url_length};
+use crate::pipeline::{self, REQUEST_TIME, check_body_length, check_url_length};
 use crate::request_context::RequestContext;
 use crate::service_properties;
 
@@ -67,19 +67,7 @@ async fn admit_and_run(
     let address = cx.read_address()?;
     let resource = BlobResource::parse(address.below_root(), address.query.value("restype").is_some())?;
     let request = BlobRequest::parse(verb, &resource, &address.query, &head.headers);
-    cx.operation = request.as_ref().ok().map(Request::operation);
-    let claim = match verb {
-        Verb::Options => Claim::Preflight,
-        _ => Claim::Own(Credentials {
-            method: head.method.as_str(),
-            headers: &head.headers,
-            path: address.path,
-            query: &address.query,
-            is_https: cx.peer.is_https,
-        }),
-    };
-    let admitted = auth::admit(cx, claim, &address.endpoint, Target::of_blob(&resource), request).await;
-    let admitted = admitted.map_err(|rejection| cx.reject(rejection))?;
+    let admitted = pipeline::admit(cx, verb, &address, Target::of_blob(&resource), request).await?;
 
     let operation = admitted.request.operation();
     check_body_length(operation, head, upload.incoming())?;

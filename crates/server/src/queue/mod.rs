@@ -11,27 +11,21 @@ use hyper::body::Incoming;
 use tablerock_protocol::{ErrorCode, QueueResource, ServiceError, limits};
 
 use self::request::QueueRequest;
-use crate::auth::{self, Claim, Credentials, Request, Target};
+use crate::auth::{Request, Target};
 use crate::call::Call;
 use crate::http::body::WholeBody;
 use crate::http::headers::ResponseHeader;
 use crate::http::reply::Reply;
 use crate::http::verb::Verb;
-use crate::pipeline::{REQUEST_TIME, check_body_length, check_url_length};
+use crate::pipeline::{self, check_body_length, check_url_length};
 use crate::request_context::RequestContext;
 use crate::service_properties;
 
 type QueueCall<'a> = Call<'a, Bytes>;
 
-/// Serves a request within the time that any may take.
+/// Serves a request.
 pub(crate) async fn serve(cx: &mut RequestContext<'_>, body: Incoming) -> Result<Reply, ServiceError> {
-    let mut body = WholeBody::new(body);
-    let served = tokio::time::timeout(REQUEST_TIME, admit_and_run(cx, &mut body)).await;
-    let served = served.unwrap_or_else(|_| Err(ErrorCode::OperationTimedOut.into()));
-    if served.is_err() {
-        body.discard().await;
-    }
-    served
+    pipeline::with_whole_body(body, async |body| admit_and_run(cx, body).await).await
 }
 
 async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Result<Reply, ServiceError> {
@@ -41,19 +35,7 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
     let address = cx.read_address()?;
     let resource = QueueResource::parse(address.below_root())?;
     let request = QueueRequest::parse(verb, &resource, &address.query);
-    cx.operation = request.as_ref().ok().map(Request::operation);
-    let claim = match verb {
-        Verb::Options => Claim::Preflight,
-        _ => Claim::Own(Credentials {
-            method: head.method.as_str(),
-            headers: &head.headers,
-            path: address.path,
-            query: &address.query,
-            is_https: cx.peer.is_https,
-        }),
-    };
-    let admitted = auth::admit(cx, claim, &address.endpoint, Target::of_queue(&resource), request).await;
-    let admitted = admitted.map_err(|rejection| cx.reject(rejection))?;
+    let admitted = pipeline::admit(cx, verb, &address, Target::of_queue(&resource), request).await?;
 
     let operation = admitted.request.operation();
     check_body_length(operation, head, body.incoming())?;

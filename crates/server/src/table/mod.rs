@@ -12,15 +12,15 @@ use bytes::Bytes;
 use http::header;
 use hyper::body::Incoming;
 use tablerock_protocol::json::Location;
-use tablerock_protocol::{ErrorCode, ServiceError, TableName, TableResource, limits};
+use tablerock_protocol::{ServiceError, TableName, TableResource, limits};
 
 use self::request::{EntityRead, TableRequest, TableRequestLine};
-use crate::auth::{self, Claim, Credentials, Request, Target};
+use crate::auth::{Request, Target};
 use crate::call::Call;
 use crate::http::body::WholeBody;
 use crate::http::reply::Reply;
 use crate::http::verb::Verb;
-use crate::pipeline::{REQUEST_TIME, check_body_length, check_url_length};
+use crate::pipeline::{self, check_body_length, check_url_length};
 use crate::request_context::RequestContext;
 use crate::service_properties;
 
@@ -29,15 +29,9 @@ type TableCall<'a> = Call<'a, Bytes>;
 /// The version of OData that JSON responses name.
 const DATA_SERVICE_VERSION: &str = "3.0;";
 
-/// Serves a request within the time that any may take.
+/// Serves a request.
 pub(crate) async fn serve(cx: &mut RequestContext<'_>, body: Incoming) -> Result<Reply, ServiceError> {
-    let mut body = WholeBody::new(body);
-    let served = tokio::time::timeout(REQUEST_TIME, admit_and_run(cx, &mut body)).await;
-    let served = served.unwrap_or_else(|_| Err(ErrorCode::OperationTimedOut.into()));
-    if served.is_err() {
-        body.discard().await;
-    }
-    served
+    pipeline::with_whole_body(body, async |body| admit_and_run(cx, body).await).await
 }
 
 async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Result<Reply, ServiceError> {
@@ -57,21 +51,8 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
         account: address.endpoint.account.name.as_str(),
     };
     let request = resource.as_ref().map_err(Clone::clone).and_then(|resource| TableRequest::parse(&line, resource));
-    cx.operation = request.as_ref().ok().map(Request::operation);
-    let claim = match verb {
-        Verb::Options => Claim::Preflight,
-        _ => Claim::Own(Credentials {
-            method: head.method.as_str(),
-            headers: &head.headers,
-            path: address.path,
-            query: &address.query,
-            is_https: cx.peer.is_https,
-        }),
-    };
     let target = resource.as_ref().map_or(Target::Service, Target::of_table);
-    let admitted = auth::admit(cx, claim, &address.endpoint, target, request).await;
-    let admitted = admitted.map_err(|rejection| cx.reject(rejection))?;
-    cx.set_admitted();
+    let admitted = pipeline::admit(cx, verb, &address, target, request).await?;
 
     let operation = admitted.request.operation();
     check_body_length(operation, head, body.incoming())?;
