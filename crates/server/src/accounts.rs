@@ -1,11 +1,11 @@
-//! The accounts that the server replies for.
+//! The accounts of the server.
 
 use std::collections::HashMap;
 
 use tablerock_protocol::AccountName;
 use tablerock_protocol::signing::AccountKey;
 
-/// Accounts by name. Each has one or two keys, and either is good.
+/// Accounts by name. Each has one or two keys, and either is valid.
 #[derive(Debug, Default)]
 pub struct Accounts {
     by_name: HashMap<String, Account>,

@@ -1,6 +1,6 @@
 //! The record of a request in Storage Analytics.
 //!
-//! Most accounts count requests and log none, so what only a log needs is gathered only for one. Nothing here waits.
+//! Most accounts count requests and log none, so the fields of a log line are computed only for a log. Nothing here waits.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::request_context::RequestContext;
 use crate::request_log::created_table;
 
 const BLOB_CONTENT_MD5: HeaderName = HeaderName::from_static("x-ms-blob-content-md5");
-/// Between the name and the value of a header, and behind it.
+/// The bytes between the name and the value of a header, and after it.
 const HEADER_FRAME_BYTES: u64 = 4;
 
 /// A request that has its response.
@@ -28,7 +28,7 @@ pub(crate) struct AnalyticsRecord<'a> {
     pub(crate) duration: Duration,
 }
 
-/// The bytes of a request and of its reply.
+/// The sizes of a request and of its response.
 struct Sizes {
     request_head: u64,
     request_body: u64,
@@ -37,7 +37,7 @@ struct Sizes {
 }
 
 impl AnalyticsRecord<'_> {
-    /// Counts the request, and logs it, as far as its account wants that.
+    /// Counts and logs the request, as its account's service properties say.
     pub(crate) fn emit(&self, watched: &Watched) {
         let http_status = self.response.status().as_u16();
         let status = RequestStatus::of(http_status, self.cx.error);
@@ -115,7 +115,7 @@ impl AnalyticsRecord<'_> {
         lines
     }
 
-    /// What the request showed of its sender, good or not.
+    /// The kind of credentials, valid or not.
     fn authentication(&self) -> Authentication {
         match self.cx.head.headers.get(header::AUTHORIZATION) {
             Some(value) if value.as_bytes().starts_with(b"Bearer ") => Authentication::Bearer,
@@ -145,7 +145,7 @@ impl AnalyticsRecord<'_> {
         [scheme, "://", host, target].concat()
     }
 
-    /// The account and the path below it. A table that is created is named by the reply.
+    /// The account and the path below it. Only the response names a table that was created.
     fn object_key(&self) -> String {
         let is_create = self.cx.operation == Some(Operation::CreateTable);
         match created_table(self.response).filter(|_| is_create) {

@@ -33,8 +33,8 @@ impl<'a, B> Call<'a, B> {
     }
 
     /// The text of a header. Headers of the service's own have to be in the operation's row.
-    pub(crate) fn header(&self, name: HeaderName) -> Option<&'a str> {
-        self.header_value(&name).and_then(|value| value.to_str().ok())
+    pub(crate) fn header(&self, name: &HeaderName) -> Option<&'a str> {
+        self.header_value(name).and_then(|value| value.to_str().ok())
     }
 
     /// The value of a header, text or not.

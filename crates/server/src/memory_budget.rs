@@ -1,9 +1,8 @@
-//! Memory for what is under way, over all connections together.
+//! The memory budget of all requests together.
 //!
-//! A body or an reply may have 4 MiB, and there may be thousands of connections, so what each of them may do is no
-//! bound for the process. Here is one: large bodies, queries and large replies need room, and wait for it or are told
-//! that the server is busy. Small ones never do, so that clients who take up all the room, and then neither send nor
-//! read, hold up nobody but their like.
+//! A body or a response may have 4 MiB, and there may be thousands of connections, so a bound per request is not a bound
+//! for the process. Large bodies, queries and large responses need a permit; they wait for one or get `ServerBusy`. Small
+//! ones never do, so a client that holds permits and neither sends nor reads delays only other large requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,24 +11,24 @@ use bytes::Bytes;
 use tablerock_protocol::{ErrorCode, ServiceError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
-/// What counts as small: no more than the head of a request may have, which nobody needs room for either.
+/// The size up to which no permit is needed: as much as the head of a request may have.
 pub(crate) const SMALL_BYTES: usize = 64 << 10;
 
-/// For large bodies, and as much for large replies.
+/// The budget for large bodies; large responses have another of the same size.
 const BUDGET_BYTES: usize = 64 << 20;
 
-/// Queries that gather entities at the same time, each up to a page and its JSON. They are busy and not waiting, so
-/// that more of them than this would not be done sooner.
+/// Queries that run at the same time, each with up to a page of entities and its JSON. They compute and do not wait, so
+/// more of them would not finish sooner.
 const QUERIES_PER_CORE: usize = 4;
 const QUERIES_MIN: usize = 8;
 
-/// How long an reply may wait: the query that it belongs to keeps its place meanwhile.
+/// How long a response waits for its permit. Its query keeps its slot meanwhile.
 const RESPONSE_TIME: Duration = Duration::from_secs(2);
 
-/// MemoryBudget is counted in these.
+/// The unit of the budget.
 const UNIT_BYTES: usize = 1 << 10;
 
-/// The room of a server.
+/// The memory budget of a server.
 #[derive(Debug)]
 pub struct MemoryBudget {
     bodies: Arc<Semaphore>,
@@ -37,25 +36,25 @@ pub struct MemoryBudget {
     queries: Semaphore,
 }
 
-/// The room for bodies, to be taken along by one that comes in piece by piece.
+/// The budget for bodies, for a body that takes permits piece by piece.
 #[derive(Debug, Clone)]
 pub(crate) struct BodyBudget(Arc<Semaphore>);
 
-/// The room of one body or reply; none if it is small.
+/// The memory of one body or response; empty if that is small.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryPermit(Option<OwnedSemaphorePermit>);
 
 impl Default for MemoryBudget {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let room = || Arc::new(Semaphore::new(BUDGET_BYTES / UNIT_BYTES));
+        let budget = || Arc::new(Semaphore::new(BUDGET_BYTES / UNIT_BYTES));
         let queries = Semaphore::new(QUERIES_MIN.max(cores * QUERIES_PER_CORE));
-        Self { bodies: room(), responses: room(), queries }
+        Self { bodies: budget(), responses: budget(), queries }
     }
 }
 
 impl MemoryBudget {
-    /// MemoryBudget for a body. Whoever waits here does not read from its connection, so the client waits as well.
+    /// Waits for the memory of a body. Nothing is read from the connection meanwhile, so the client waits as well.
     pub(crate) async fn for_body(&self, bytes: usize, time: Duration) -> Result<MemoryPermit, ServiceError> {
         take(&self.bodies, bytes, time).await
     }
@@ -64,12 +63,12 @@ impl MemoryBudget {
         BodyBudget(self.bodies.clone())
     }
 
-    /// MemoryBudget for an reply, until all of it is written.
+    /// Waits for the memory of a response, which is held until all of it is written.
     pub(crate) async fn for_response(&self, bytes: usize) -> Result<MemoryPermit, ServiceError> {
         take(&self.responses, bytes, RESPONSE_TIME).await
     }
 
-    /// The turn of a query, which lasts until its reply has room. The request's own time limits the wait.
+    /// Waits for the slot of a query, which is held until its response has a permit. The request's timeout bounds the wait.
     pub(crate) async fn query_slot(&self) -> SemaphorePermit<'_> {
         self.queries.acquire().await.expect("the semaphore is never closed")
     }
@@ -85,7 +84,7 @@ async fn take(memory: &Arc<Semaphore>, bytes: usize, time: Duration) -> Result<M
     if bytes <= SMALL_BYTES {
         return Ok(MemoryPermit(None));
     }
-    // Nothing needs more than all of it, or it would wait for ever.
+    // Never more than the whole budget, which would wait forever.
     let units = bytes.min(BUDGET_BYTES).div_ceil(UNIT_BYTES) as u32;
     match tokio::time::timeout(time, memory.clone().acquire_many_owned(units)).await {
         Ok(permit) => Ok(MemoryPermit(Some(permit.expect("the semaphore is never closed")))),
@@ -94,7 +93,7 @@ async fn take(memory: &Arc<Semaphore>, bytes: usize, time: Duration) -> Result<M
 }
 
 impl MemoryPermit {
-    /// The same bytes; the room is free again when the last reference to them is gone, wherever they went.
+    /// Ties the permit to the bytes: it is released with the last reference to them.
     pub(crate) fn hold(self, bytes: Bytes) -> Bytes {
         match self.0 {
             None => bytes,

@@ -60,7 +60,7 @@ struct PartitionLabels {
     kind: &'static str,
 }
 
-/// Partitions in the metrics. Each that was ever among them is a time series for whoever keeps those.
+/// Partitions in the metrics. Each of them is a time series in Prometheus from then on.
 const PARTITIONS_SHOWN_MAX: usize = 10;
 
 /// Upper bounds in seconds: a point read takes some ten microseconds, a synced write a millisecond, a query at
@@ -83,7 +83,7 @@ pub struct Metrics {
     queue_load: Family<QueueLabels, Gauge<f64, AtomicU64>>,
     container_load: Family<ContainerLabels, Gauge<f64, AtomicU64>>,
     partition_load: Family<PartitionLabels, Gauge<f64, AtomicU64>>,
-    /// Those of the load are set when they are asked for.
+    /// Held while the gauges of the load are set and rendered.
     rendering: Mutex<()>,
 }
 
@@ -118,7 +118,7 @@ impl Metrics {
         let registry = &mut self.registry;
         registry.register("requests", "Requests by operation, status and error code", self.requests.clone());
         let durations = self.durations.clone();
-        registry.register("request_duration_seconds", "From the request's head to its reply", durations);
+        registry.register("request_duration_seconds", "From the request's head to its response", durations);
         let read = self.entities_read.clone();
         registry.register("entities_read", "Stored entities that queries looked at", read);
         let returned = self.entities_returned.clone();
@@ -126,7 +126,11 @@ impl Metrics {
         let group = self.group_operations.clone();
         registry.register("group_operations", "Operations inside group transactions", group);
         let dropped = self.log_entries_dropped.clone();
-        registry.register("analytics_log_entries_dropped", "Entries of $logs that found no room", dropped);
+        registry.register(
+            "analytics_log_entries_dropped",
+            "Entries of $logs dropped because the buffer was full",
+            dropped,
+        );
         registry.register("connections", "Open connections", self.connections.clone());
         let load = self.table_load.clone();
         registry.register("table_load", "Entities per second of the busiest tables", load);
@@ -155,7 +159,7 @@ impl Metrics {
         self.group_operations.inc_by(cx.counts.group_operations());
     }
 
-    /// Counts an entry that Storage Analytics had no room for.
+    /// Counts a log entry that Storage Analytics dropped because its buffer was full.
     pub(crate) fn count_dropped_log_entry(&self) {
         self.log_entries_dropped.inc();
     }
@@ -172,14 +176,14 @@ impl Metrics {
         self.set_load(load);
         let mut text = String::new();
         if encode(&mut text, &self.registry).is_err() {
-            let _ = writeln!(text, "# the metrics could not be written");
+            let _ = writeln!(text, "# rendering the metrics failed");
         }
         text
     }
 }
 
 impl Metrics {
-    /// What is not among the hottest any more is not shown any more.
+    /// Sets the gauges of the hottest entries, and removes all others.
     fn set_load(&self, load: &LoadReport) {
         self.table_load.clear();
         self.queue_load.clear();

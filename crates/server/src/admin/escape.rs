@@ -1,8 +1,8 @@
-//! Keys and names that clients chose, on a page and in metrics: text there, and nothing else.
+//! Escapes for keys and names that clients chose, on the load page and in metrics.
 
 use std::fmt::Write as _;
 
-/// For a page.
+/// Escapes text for HTML.
 pub(crate) fn html(text: &str) -> String {
     escaped(text, "\\u", |character| match character {
         '&' => Some("&amp;"),
@@ -13,7 +13,7 @@ pub(crate) fn html(text: &str) -> String {
     })
 }
 
-/// For the value of a metric's label, which the library writes as it is.
+/// Escapes text for the value of a metric's label, which the library writes as it is.
 pub(crate) fn label(text: &str) -> String {
     escaped(text, "\\\\u", |character| match character {
         '\\' => Some("\\\\"),
@@ -23,7 +23,7 @@ pub(crate) fn label(text: &str) -> String {
     })
 }
 
-/// Replaces what means something to the reader, and shows all other control characters as their numbers.
+/// Replaces special characters, and shows other control characters as numbers.
 fn escaped(text: &str, number_prefix: &str, replacement: impl Fn(char) -> Option<&'static str>) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,4 +1,4 @@
-//! Where the load is, as a page for people and as JSON for programs.
+//! The load page, as HTML and as JSON.
 
 use std::fmt::Write as _;
 
@@ -8,20 +8,20 @@ use tablerock_services::{LoadReport, LoadedHolding, LoadedPartition, Rate};
 
 use crate::admin::escape;
 
-/// How many tables, queues and containers, and how many partitions, are shown.
+/// The number of tables, queues and containers, and of partitions, on the page.
 pub(crate) const SHOWN_MAX: usize = 50;
 
-/// The page reloads itself; nothing else on it moves.
+/// The page reloads itself and has no script.
 const HEAD: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
 <meta http-equiv=\"refresh\" content=\"5\"><title>Tablerock: load</title><style>\
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#222}\
 table{border-collapse:collapse;width:100%}th,td{padding:.2rem .6rem;text-align:left;border-bottom:1px solid #ddd}\
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.k{word-break:break-all}\
 @media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}th,td{border-color:#444}}\
-</style></head><body><h1>Load</h1><p>Entities, messages and requests for blobs per second of the last minute or so, as this server sees it, hottest \
+</style></head><body><h1>Load</h1><p>Entities, messages and blob requests per second over about the last minute, as seen by this server, hottest \
 first. A queue is one partition, and so is a blob. \
-An entry may have had up to <em>unseen</em> more while it was not among the hottest. \
-The same as JSON: <a href=\"/load.json\">/load.json</a>.</p>";
+Entries that joined the list late may under-count by up to <em>unseen</em>. \
+As JSON: <a href=\"/load.json\">/load.json</a>.</p>";
 
 /// The page at `/load`.
 pub(crate) fn html(report: &LoadReport) -> String {

@@ -1,5 +1,4 @@
-//! The admin address: `/health` for whoever restarts the server, `/metrics` for Prometheus, `/load` for whoever asks what is
-//! hot.
+//! The admin address: `/health` for probes, `/metrics` for Prometheus, `/load` for people.
 
 pub(crate) mod escape;
 mod load_page;
@@ -48,9 +47,9 @@ fn reply(server: &Server, store: &Store, method: &Method, path: &str) -> Respons
         (&Method::GET, "/load") => (StatusCode::OK, "text/html; charset=utf-8", load_page::html(&load())),
         (&Method::GET, "/load.json") => (StatusCode::OK, "application/json", load_page::json(&load())),
         (_, "/health" | "/metrics" | "/load" | "/load.json") => {
-            (StatusCode::METHOD_NOT_ALLOWED, TEXT, "only GET\n".to_owned())
+            (StatusCode::METHOD_NOT_ALLOWED, TEXT, "method not allowed; use GET\n".to_owned())
         }
-        _ => (StatusCode::NOT_FOUND, TEXT, "here are /health, /metrics, /load and /load.json\n".to_owned()),
+        _ => (StatusCode::NOT_FOUND, TEXT, "not found; try /health, /metrics, /load or /load.json\n".to_owned()),
     };
     let mut response = Response::new(ResponseBody::whole(Bytes::from(body)));
     *response.status_mut() = status;

@@ -1,9 +1,9 @@
-//! Get Account Information: what kind of account this is.
+//! Get Account Information.
 
 use crate::http::headers::ResponseHeader;
 use crate::http::reply::Reply;
 
-/// The one kind of account that there is here: general purpose, kept on this machine, without directories.
+/// The one kind of account here: general purpose, locally redundant, without a hierarchical namespace.
 pub(super) fn account_information() -> Reply {
     Reply::empty(200)
         .with(ResponseHeader::SkuName, "Standard_LRS")

@@ -18,7 +18,7 @@ pub(super) async fn blob_batch(
     container: Option<&ContainerName>,
 ) -> Result<Reply, ServiceError> {
     let body = call.body.upload.whole(limits::BODY_BYTES_MAX).await?;
-    let content_type = call.header(http::header::CONTENT_TYPE).unwrap_or_default();
+    let content_type = call.header(&http::header::CONTENT_TYPE).unwrap_or_default();
     let parts = parse_blob_batch(content_type, &body)?;
     let mut replies = Vec::with_capacity(parts.len());
     let mut kind = None;

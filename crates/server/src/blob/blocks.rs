@@ -110,7 +110,7 @@ pub(super) async fn block_list(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Resul
     })
 }
 
-/// What one block may have, by the version that the client speaks.
+/// The size limit of a block, by service version.
 fn block_bytes_max(version: ServiceVersion) -> u64 {
     match version {
         version if version >= ServiceVersion::LARGE_BLOCKS => 4000 * MIB,
@@ -131,7 +131,7 @@ impl BlobCall<'_> {
         Ok(AppendTerms { write, position: self.number(&APPEND_POSITION)?, length_max: self.number(&MAX_SIZE)? })
     }
 
-    /// The range of a source that is meant.
+    /// The range of the copy source.
     pub(super) fn source_range(&self) -> Result<Option<RangeAsked>, ServiceError> {
         self.parsed(&SOURCE_RANGE, |text| {
             RangeAsked::parse(text).ok_or_else(|| ServiceError::new(ErrorCode::InvalidHeaderValue))

@@ -92,14 +92,14 @@ pub(super) async fn delete_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Resu
     Ok(Reply::empty(202).with(ResponseHeader::DeleteTypePermanent, "true"))
 }
 
-/// There is never a copy under way, so there is none to abort. What is asked about has to be there all the same.
+/// Copies are synchronous, so there is never one to abort. The blob has to exist all the same.
 pub(super) async fn abort_copy(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     let terms = tablerock_services::blob::ReadTerms::default();
     call.server().blobs.blob(call.address(at), None, &terms).await?;
     Err(ErrorCode::NoPendingCopyOperation.into())
 }
 
-/// Nothing is kept of what was deleted, so there is nothing to bring back; that is a success for a blob that is there.
+/// There is no soft delete, so there is nothing to restore. For a blob that exists, that is a success.
 pub(super) async fn undelete_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     let terms = tablerock_services::blob::ReadTerms::default();
     call.server().blobs.blob(call.address(at), None, &terms).await?;

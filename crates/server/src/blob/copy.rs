@@ -19,14 +19,14 @@ use crate::http::progress::Progress;
 use crate::http::reply::Reply;
 use crate::operation::Operation;
 
-/// What a synchronous copy may have.
+/// The size limit of a synchronous copy.
 const SYNC_BYTES_MAX: u64 = 256 << 20;
 
-/// How often a copy is said to get on, and how long it may take.
-const MOVING_TIME: Duration = Duration::from_secs(5);
+/// How often a copy notes progress, and how long it may take.
+const PROGRESS_TIME: Duration = Duration::from_secs(5);
 const COPY_TIME_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// The source of a copy, as its URL says.
+/// The source of a copy.
 struct Source {
     account: String,
     container: String,
@@ -58,18 +58,18 @@ pub(super) async fn copy_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
         lease: call.parsed(&SOURCE_LEASE_ID, LeaseId::parse)?,
         url: source.url.clone(),
     };
-    let (time, id) = moving(call.body.progress, call.server().blobs.copy_blob(&from, &target)).await?;
+    let (time, id) = with_progress(call.body.progress, call.server().blobs.copy_blob(&from, &target)).await?;
     if call.operation == Operation::PutBlobFromURL {
         return Ok(encrypted(changed(Reply::empty(201), time)));
     }
     Ok(changed(Reply::empty(202), time).with(ResponseHeader::CopyId, id).with(ResponseHeader::CopyStatus, "success"))
 }
 
-/// Says that a copy gets on, which its client cannot see, as long as copies may take.
-async fn moving<F: Future>(progress: &Progress, copy: F) -> F::Output {
+/// Notes progress while a copy runs, which reads nothing from the client, up to the time that a copy may take.
+async fn with_progress<F: Future>(progress: &Progress, copy: F) -> F::Output {
     let mut copy = std::pin::pin!(copy);
-    for _ in 0..COPY_TIME_MAX.as_secs() / MOVING_TIME.as_secs() {
-        if let Ok(output) = tokio::time::timeout(MOVING_TIME, &mut copy).await {
+    for _ in 0..COPY_TIME_MAX.as_secs() / PROGRESS_TIME.as_secs() {
+        if let Ok(output) = tokio::time::timeout(PROGRESS_TIME, &mut copy).await {
             return output;
         }
         progress.note();
@@ -77,7 +77,7 @@ async fn moving<F: Future>(progress: &Progress, copy: F) -> F::Output {
     copy.await
 }
 
-/// Compares what was copied with what the client says of its source.
+/// Compares the copied bytes with the checksums that the client gave for the source.
 pub(super) fn check_source(call: &BlobCall<'_>, digests: &Digests) -> Result<(), ServiceError> {
     let (md5, crc64) = call.source_checksums()?;
     digests.check(md5, crc64)
@@ -88,7 +88,7 @@ impl BlobCall<'_> {
         Ok((self.parsed(&SOURCE_CONTENT_MD5, Md5::parse)?, self.parsed(&SOURCE_CONTENT_CRC64, Crc64::parse)?))
     }
 
-    /// The bytes of a source, for a block.
+    /// Opens the bytes of the source, for a block.
     pub(super) async fn source_content(&self) -> Result<BlobReader, ServiceError> {
         let source = self.source().await?;
         let asked = self.source_range()?;
@@ -105,7 +105,7 @@ impl BlobCall<'_> {
         Ok(reader)
     }
 
-    /// What a synchronous copy asks of its source before it begins.
+    /// Checks the size and the checksums of the source before a synchronous copy begins.
     async fn check_sync_source(&self, source: &Source) -> Result<(), ServiceError> {
         let blob = self.server().blobs.blob(source.address(), source.snapshot, &ReadTerms::default()).await?;
         if self.operation == Operation::CopyBlobFromURL && blob.length > SYNC_BYTES_MAX {
@@ -128,7 +128,7 @@ impl BlobCall<'_> {
 
     /// Finds the blob that `x-ms-copy-source` names, and admits the read of it.
     async fn source(&self) -> Result<Source, ServiceError> {
-        let url = self.header(COPY_SOURCE).ok_or_else(|| ServiceError::missing_header(COPY_SOURCE.as_str()))?;
+        let url = self.header(&COPY_SOURCE).ok_or_else(|| ServiceError::missing_header(COPY_SOURCE.as_str()))?;
         let invalid = || ServiceError::invalid_header(COPY_SOURCE.as_str(), url);
         let uri: Uri = url.parse().map_err(|_| invalid())?;
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return Err(invalid()) };

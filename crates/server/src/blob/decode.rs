@@ -1,4 +1,4 @@
-//! What the headers and parameters of a request say, as the service's own types.
+//! Headers and parameters of a request as the service's own types.
 
 use http::{HeaderName, header};
 use tablerock_protocol::blob::{
@@ -23,7 +23,7 @@ impl<'a> BlobCall<'a> {
         BlobAddress { account: self.account(), container: at.container.as_str(), name: at.blob.as_str() }
     }
 
-    /// The snapshot that is addressed, if it is one. There are no versions here.
+    /// The snapshot that is addressed, if any. There are no versions.
     pub(super) fn snapshot(&self) -> Result<Option<DateTime>, ServiceError> {
         if let Some(version) = self.parameter("versionid") {
             return Err(ServiceError::invalid_parameter("versionid", version, "There are no versions of this blob."));
@@ -31,7 +31,7 @@ impl<'a> BlobCall<'a> {
         self.parameter("snapshot").map(parse_snapshot).transpose()
     }
 
-    /// Refuses to write to a snapshot.
+    /// Rejects a write to a snapshot.
     pub(super) fn check_no_snapshot(&self) -> Result<(), ServiceError> {
         if self.snapshot()?.is_some() { Err(ErrorCode::InvalidOperation.into()) } else { Ok(()) }
     }
@@ -68,7 +68,7 @@ impl<'a> BlobCall<'a> {
         self.parsed(name, |text| parse_http_date(text).ok_or_else(|| ErrorCode::InvalidHeaderValue.into()))
     }
 
-    /// A header through its parser; what is wrong with it names it.
+    /// Parses a header. The error names it.
     pub(super) fn parsed<T>(
         &self,
         name: &HeaderName,
@@ -105,12 +105,12 @@ impl<'a> BlobCall<'a> {
         metadata::read(self.headers, self.cx.header_case())
     }
 
-    /// The content headers of a new blob. Those of the request itself count where the blob's own are missing, if its
-    /// body is the blob's.
+    /// The content headers of a new blob. If the body is the blob's, the headers of the request itself fill in for missing
+    /// ones.
     pub(super) fn content_headers(&self, with_request: bool) -> Result<ContentHeaders, ServiceError> {
         let text = |own: HeaderName, request: Option<HeaderName>| {
-            let request = request.filter(|_| with_request).and_then(|name| self.header(name));
-            self.header(own).or(request).unwrap_or_default().to_owned()
+            let request = request.filter(|_| with_request).and_then(|name| self.header(&name));
+            self.header(&own).or(request).unwrap_or_default().to_owned()
         };
         Ok(ContentHeaders {
             content_type: text(BLOB_CONTENT_TYPE, Some(header::CONTENT_TYPE)),
@@ -156,13 +156,13 @@ impl<'a> BlobCall<'a> {
     }
 
     pub(super) fn range(&self) -> Option<RangeAsked> {
-        self.header(RANGE).or_else(|| self.header(header::RANGE)).and_then(RangeAsked::parse)
+        self.header(&RANGE).or_else(|| self.header(&header::RANGE)).and_then(RangeAsked::parse)
     }
 
     pub(super) fn block_id(&self) -> Result<BlockId, ServiceError> {
         let text = self.parameter("blockid").ok_or_else(|| ServiceError::missing_parameter("blockid"))?;
         let invalid = |_| ServiceError::invalid_parameter("blockid", text, "Not a valid base64 string.");
-        // Some clients leave the plus signs of base64 as they are, which a query takes for blanks.
+        // Some clients do not encode the plus signs of base64, which a query decodes as blanks.
         BlockId::parse(&text.replace(' ', "+")).map_err(invalid)
     }
 

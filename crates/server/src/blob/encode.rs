@@ -1,4 +1,4 @@
-//! What the service says, as headers.
+//! Results of the service as headers and list elements.
 
 use tablerock_protocol::DateTime;
 use tablerock_protocol::blob::{CONTENT_TYPE_DEFAULT, ContentHeaders, Digests, Md5, strong_etag};
@@ -10,20 +10,20 @@ use crate::auth::Caller;
 use crate::http::headers::ResponseHeader;
 use crate::http::reply::Reply;
 
-/// The tier of a blob that nobody gave one.
+/// The tier of a blob without one.
 const TIER_DEFAULT: &str = "Hot";
 
-/// The two headers that say when something was changed.
+/// Adds the two headers that name the last change.
 pub(super) fn changed(reply: Reply, changed: DateTime) -> Reply {
     reply.with(ResponseHeader::Etag, strong_etag(changed)).with(ResponseHeader::LastModified, changed.to_http_date())
 }
 
-/// Everything that we store might be encrypted, and clients want to hear it.
+/// Adds the header that clients expect for encryption at rest.
 pub(super) fn encrypted(reply: Reply) -> Reply {
     reply.with(ResponseHeader::RequestServerEncrypted, "true")
 }
 
-/// The checksum that a writer gets back: the kind that it gave, or else the newer one.
+/// Adds the checksum of a write: the kind that the client sent, otherwise CRC64.
 pub(super) fn checksum(reply: Reply, digests: &Digests, md5: Option<Md5>) -> Reply {
     match md5 {
         Some(md5) => reply.with(ResponseHeader::ContentMd5, md5.to_base64()),
@@ -63,7 +63,7 @@ pub(super) fn lease_outcome(time: DateTime, outcome: LeaseOutcome) -> Reply {
     }
 }
 
-/// What a reader is told about a blob, content or not.
+/// Adds the properties of a blob.
 pub(super) fn blob_headers(call: &BlobCall<'_>, mut reply: Reply, blob: &Blob, is_snapshot: bool) -> Reply {
     reply = changed(reply, blob.changed)
         .with(ResponseHeader::AcceptRanges, "bytes")
@@ -96,7 +96,7 @@ pub(super) fn blob_headers(call: &BlobCall<'_>, mut reply: Reply, blob: &Blob, i
     reply
 }
 
-/// The tier, which only the properties of a block blob have.
+/// Adds the tier, which only the properties of a block blob have.
 pub(super) fn tier_headers(reply: Reply, blob: &Blob) -> Reply {
     match &blob.tier {
         _ if blob.kind != BlobKind::Block => reply,
@@ -107,7 +107,7 @@ pub(super) fn tier_headers(reply: Reply, blob: &Blob) -> Reply {
     }
 }
 
-/// What the SAS of a reader puts in the place of the blob's own headers.
+/// The response headers that a SAS sets instead of the blob's own.
 fn overrides(caller: &Caller) -> Option<&ResponseHeaders> {
     match caller {
         Caller::Blob(grant) => Some(&grant.response_headers),

@@ -1,4 +1,4 @@
-//! Get Blob, and what its properties and metadata say without it.
+//! Get Blob, Get Blob Properties and Get Blob Metadata.
 
 use tablerock_protocol::blob::{ByteRange, Crc64, Md5};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
@@ -13,13 +13,13 @@ use crate::http::reply::{Reply, ReplyBody};
 use crate::http::respond::{self, ErrorFormat};
 use crate::http::response_body::BodyStream;
 
-/// Ranges whose checksum is computed for their reader.
+/// The largest range whose checksum is computed on demand.
 const CHECKED_BYTES_MAX: u64 = 4 << 20;
 
-/// Content up to this is read as a whole before it is answered.
+/// Content up to this size is read before the response begins.
 const WHOLE_BYTES_MAX: u64 = 256 << 10;
 
-/// What one piece of a stream takes up.
+/// The memory of one piece of a stream.
 const PIECE_BYTES: usize = 256 << 10;
 
 pub(super) async fn get_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
@@ -54,7 +54,7 @@ pub(super) async fn get_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<
     Ok(blob_headers(call, reply, &blob, snapshot.is_some()))
 }
 
-/// Which checksums of a range a reader wants.
+/// The checksums of a range that the client asks for.
 #[derive(Default)]
 struct Checks {
     md5: bool,
@@ -63,7 +63,7 @@ struct Checks {
 
 impl Checks {
     fn of(call: &BlobCall<'_>, has_range: bool, range: ByteRange) -> Result<Self, ServiceError> {
-        let wants = |name| call.header(name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        let wants = |name| call.header(&name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
         let checks = Self { md5: wants(RANGE_MD5), crc64: wants(RANGE_CRC64) };
         if !checks.md5 && !checks.crc64 {
             return Ok(checks);

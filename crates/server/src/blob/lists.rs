@@ -12,7 +12,7 @@ use crate::http::reply::Reply;
 /// Entries of one page.
 const ITEMS_MAX: usize = 5000;
 
-/// What a list may include besides.
+/// The values of `include`.
 const CONTAINERS_INCLUDE: [&str; 3] = ["metadata", "deleted", "system"];
 const BLOBS_INCLUDE: [&str; 10] = [
     "snapshots",
@@ -97,7 +97,7 @@ pub(super) async fn list_blobs(call: &BlobCall<'_>, container: &ContainerName) -
     Ok(Reply::xml(200, format!("{BOM}{xml}").into_bytes()))
 }
 
-/// A blob of which there are only blocks has few properties.
+/// A blob with uncommitted blocks only has few properties.
 fn uncommitted(name: &str) -> BlobElement<'_> {
     let properties =
         [("Content-Length", "0"), ("BlobType", "BlockBlob"), ("LeaseStatus", "unlocked"), ("LeaseState", "available")];
@@ -105,7 +105,7 @@ fn uncommitted(name: &str) -> BlobElement<'_> {
     BlobElement::Blob { name, snapshot: None, properties, metadata: None, tags: None }
 }
 
-/// `maxresults` as it was asked for, and as it is kept to.
+/// `maxresults` as requested and as applied.
 fn max_results(call: &BlobCall<'_>) -> Result<(Option<usize>, usize), ServiceError> {
     let Some(text) = call.parameter("maxresults") else { return Ok((None, ITEMS_MAX)) };
     match text.parse::<i64>() {
@@ -118,7 +118,7 @@ fn max_results(call: &BlobCall<'_>) -> Result<(Option<usize>, usize), ServiceErr
     }
 }
 
-/// The values of `include`, which is one comma list or several parameters.
+/// Parses `include`, which is one comma-separated list or several parameters.
 fn include<'a>(call: &BlobCall<'a>, known: &[&'static str]) -> Result<Vec<&'static str>, ServiceError> {
     let mut found = Vec::new();
     let values = call.query.pairs().iter().filter(|(name, _)| name == "include");

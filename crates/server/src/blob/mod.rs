@@ -35,7 +35,7 @@ use crate::service_properties;
 
 type BlobCall<'a> = Call<'a, BlobBody<'a>>;
 
-/// A body that is still on its way.
+/// A body that has not been read yet.
 #[derive(Debug)]
 struct BlobBody<'a> {
     upload: &'a mut Upload,
@@ -140,8 +140,7 @@ async fn run(call: &mut BlobCall<'_>, request: BlobRequest<'_>) -> Result<Reply,
     }
 }
 
-/// The error as this service names it: the only key that can be too long for the store is a blob's name, which is an input
-/// and not a key to clients of this service.
+/// Translates the one error that has another name in this service: a key that is too long for the store is a blob's name.
 fn blob_error(error: ServiceError) -> ServiceError {
     match error.code {
         ErrorCode::KeyValueTooLarge => ErrorCode::OutOfRangeInput.into(),

@@ -1,4 +1,4 @@
-//! The names of the request headers that only the Blob service looks at.
+//! Names of request headers that only the Blob service reads.
 
 use http::HeaderName;
 

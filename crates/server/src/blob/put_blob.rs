@@ -40,7 +40,7 @@ pub(super) async fn put_blob(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Res
     Ok(if md5.is_none() { reply.with(ResponseHeader::ContentCrc64, digests.crc64.to_base64()) } else { reply })
 }
 
-/// What the body of a Put Blob may have, by the version that the client speaks.
+/// The size limit of Put Blob, by service version.
 fn put_blob_bytes_max(version: ServiceVersion) -> u64 {
     match version {
         version if version >= ServiceVersion::LARGE_BLOCKS => 5000 * MIB,
@@ -50,9 +50,9 @@ fn put_blob_bytes_max(version: ServiceVersion) -> u64 {
 }
 
 impl<'a> BlobCall<'a> {
-    /// What the headers of a Put Blob say about the blob.
+    /// The new blob that the headers describe.
     fn new_blob(&self) -> Result<NewBlob, ServiceError> {
-        let kind = match self.header(BLOB_TYPE) {
+        let kind = match self.header(&BLOB_TYPE) {
             Some("BlockBlob") => BlobKind::Block,
             Some("AppendBlob") => BlobKind::Append,
             Some("PageBlob") => return Err(page_blobs_are_not_supported()),
@@ -68,7 +68,7 @@ impl<'a> BlobCall<'a> {
         })
     }
 
-    /// The body as content of a blob, if it has a length that is allowed.
+    /// The body as content of a blob, if its length is allowed.
     pub(super) fn content(&mut self, bytes: RangeInclusive<u64>) -> Result<RequestContent<'_>, ServiceError> {
         if let Some(announced) = self.body.upload.announced_bytes() {
             if announced > *bytes.end() && *bytes.end() > 0 {
@@ -82,7 +82,7 @@ impl<'a> BlobCall<'a> {
     }
 }
 
-/// The refusal of everything about page blobs, with the words that the service has for what it does not do.
+/// The error of every operation on page blobs.
 pub(super) fn page_blobs_are_not_supported() -> ServiceError {
     ServiceError::with_message(ErrorCode::NotImplemented, "Page blobs are not supported.")
 }

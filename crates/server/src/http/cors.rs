@@ -1,4 +1,4 @@
-//! CORS: preflight requests, and headers on the replies to actual ones.
+//! CORS: preflight requests, and the headers of responses to actual ones.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use tablerock_protocol::cors::{Preflight, answer_preflight, answer_request};
@@ -8,7 +8,7 @@ use tablerock_services::AccountService;
 use crate::http::headers::ResponseHeader;
 use crate::http::reply::Reply;
 
-/// Answers a preflight by the account's rules.
+/// Responds to a preflight by the account's rules.
 pub(crate) async fn preflight(
     settings: &AccountService,
     service: Service,
@@ -36,7 +36,7 @@ pub(crate) async fn preflight(
     Ok(reply)
 }
 
-/// Adds to an reply what its origin may see. A request that no rule matches runs all the same.
+/// Adds the headers that the origin may see. A request that matches no rule runs all the same.
 pub(crate) async fn decorate(
     settings: &AccountService,
     service: Service,
@@ -49,11 +49,11 @@ pub(crate) async fn decorate(
     if method == Method::OPTIONS {
         return;
     }
-    // The request itself has been answered; if its rules cannot be read now, it goes without them.
+    // The request itself has its response. If the rules cannot be read, the headers are left out.
     let Ok(properties) = settings.service_properties(account, service).await else { return };
     let reply = answer_request(&properties.cors, Some(origin), method.as_str());
     let mut add = |name: HeaderName, value: &str| {
-        // What the rules and the client hold is text; what cannot be a header's value is left out.
+        // A text that cannot be a header value is left out.
         if let Ok(value) = HeaderValue::from_str(value) {
             headers.append(name, value);
         }

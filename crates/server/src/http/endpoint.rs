@@ -1,4 +1,4 @@
-//! Which account a request addresses, and how: path style or host style, primary or secondary.
+//! The account that a request addresses: path style or host style, primary or secondary.
 
 use std::net::IpAddr;
 
@@ -6,7 +6,7 @@ use tablerock_protocol::{ErrorCode, SECONDARY_SUFFIX, ServiceError};
 
 use crate::accounts::{Account, Accounts};
 
-/// The service root as the client addressed it.
+/// The root of a service as the client addressed it.
 #[derive(Debug)]
 pub(crate) struct Endpoint<'a> {
     pub(crate) account: &'a Account,
@@ -64,7 +64,7 @@ impl<'a> Endpoint<'a> {
 fn account_of_host<'a>(accounts: &'a Accounts, host: &str) -> Option<(&'a Account, bool)> {
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
     let (label, _) = name.split_once('.')?;
-    // An account may be called 127; an address is none all the same.
+    // An account may be named 127, but an IP address names none.
     find(accounts, label).filter(|_| name.parse::<IpAddr>().is_err())
 }
 

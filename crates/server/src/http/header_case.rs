@@ -1,11 +1,10 @@
-//! How names of metadata are spelled on the wire.
+//! The case of metadata names on the wire.
 //!
-//! HTTP compares names of headers without their case, and hyper hands them over in lower case. The service keeps the case
-//! in which a name was written, and there are clients that show it, so a connection notes capitals in the head of a
-//! request as it comes in, and puts them back into the head of an reply as it goes out.
+//! Header names are case-insensitive, and hyper gives them in lower case. The service keeps the case in which a metadata
+//! name was written, and some clients show it. So a connection notes the capitals in the head of a request, and restores
+//! them in the head of a response. hyper's own `preserve_header_case` keeps its map private.
 //!
-//! This is about HTTP/1.1, as HTTP/2 has no capitals. A request that is sent before the reply to the one before it came has
-//! its names in lower case.
+//! This concerns HTTP/1.1, as HTTP/2 has no capitals. The names of a pipelined request are in lower case.
 
 use std::io;
 use std::pin::Pin;
@@ -18,28 +17,28 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 const LINE_END: &[u8] = b"\r\n";
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
-/// Names of metadata that have capitals, with their prefix.
+/// Metadata names with capitals, with their prefix.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HeaderCase(Vec<String>);
 
 impl HeaderCase {
-    /// Of names without their prefix those that have capitals.
+    /// Picks the names with capitals from names without their prefix.
     pub(crate) fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
-        let spelled = names.into_iter().filter(|name| has_capitals(name));
-        Self(spelled.map(|name| [METADATA_PREFIX, name].concat()).collect())
+        let capitalized = names.into_iter().filter(|name| has_capitals(name));
+        Self(capitalized.map(|name| [METADATA_PREFIX, name].concat()).collect())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How a name, without its prefix and in lower case, was spelled.
-    pub(crate) fn spell<'a>(&'a self, name: &'a str) -> &'a str {
-        let mut spelled = self.0.iter().filter_map(|known| known.get(METADATA_PREFIX.len()..));
-        spelled.find(|known| known.eq_ignore_ascii_case(name)).unwrap_or(name)
+    /// Returns the original case of a name without its prefix in lower case.
+    pub(crate) fn restore<'a>(&'a self, name: &'a str) -> &'a str {
+        let mut capitalized = self.0.iter().filter_map(|known| known.get(METADATA_PREFIX.len()..));
+        capitalized.find(|known| known.eq_ignore_ascii_case(name)).unwrap_or(name)
     }
 
-    /// Finds them in the head of a request.
+    /// Finds the names in the head of a request.
     fn find(head: &[u8]) -> Self {
         let names = head.split(|byte| *byte == b'\n').filter_map(|line| {
             let (prefix, rest) = line.split_at_checked(METADATA_PREFIX.len())?;
@@ -53,7 +52,7 @@ impl HeaderCase {
         Self::of(names)
     }
 
-    /// Puts them into the head of an reply, whose length stays as it is.
+    /// Restores the names in the head of a response, whose length does not change.
     fn put_into(&self, head: &mut [u8]) {
         let mut rest = head;
         while let Some(end) = find(rest, LINE_END) {
@@ -81,23 +80,23 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     bytes.windows(wanted.len()).position(|window| window == wanted)
 }
 
-/// What a connection and the requests on it tell each other.
+/// The state that a connection shares with the requests on it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SharedCase(Arc<Mutex<Heads>>);
 
 #[derive(Debug, Default)]
 struct Heads {
-    /// As much of a request's head as has come in.
+    /// The part of a request's head that has arrived.
     incoming: Vec<u8>,
-    /// Whether all of it has, and what follows is a body.
+    /// Whether the head is complete, and a body follows.
     is_complete: bool,
     names: HeaderCase,
-    /// For the head of the reply that is written next.
+    /// For the head of the response that is written next.
     outgoing: HeaderCase,
 }
 
 impl SharedCase {
-    /// The names in the head that came in last.
+    /// Takes the names of the head that arrived last.
     pub(crate) fn take_incoming(&self) -> HeaderCase {
         std::mem::take(&mut self.heads().names)
     }
@@ -111,7 +110,7 @@ impl SharedCase {
         if heads.is_complete {
             return;
         }
-        // The end may have come in two pieces.
+        // The end may have arrived in two pieces.
         let searched = heads.incoming.len().saturating_sub(HEAD_END.len() - 1);
         heads.incoming.extend_from_slice(bytes);
         if let Some(end) = find(&heads.incoming[searched..], HEAD_END) {
@@ -122,8 +121,8 @@ impl SharedCase {
         }
     }
 
-    /// An reply is written, so the next that comes in is another head.
-    fn begin_answer(&self) -> HeaderCase {
+    /// A response is written, so the next bytes to arrive are another head.
+    fn begin_response(&self) -> HeaderCase {
         let mut heads = self.heads();
         heads.end_head();
         heads.is_complete = false;
@@ -136,26 +135,26 @@ impl SharedCase {
 }
 
 impl Heads {
-    /// Gives the memory back: a connection may be idle for long.
+    /// Frees the memory, as a connection may be idle for long.
     fn end_head(&mut self) {
         self.incoming = Vec::new();
         self.is_complete = true;
     }
 }
 
-/// A connection that keeps the spelling of names.
+/// A connection that keeps the case of metadata names.
 pub(crate) struct CasePreserving<S> {
     stream: S,
-    spelling: SharedCase,
+    case: SharedCase,
     head_bytes_max: usize,
-    /// A head whose names were changed, and how much of it is written.
+    /// A head with restored names, and how much of it is written.
     head: Vec<u8>,
     written: usize,
 }
 
 impl<S> CasePreserving<S> {
-    pub(crate) fn new(stream: S, spelling: SharedCase, head_bytes_max: usize) -> Self {
-        Self { stream, spelling, head_bytes_max, head: Vec::new(), written: 0 }
+    pub(crate) fn new(stream: S, case: SharedCase, head_bytes_max: usize) -> Self {
+        Self { stream, case, head_bytes_max, head: Vec::new(), written: 0 }
     }
 }
 
@@ -172,9 +171,9 @@ impl<S: AsyncWrite + Unpin> CasePreserving<S> {
         Poll::Ready(Ok(()))
     }
 
-    /// Takes over the first bytes of an reply if names in them have capitals. hyper writes a head in one piece.
+    /// Takes over the first bytes of a response if names in it have capitals. hyper writes a head in one piece.
     fn take_over(&mut self, bytes: &[u8]) -> bool {
-        let names = self.spelling.begin_answer();
+        let names = self.case.begin_response();
         if names.is_empty() || bytes.is_empty() {
             return false;
         }
@@ -188,7 +187,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for CasePreserving<S> {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = into.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, into);
-        self.spelling.note(&into.filled()[before..], self.head_bytes_max);
+        self.case.note(&into.filled()[before..], self.head_bytes_max);
         read
     }
 }
@@ -243,34 +242,34 @@ mod tests {
         let request = "PUT / HTTP/1.1\r\nx-ms-meta-plain: A\r\nX-MS-Meta-MixedCase: v\r\nHost: x-ms-meta-No:\r\n\r\n";
         for piece in 1..request.len() {
             let (mut client, server) = tokio::io::duplex(MAX);
-            let spelling = SharedCase::default();
-            let mut spelled = CasePreserving::new(server, spelling.clone(), MAX);
+            let case = SharedCase::default();
+            let mut capitalized = CasePreserving::new(server, case.clone(), MAX);
             for bytes in request.as_bytes().chunks(piece) {
                 client.write_all(bytes).await.unwrap();
-                spelled.read_exact(&mut vec![0; bytes.len()]).await.unwrap();
+                capitalized.read_exact(&mut vec![0; bytes.len()]).await.unwrap();
             }
-            let names = spelling.take_incoming();
+            let names = case.take_incoming();
             assert_eq!(names, HeaderCase::of(["MixedCase"]), "in pieces of {piece}");
-            assert_eq!((names.spell("mixedcase"), names.spell("plain")), ("MixedCase", "plain"));
+            assert_eq!((names.restore("mixedcase"), names.restore("plain")), ("MixedCase", "plain"));
         }
     }
 
     #[test]
     fn a_body_has_no_names_and_the_next_head_has_its_own() {
-        let spelling = SharedCase::default();
-        spelling.note(b"PUT / HTTP/1.1\r\nx-ms-meta-A: 1\r\n\r\nx-ms-meta-B: 2\r\n\r\n", MAX);
-        spelling.note(b"x-ms-meta-C: 3\r\n\r\n", MAX);
-        assert_eq!(spelling.take_incoming(), HeaderCase::of(["A"]));
-        spelling.begin_answer();
-        spelling.note(b"PUT / HTTP/1.1\r\nx-ms-meta-D: 4\r\n\r\n", MAX);
-        assert_eq!(spelling.take_incoming(), HeaderCase::of(["D"]));
+        let case = SharedCase::default();
+        case.note(b"PUT / HTTP/1.1\r\nx-ms-meta-A: 1\r\n\r\nx-ms-meta-B: 2\r\n\r\n", MAX);
+        case.note(b"x-ms-meta-C: 3\r\n\r\n", MAX);
+        assert_eq!(case.take_incoming(), HeaderCase::of(["A"]));
+        case.begin_response();
+        case.note(b"PUT / HTTP/1.1\r\nx-ms-meta-D: 4\r\n\r\n", MAX);
+        assert_eq!(case.take_incoming(), HeaderCase::of(["D"]));
     }
 
     #[test]
     fn what_is_no_head_is_not_kept() {
-        let spelling = SharedCase::default();
-        spelling.note(&[b'x'; MAX + 1], MAX);
-        assert!(spelling.heads().incoming.is_empty());
+        let case = SharedCase::default();
+        case.note(&[b'x'; MAX + 1], MAX);
+        assert!(case.heads().incoming.is_empty());
     }
 
     #[tokio::test]
@@ -278,13 +277,13 @@ mod tests {
         let head = "HTTP/1.1 200 OK\r\nx-ms-meta-mixedcase: mixedcase\r\nx-ms-meta-mixedcases: 1\r\n\r\n";
         let body = "\r\nx-ms-meta-mixedcase: 2";
         let (mut client, server) = tokio::io::duplex(10);
-        let spelling = SharedCase::default();
-        let mut spelled = CasePreserving::new(server, spelling.clone(), MAX);
-        spelling.set_outgoing(HeaderCase::of(["MixedCase", "plain"]));
+        let case = SharedCase::default();
+        let mut capitalized = CasePreserving::new(server, case.clone(), MAX);
+        case.set_outgoing(HeaderCase::of(["MixedCase", "plain"]));
         let writer = tokio::spawn(async move {
-            spelled.write_all([head, body].concat().as_bytes()).await.unwrap();
-            spelled.write_all(body.as_bytes()).await.unwrap();
-            spelled.shutdown().await.unwrap();
+            capitalized.write_all([head, body].concat().as_bytes()).await.unwrap();
+            capitalized.write_all(body.as_bytes()).await.unwrap();
+            capitalized.shutdown().await.unwrap();
         });
         let mut reply = String::new();
         client.read_to_string(&mut reply).await.unwrap();

@@ -1,5 +1,4 @@
-//! Headers by name. Looking one up by its text would check and hash that text on every request, so the names are
-//! made once, here.
+//! Header names. A lookup by text would check and hash that text on every request, so the names are constants.
 
 use http::{HeaderName, header};
 
@@ -17,18 +16,18 @@ pub(crate) const REQUIRES_SYNC: HeaderName = HeaderName::from_static("x-ms-requi
 pub(crate) const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 
 macro_rules! response_headers {
-    ($($header:ident $spelling:literal $name:expr,)*) => {
-        /// A header that an operation's reply may have.
+    ($($header:ident $canonical:literal $name:expr,)*) => {
+        /// A header of a response.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum ResponseHeader { $($header),* }
 
         impl ResponseHeader {
-            /// As the service spells it, which the parts of a batch show.
-            pub(crate) const fn spelling(self) -> &'static str {
-                match self { $(Self::$header => $spelling),* }
+            /// The name with the service's capitals, which the parts of a batch show.
+            pub(crate) const fn canonical(self) -> &'static str {
+                match self { $(Self::$header => $canonical),* }
             }
 
-            /// As HTTP compares it.
+            /// The name as HTTP compares it.
             pub(crate) const fn name(self) -> HeaderName {
                 match self { $(Self::$header => const { $name }),* }
             }
@@ -115,9 +114,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_its_spelling_in_lower_case() {
+    fn a_name_is_its_canonical_form_in_lower_case() {
         for header in ResponseHeader::ALL {
-            assert_eq!(header.name().as_str(), header.spelling().to_ascii_lowercase());
+            assert_eq!(header.name().as_str(), header.canonical().to_ascii_lowercase());
         }
     }
 }

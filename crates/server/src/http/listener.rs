@@ -1,4 +1,4 @@
-//! Connections: accept, TLS, HTTP, limits, and a stop that lets requests finish.
+//! Connections: accept, TLS, HTTP, limits, and a graceful shutdown.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -23,21 +23,21 @@ use crate::http::slow_reader::SlowReader;
 use crate::pipeline::Server;
 use crate::request_context::Peer;
 
-/// The head of a request: its line and all headers.
+/// The size of a request's head: its first line and all headers.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
-/// How long a stop waits for requests under way.
+/// How long a shutdown waits for running requests.
 const STOP_TIME: Duration = Duration::from_secs(30);
-/// Streams that one HTTP/2 connection may have open.
+/// Concurrent streams of one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
-/// After a failed accept, usually for want of file descriptors, the next one waits this long.
+/// The pause after a failed accept, which usually means that file descriptors have run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// What a handler gives. Every request gets an reply; hyper wants to be told so, and the future that tells it is the
-/// handler's own, because each future around another moves all of it once more.
+/// The result of a handler. It never fails, which hyper needs as a type. The handler returns it itself, because each future
+/// around another moves all of it once more.
 pub(crate) type Handled = Result<Response<ResponseBody>, Infallible>;
 
-/// How a port is served.
+/// The settings of a port.
 #[derive(Clone)]
 pub struct Listening {
     pub tls: Option<TlsAcceptor>,
@@ -56,7 +56,7 @@ impl std::fmt::Debug for Listening {
     }
 }
 
-/// Serves one of the services on a port until `stop` turns true, then lets requests under way finish.
+/// Serves one of the services on a port until `stop` turns true, then lets running requests finish.
 pub async fn serve_service(
     service: Service,
     server: Arc<Server>,
@@ -71,16 +71,16 @@ pub async fn serve_service(
         server.clone().handle(service, request, peer)
     };
     // Tables have no metadata.
-    let is_spelled = service != Service::Table;
-    serve(listener, listening, is_spelled, stop, move || counted.metrics.count_connection(), handle).await;
+    let keeps_case = service != Service::Table;
+    serve(listener, listening, keeps_case, stop, move || counted.metrics.count_connection(), handle).await;
 }
 
-/// Accepts connections and runs `handle` for each request on them. What `open` gives lives as long as the
-/// connection does. If `is_spelled`, requests and replies keep the case of their metadata's names.
+/// Accepts connections and runs `handle` for each request on them. The value of `open` lives as long as the
+/// connection. With `keeps_case`, metadata names keep their case.
 pub(crate) async fn serve<H, F, G>(
     listener: TcpListener,
     listening: Listening,
-    is_spelled: bool,
+    keeps_case: bool,
     mut stop: watch::Receiver<bool>,
     open: impl Fn() -> G,
     handle: H,
@@ -90,17 +90,17 @@ pub(crate) async fn serve<H, F, G>(
     G: Send + 'static,
 {
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(listening.connections_max));
+    let permits = Arc::new(Semaphore::new(listening.connections_max));
     loop {
-        // Without a free place nobody is let in; the kernel's queue holds those who wait.
+        // At the limit no connection is accepted; the kernel's backlog holds the others.
         let accepted = tokio::select! {
-            accepted = accept(&listener, &places) => accepted,
+            accepted = accept(&listener, &permits) => accepted,
             _ = stop.wait_for(|stop| *stop) => break,
         };
-        let (stream, address, place) = match accepted {
+        let (stream, address, permit) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "accept failed");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             }
@@ -108,25 +108,25 @@ pub(crate) async fn serve<H, F, G>(
         let (watcher, counted) = (graceful.watcher(), open());
         let (tls, idle_time, handle) = (listening.tls.clone(), listening.idle_time, handle.clone());
         tokio::spawn(async move {
-            if let Err(error) = connection(stream, address, tls, idle_time, is_spelled, watcher, handle).await {
-                tracing::debug!(%address, %error, "a connection ended badly");
+            if let Err(error) = connection(stream, address, tls, idle_time, keeps_case, watcher, handle).await {
+                tracing::debug!(%address, %error, "connection failed");
             }
-            drop((place, counted));
+            drop((permit, counted));
         });
     }
     drop(listener);
     if tokio::time::timeout(STOP_TIME, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some requests had not finished when the server stopped");
+        tracing::warn!("requests still running at shutdown");
     }
 }
 
 async fn accept(
     listener: &TcpListener,
-    places: &Arc<Semaphore>,
+    permits: &Arc<Semaphore>,
 ) -> std::io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
-    let place = places.clone().acquire_owned().await.expect("the semaphore is never closed");
+    let permit = permits.clone().acquire_owned().await.expect("the semaphore is never closed");
     let (stream, address) = listener.accept().await?;
-    Ok((stream, address, place))
+    Ok((stream, address, permit))
 }
 
 type ConnectionResult = Result<(), Box<dyn std::error::Error + Send + Sync>>;
@@ -136,7 +136,7 @@ async fn connection<H, F>(
     address: SocketAddr,
     tls: Option<TlsAcceptor>,
     idle_time: Duration,
-    is_spelled: bool,
+    keeps_case: bool,
     watcher: Watcher,
     handle: H,
 ) -> ConnectionResult
@@ -144,11 +144,11 @@ where
     H: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
     F: Future<Output = Handled> + Send + 'static,
 {
-    // Small replies must not wait for more bytes to fill a segment.
+    // Small responses must not wait for more bytes to fill a segment.
     stream.set_nodelay(true)?;
     let stream = SlowReader::new(stream);
     let handle = move |request| handle(request, address);
-    let http1 = Http1 { idle_time, is_spelled, watcher };
+    let http1 = Http1 { idle_time, keeps_case, watcher };
     let Some(tls) = tls else { return http1.serve(stream, handle).await };
     let stream = tokio::time::timeout(HANDSHAKE_TIME, tls.accept(stream)).await??;
     if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
@@ -161,10 +161,10 @@ where
     http1.serve(stream, handle).await
 }
 
-/// How a connection of HTTP/1.1 is served.
+/// The settings of an HTTP/1.1 connection.
 struct Http1 {
     idle_time: Duration,
-    is_spelled: bool,
+    keeps_case: bool,
     watcher: Watcher,
 }
 
@@ -177,29 +177,29 @@ impl Http1 {
     {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(self.idle_time).max_buf_size(HEAD_BYTES_MAX);
-        if !self.is_spelled {
+        if !self.keeps_case {
             let served = http.serve_connection(TokioIo::new(stream), service_fn(handle));
             return Ok(self.watcher.watch(served).await?);
         }
-        let spelling = SharedCase::default();
-        let stream = CasePreserving::new(stream, spelling.clone(), HEAD_BYTES_MAX);
-        let service = service_fn(move |request| keep_spelling(spelling.clone(), request, handle.clone()));
+        let case = SharedCase::default();
+        let stream = CasePreserving::new(stream, case.clone(), HEAD_BYTES_MAX);
+        let service = service_fn(move |request| keep_case(case.clone(), request, handle.clone()));
         Ok(self.watcher.watch(http.serve_connection(TokioIo::new(stream), service)).await?)
     }
 }
 
-async fn keep_spelling<F: Future<Output = Handled>>(
-    spelling: SharedCase,
+async fn keep_case<F: Future<Output = Handled>>(
+    case: SharedCase,
     mut request: Request<Incoming>,
     handle: impl FnOnce(Request<Incoming>) -> F,
 ) -> Handled {
-    let names = spelling.take_incoming();
+    let names = case.take_incoming();
     if !names.is_empty() {
         request.extensions_mut().insert(names);
     }
     let mut response = handle(request).await?;
     if let Some(names) = response.extensions_mut().remove::<HeaderCase>() {
-        spelling.set_outgoing(names);
+        case.set_outgoing(names);
     }
     Ok(response)
 }

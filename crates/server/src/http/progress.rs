@@ -1,11 +1,11 @@
-//! A bound for work whose length only its client knows: it ends when nothing has moved for a while.
+//! A timeout for work of unknown length: it expires when there is no progress for a while.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// When something last moved.
+/// The time of the last progress.
 #[derive(Debug)]
 pub(crate) struct Progress {
     began: Instant,
@@ -17,12 +17,12 @@ impl Progress {
         Self { began: Instant::now(), moved_ms: AtomicU64::new(0) }
     }
 
-    /// Says that something moved: bytes came in, or a piece of long work is done.
+    /// Notes progress: bytes arrived, or a piece of long work is done.
     pub(crate) fn note(&self) {
         self.moved_ms.store(self.began.elapsed().as_millis() as u64, Ordering::Relaxed);
     }
 
-    /// Runs work until it is done, or until nothing has moved for `time`.
+    /// Runs work until it is done, or returns `None` after `time` without progress.
     pub(crate) async fn within<F: Future>(&self, time: Duration, work: F) -> Option<F::Output> {
         let mut work = std::pin::pin!(work);
         loop {

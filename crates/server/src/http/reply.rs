@@ -10,7 +10,7 @@ use super::headers::ResponseHeader;
 use super::response_body::{BodyStream, ResponseBody};
 use crate::memory_budget::MemoryPermit;
 
-/// MemoryBudget for the headers that most replies have.
+/// The number of headers that most replies have.
 const HEADERS_EXPECTED: usize = 6;
 
 /// A status, headers in the service's order, and a body.
@@ -65,7 +65,7 @@ impl ReplyBody {
         }
     }
 
-    /// The bytes, for a batch that holds the reply as a part.
+    /// Returns the bytes, for a part of a batch.
     fn into_written(self) -> Vec<u8> {
         match self {
             Self::Written(bytes) => bytes,
@@ -117,7 +117,7 @@ impl Reply {
 
     pub(crate) fn into_part(self) -> PartResponse {
         let reason = http::StatusCode::from_u16(self.status).ok().and_then(|status| status.canonical_reason());
-        let headers = self.headers.into_iter().map(|(header, value)| (header.spelling(), value)).collect();
+        let headers = self.headers.into_iter().map(|(header, value)| (header.canonical(), value)).collect();
         PartResponse { status: self.status, reason: reason.unwrap_or(""), headers, body: self.body.into_written() }
     }
 }

@@ -1,4 +1,4 @@
-//! Answers and failures as HTTP. This is the one place that renders an error.
+//! Responses: replies and errors as HTTP. Errors are rendered here and nowhere else.
 
 use std::borrow::Cow;
 
@@ -25,14 +25,13 @@ const SERVER_FRONT_END: HeaderValue = HeaderValue::from_static("Microsoft-HTTPAP
 const CHALLENGE: &str = "Bearer authorization_uri=https://login.microsoftonline.com/common/oauth2/authorize \
                          resource_id=https://storage.azure.com";
 
-/// When a client may come again whose request could not be served for now. It is the least that the header can say: the
-/// SDKs wait longer from time to time by themselves.
+/// The `Retry-After` of a busy server. It is the least that the header can hold; the SDKs back off by themselves.
 const RETRY_AFTER_SECONDS: &str = "1";
 
-/// Which part of the service speaks; its replies differ in headers and in the form of errors.
+/// The part of a service that responds. Its headers and its error bodies differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorFormat {
-    /// Authentication, and whatever fails before an operation is known.
+    /// Authentication, and errors before an operation is known.
     FrontEnd,
     /// Operations with XML bodies.
     Xml,
@@ -160,9 +159,9 @@ fn finish(cx: &RequestContext<'_>, format: ErrorFormat, reply: Reply, with_cache
     for (header, value) in reply.headers {
         headers.append(header.name(), header_value(value));
     }
-    let spelled = HeaderCase::of(reply.metadata.iter().map(|(name, _)| name.as_str()));
+    let case = HeaderCase::of(reply.metadata.iter().map(|(name, _)| name.as_str()));
     for (name, value) in reply.metadata {
-        // A stored name came in as a header's; one that could not go out as such is left out.
+        // Stored names came in as headers. A name that cannot be one any more is left out.
         if let Ok(name) = HeaderName::try_from(["x-ms-meta-", &name].concat()) {
             headers.append(name, header_value(Cow::Owned(value)));
         }
@@ -182,8 +181,8 @@ fn finish(cx: &RequestContext<'_>, format: ErrorFormat, reply: Reply, with_cache
     if let Some(id) = &cx.client_request_id {
         headers.insert(CLIENT_REQUEST_ID, id.clone());
     }
-    if !spelled.is_empty() {
-        response.extensions_mut().insert(spelled);
+    if !case.is_empty() {
+        response.extensions_mut().insert(case);
     }
     response
 }
@@ -193,18 +192,18 @@ fn header_value(text: Cow<'static, str>) -> HeaderValue {
         Cow::Borrowed(text) => return HeaderValue::from_static(text),
         Cow::Owned(text) => HeaderValue::from_maybe_shared(Bytes::from(text)),
     };
-    // Keys in addresses are percent-encoded and the rest is ours, so this cannot fail; if it did, an empty header
-    // would harm less than a panic.
+    // Keys in addresses are percent-encoded and the rest is ours, so this cannot fail. If it did, an empty header would be
+    // better than a panic.
     value.unwrap_or_else(|_| HeaderValue::from_static(""))
 }
 
-/// Text as XML has it. What a client sent may hold characters that XML has no form for.
+/// Escapes text for XML. Characters that XML cannot hold are replaced.
 fn escape_xml(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace(|letter: char| letter.is_control() && !matches!(letter, '\n' | '\t'), "\u{fffd}")
 }
 
-/// A refusal of a token needs the status that makes clients fetch a new one.
+/// The error for a token. Its status makes clients fetch a new one.
 pub(crate) fn bad_token() -> ServiceError {
     ServiceError::new(ErrorCode::InvalidAuthenticationInfo).status(401)
 }

@@ -1,4 +1,4 @@
-//! The body of an reply: made beforehand, or read piece by piece while it is sent.
+//! The body of a response: complete, or read piece by piece while it is sent.
 
 use std::fmt;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use tokio::time::Timeout;
 
 use crate::memory_budget::MemoryPermit;
 
-/// How long the next piece of an reply may take to be read.
+/// How long the store may take to read the next piece.
 const PIECE_TIME: Duration = Duration::from_secs(limits::REQUEST_SECONDS_MAX);
 
 /// The body of a response, as hyper takes it.
@@ -29,25 +29,25 @@ impl ResponseBody {
     }
 }
 
-/// ResponseBody of a known length that comes piece by piece. The next piece is read when the one before has been handed to
+/// A body of a known length that is read piece by piece. The next piece is read when the one before has been handed to
 /// the connection, so that one piece at a time is in memory.
 pub(crate) struct BodyStream {
     bytes_left: u64,
-    /// What one piece takes up in memory.
+    /// The memory of one piece.
     pub(crate) piece_bytes: usize,
     pieces: Pin<Box<dyn Pieces>>,
-    /// MemoryBudget for a piece, until all of them are sent.
+    /// The memory of a piece, until all of them are sent.
     pub(crate) permit: MemoryPermit,
 }
 
-/// The reply broke off: what was stored could not be read. The connection is cut, so that nobody takes a part for the
-/// whole.
+/// The body is incomplete because the store could not be read. The connection is closed, so that no client takes a part
+/// for the whole.
 #[derive(Debug)]
-pub(crate) struct BrokenOff;
+pub(crate) struct Incomplete;
 
 impl BodyStream {
-    /// ResponseBody of `length` bytes. `next` takes a state and gives the next piece with the state after it, or `None` at
-    /// the end. No piece has more than `piece_bytes`.
+    /// A body of `length` bytes. `next` takes a state and returns the next piece with the state after it, or `None` at the
+    /// end. No piece has more than `piece_bytes`.
     pub(crate) fn new<S, N, F>(length: u64, piece_bytes: usize, state: S, next: N) -> Self
     where
         S: Send + 'static,
@@ -58,19 +58,19 @@ impl BodyStream {
         Self { bytes_left: length, piece_bytes, pieces, permit: MemoryPermit::default() }
     }
 
-    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Incomplete>>> {
         if self.bytes_left == 0 {
             return Poll::Ready(None);
         }
         let piece = match ready!(self.pieces.as_mut().poll_next(context)) {
             Ok(Some(piece)) if piece.len() as u64 <= self.bytes_left => piece,
             Ok(_) => {
-                tracing::error!(left = self.bytes_left, "an reply had another length than was announced");
-                return Poll::Ready(Some(Err(BrokenOff)));
+                tracing::error!(bytes_left = self.bytes_left, "response body has the wrong length");
+                return Poll::Ready(Some(Err(Incomplete)));
             }
             Err(error) => {
-                tracing::error!(%error, left = self.bytes_left, "an reply broke off");
-                return Poll::Ready(Some(Err(BrokenOff)));
+                tracing::error!(%error, bytes_left = self.bytes_left, "response body incomplete");
+                return Poll::Ready(Some(Err(Incomplete)));
             }
         };
         self.bytes_left -= piece.len() as u64;
@@ -78,7 +78,7 @@ impl BodyStream {
     }
 }
 
-/// The pieces of any source; the one place where the kind of source is not known at compile time.
+/// The pieces of any source, whose type is erased here.
 trait Pieces: Send {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, ServiceError>>;
 }
@@ -89,7 +89,7 @@ struct Unfold<S, N, F> {
     reading: Option<Pin<Box<Timeout<F>>>>,
 }
 
-/// Nothing in it is pinned but what is in a box of its own.
+/// The only pinned part is in a box of its own.
 impl<S, N, F> Unpin for Unfold<S, N, F> {}
 
 impl<S, N, F> Pieces for Unfold<S, N, F>
@@ -117,7 +117,7 @@ where
 
 impl Body for ResponseBody {
     type Data = Bytes;
-    type Error = BrokenOff;
+    type Error = Incomplete;
 
     fn poll_frame(
         self: Pin<&mut Self>,
@@ -150,13 +150,13 @@ impl fmt::Debug for BodyStream {
     }
 }
 
-impl fmt::Display for BrokenOff {
+impl fmt::Display for Incomplete {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the reply broke off")
+        f.write_str("the response body is incomplete")
     }
 }
 
-impl std::error::Error for BrokenOff {}
+impl std::error::Error for Incomplete {}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
-//! A connection whose peer has to take what is sent to it, in some time.
+//! A timeout for peers that do not read.
 //!
-//! hyper limits how long a head may take to come in, and we how long a body; without this an reply that nobody reads
-//! would stay in memory as long as its connection is open.
+//! hyper bounds the time in which a head arrives, and the server that of a body. Without this bound, a response that the
+//! peer does not read would stay in memory for as long as the connection is open.
 
 use std::io;
 use std::pin::Pin;
@@ -11,16 +11,16 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// How long a peer that is behind may take to catch up, or to take as much as the largest page of a query has: some
-/// 35 KB in a second. Whoever takes a blob of many gigabytes is behind all the time, and may be.
+/// How long a peer that is behind may take to catch up, or to read as much as the largest page of a query has: about
+/// 35 KB per second. The reader of a large blob is behind all the time, at a speed that is fast enough.
 const STALL_TIME: Duration = Duration::from_secs(120);
 const SENDING_BYTES: usize = 4 << 20;
 
 pub(crate) struct SlowReader<S> {
     stream: S,
-    /// When the peer must have caught up, while it is behind.
+    /// The deadline of a peer that is behind.
     behind: Option<Pin<Box<Sleep>>>,
-    /// What it took since that was set.
+    /// The bytes that it read since the deadline was set.
     taken_bytes: usize,
 }
 
@@ -29,7 +29,7 @@ impl<S> SlowReader<S> {
         Self { stream, behind: None, taken_bytes: 0 }
     }
 
-    /// Looks at what came of writing `length` bytes. A peer is behind while not all of them could be written.
+    /// Judges a write of `length` bytes. A peer is behind while not all of them could be written.
     fn judge(
         &mut self,
         written: Poll<io::Result<usize>>,

@@ -8,7 +8,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 pub use tokio_rustls::TlsAcceptor;
 
-/// Reads certificate and key. The error is a sentence for the operator.
+/// Reads certificate and key. The error is a text for the operator.
 pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
     let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
         format!("cannot read {} as PEM: {error}; check the path, or convert the file with openssl", path.display())

@@ -1,4 +1,4 @@
-//! A body that is taken in piece by piece, within bounds of time and memory, because it may be larger than memory.
+//! A body that is read piece by piece, within bounds of time and memory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,23 +15,23 @@ use crate::memory_budget::{BodyBudget, MemoryBudget};
 
 /// How long a client may send nothing.
 const IDLE_TIME: Duration = Duration::from_secs(20);
-/// How long a client may take in all, beside what its bytes account for.
+/// How long a client may take in addition to the time that its bytes account for.
 const GRACE_TIME: Duration = Duration::from_secs(120);
-/// The least that a client has to send in a second when that is over.
+/// The rate that a client has to reach after that.
 const RATE_BYTES: u64 = 32 << 10;
-/// How much is taken in of a body that has been refused, for a client that reads its reply only after it has sent all.
-const REFUSED_BYTES_MAX: usize = 256 << 20;
+/// How much of a rejected body is read, for a client that reads the response only after it has sent everything.
+const DISCARD_BYTES_MAX: usize = 256 << 20;
 
-/// The body of a request that comes in as fast as it is asked for.
+/// The body of a request, read as fast as the store takes it.
 #[derive(Debug)]
 pub(crate) struct Upload {
     body: Incoming,
     memory: BodyBudget,
     progress: Arc<Progress>,
     received: u64,
-    /// Time spent waiting for the client. What the store takes is not the client's.
+    /// The time spent waiting for the client. The time of the store does not count.
     waited: Duration,
-    /// What came in and was not asked for yet.
+    /// Bytes that arrived and were not returned yet.
     rest: Bytes,
 }
 
@@ -44,12 +44,12 @@ impl Upload {
         &self.body
     }
 
-    /// What is still to come from the client, if it said how much that is.
+    /// The bytes that are still to arrive, if the client announced a length.
     pub(crate) fn announced_bytes(&self) -> Option<u64> {
         self.body.size_hint().exact()
     }
 
-    /// What has come in next, however much it is; `None` at the end.
+    /// Returns the next bytes, however many arrived; `None` at the end.
     pub(crate) async fn piece(&mut self) -> Result<Option<Bytes>, ServiceError> {
         if !self.rest.is_empty() {
             return Ok(Some(std::mem::take(&mut self.rest)));
@@ -60,7 +60,7 @@ impl Upload {
             self.waited += asked.elapsed();
             let Some(frame) = frame.map_err(|_| ErrorCode::OperationTimedOut)? else { return Ok(None) };
             let frame = frame.map_err(|_| ServiceError::unreadable_body())?;
-            // Trailers are not looked at.
+            // Trailers are ignored.
             let Ok(data) = frame.into_data() else { continue };
             self.received += data.len() as u64;
             if self.waited > GRACE_TIME + Duration::from_secs(self.received / RATE_BYTES) {
@@ -73,8 +73,8 @@ impl Upload {
         }
     }
 
-    /// The next `bytes`, fewer only at the end of the body; `None` behind it. Large ones have room for as long as
-    /// anything of them is used.
+    /// Returns the next `bytes`, fewer only at the end of the body; `None` after it. Large chunks hold a memory permit for
+    /// as long as they are used.
     pub(crate) async fn chunk(&mut self, bytes: usize) -> Result<Option<Bytes>, ServiceError> {
         let Some(first) = self.piece().await? else { return Ok(None) };
         if first.len() >= bytes || self.body.is_end_stream() {
@@ -94,7 +94,7 @@ impl Upload {
         Ok(Some(permit.hold(chunk.freeze())))
     }
 
-    /// The whole body, if it has no more than `bytes_max`.
+    /// Reads the whole body, up to `bytes_max`.
     pub(crate) async fn whole(&mut self, bytes_max: usize) -> Result<Bytes, ServiceError> {
         let too_large = || ServiceError::body_too_large(bytes_max as u64);
         if self.announced_bytes().is_some_and(|announced| announced > bytes_max as u64) {
@@ -104,7 +104,7 @@ impl Upload {
         if self.piece().await?.is_some() { Err(too_large()) } else { Ok(whole) }
     }
 
-    /// At most `bytes` of a piece; what is over is kept for the next time.
+    /// Returns at most `bytes` of a piece and keeps the rest.
     fn take(&mut self, mut piece: Bytes, bytes: usize) -> Bytes {
         if piece.len() > bytes {
             self.rest = piece.split_off(bytes);
@@ -112,10 +112,10 @@ impl Upload {
         piece
     }
 
-    /// Takes in what nobody asked for, so that the sender gets to see the reply.
+    /// Reads the rest of the body, so that the sender gets to see the response.
     pub(crate) async fn finish(self) {
         if !self.body.is_end_stream() {
-            body::discard(self.body, REFUSED_BYTES_MAX, IDLE_TIME).await;
+            body::discard(self.body, DISCARD_BYTES_MAX, IDLE_TIME).await;
         }
     }
 }

@@ -57,7 +57,7 @@ pub(super) async fn clear_messages(call: &QueueCall<'_>, queue: &QueueName) -> R
     Ok(Reply::empty(204))
 }
 
-/// What has not the form of an id is the id of no message.
+/// Parses a message id. A malformed id is the id of no message.
 fn parse_id(id: &str) -> Result<Uuid, ServiceError> {
     Uuid::parse_str(id).map_err(|_| ErrorCode::MessageNotFound.into())
 }

@@ -22,7 +22,7 @@ where
     let Some(text) = query.value(name) else { return Ok(None) };
     match text.parse::<i128>() {
         Err(_) => Err(ServiceError::invalid_parameter(name, text, "The value is not a number.")),
-        // What does not fit the type is outside of every range of it.
+        // A number that does not fit the type is outside of every range.
         Ok(_) => match text.parse().ok().filter(|number| allowed.contains(number)) {
             Some(number) => Ok(Some(number)),
             None => Err(ServiceError::parameter_outside(name, text, allowed)),
@@ -41,7 +41,7 @@ pub(super) fn get_visibility(query: &QueryString<'_>) -> Result<u32, ServiceErro
     Ok(seconds.unwrap_or(limits::GET_VISIBILITY_SECONDS_DEFAULT))
 }
 
-/// For how long Update hides a message, which it has to say.
+/// For how long Update hides a message; required.
 pub(super) fn update_visibility(query: &QueryString<'_>) -> Result<u32, ServiceError> {
     number(query, VISIBILITY, &limits::VISIBILITY_SECONDS)?.ok_or_else(|| ServiceError::missing_parameter(VISIBILITY))
 }
@@ -79,7 +79,7 @@ fn time_to_live(query: &QueryString<'_>, version: ServiceVersion) -> Result<Time
     }
 }
 
-/// The receipt that Update and Delete must show.
+/// The pop receipt of Update and Delete.
 pub(super) fn receipt(query: &QueryString<'_>) -> Result<PopReceipt, ServiceError> {
     const NAME: &str = "popreceipt";
     let text = query.value(NAME).ok_or_else(|| ServiceError::missing_parameter(NAME))?;

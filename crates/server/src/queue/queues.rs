@@ -12,7 +12,7 @@ use crate::http::reply::Reply;
 
 pub(super) async fn list_queues(call: &QueueCall<'_>) -> Result<Reply, ServiceError> {
     let (prefix, marker) = (call.parameter("prefix"), call.parameter("marker"));
-    // A page that is larger than the largest is the largest.
+    // Larger pages than the largest are cut to it.
     let max_results = parameters::number(call.query, "maxresults", &(1..=usize::MAX))?;
     let includes_metadata = includes_metadata(call)?;
     let query = QueueQuery {

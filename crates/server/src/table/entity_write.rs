@@ -16,7 +16,7 @@ use crate::http::headers::ResponseHeader;
 use crate::http::prefer::{RETURN_NO_CONTENT, prefer};
 use crate::http::reply::Reply;
 
-/// What a write reads of a request, or of a part of a group.
+/// The parts of a request, or of a part of a group, that a write reads.
 pub(super) struct WriteParts<'a> {
     pub(super) if_match: Option<&'a str>,
     pub(super) has_if_none_match: bool,
@@ -31,9 +31,9 @@ pub(super) async fn write_entity(call: &TableCall<'_>, write: EntityWrite<'_>) -
         return Err(ErrorCode::InvalidInput.into());
     }
     let parts = WriteParts {
-        if_match: call.header(header::IF_MATCH),
+        if_match: call.header(&header::IF_MATCH),
         has_if_none_match: call.headers.contains_key(header::IF_NONE_MATCH),
-        content_type: call.header(header::CONTENT_TYPE),
+        content_type: call.header(&header::CONTENT_TYPE),
         prefer: prefer(call.headers),
         accepted: call.accepted,
         body: &call.body,
@@ -48,7 +48,7 @@ pub(super) async fn write_entity(call: &TableCall<'_>, write: EntityWrite<'_>) -
 }
 
 impl WriteParts<'_> {
-    /// Reads and checks everything that can be checked before the entity is looked at.
+    /// Decodes and checks everything that can be checked without the stored entity.
     pub(super) fn decode(&self, write: EntityWrite<'_>, caller: &Caller) -> Result<EntityOperation, ServiceError> {
         if self.has_if_none_match {
             return Err(ErrorCode::InvalidInput.into());

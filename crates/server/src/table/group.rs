@@ -19,7 +19,7 @@ use crate::http::respond::{self, ErrorFormat};
 use crate::http::verb::Verb;
 
 pub(super) async fn entity_group_transaction(call: &TableCall<'_>) -> Result<Reply, ServiceError> {
-    let batch = parse_batch(call.header(header::CONTENT_TYPE).unwrap_or_default(), &call.body)?;
+    let batch = parse_batch(call.header(&header::CONTENT_TYPE).unwrap_or_default(), &call.body)?;
     let batch_id = random_id(call);
     let mut body = Vec::with_capacity(4096);
     let mut failed = None;

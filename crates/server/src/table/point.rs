@@ -19,7 +19,7 @@ pub(super) async fn query_entity(call: &TableCall<'_>, at: EntityAddress<'_>) ->
     }
     let entity = call.server().tables.query_entity(call.account(), table, partition_key, row_key).await?;
     call.cx.counts.add_read(1);
-    if let Some(header) = call.header(header::IF_NONE_MATCH)
+    if let Some(header) = call.header(&header::IF_NONE_MATCH)
         && EtagCondition::parse(header)?.admits(entity.timestamp())
     {
         return Err(ServiceError::new(ErrorCode::ConditionNotMet).status(304));

@@ -96,7 +96,7 @@ impl Request for EntityWrite<'_> {
     }
 }
 
-/// What decides between operations, besides the resource.
+/// What selects the operation, in addition to the resource.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TableRequestLine<'a> {
     pub(crate) verb: Verb,

@@ -38,7 +38,7 @@ pub(super) async fn query_tables(call: &TableCall<'_>) -> Result<Reply, ServiceE
 }
 
 pub(super) async fn create_table(call: &TableCall<'_>) -> Result<Reply, ServiceError> {
-    check_json_content_type(call.header(header::CONTENT_TYPE))?;
+    check_json_content_type(call.header(&header::CONTENT_TYPE))?;
     let applied = prefer(call.headers);
     let level = match applied {
         Some(RETURN_NO_CONTENT) => None,
