@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, AtomicU64};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use http::StatusCode;
@@ -17,6 +17,7 @@ use tablerock_protocol::{ErrorCode, Service};
 use tablerock_services::{LoadReport, LoadedHolding, Rate};
 
 use crate::admin::escape;
+use crate::operation::Operation;
 use crate::request_context::RequestContext;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -68,6 +69,17 @@ const PARTITIONS_SHOWN_MAX: usize = 10;
 const DURATION_BUCKETS: [f64; 14] =
     [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 5.0, 30.0];
 
+/// The metrics of one operation, so that requests look them up by index and not by labels. They come into being with the
+/// first request, as only operations that were used are shown.
+#[derive(Debug, Default)]
+struct OperationMetrics {
+    /// The count of the first status without an error, which is the status of nearly all successes.
+    succeeded: OnceLock<(StatusCode, Counter)>,
+    duration: OnceLock<Histogram>,
+    entities_read: OnceLock<Counter>,
+    entities_returned: OnceLock<Counter>,
+}
+
 /// Counters of the server, in the form that Prometheus reads.
 #[derive(Debug)]
 pub struct Metrics {
@@ -83,6 +95,8 @@ pub struct Metrics {
     queue_load: Family<QueueLabels, Gauge<f64, AtomicU64>>,
     container_load: Family<ContainerLabels, Gauge<f64, AtomicU64>>,
     partition_load: Family<PartitionLabels, Gauge<f64, AtomicU64>>,
+    /// The last one is for requests whose operation is not known.
+    by_operation: [OperationMetrics; Operation::ALL.len() + 1],
     /// Held while the gauges of the load are set and rendered.
     rendering: Mutex<()>,
 }
@@ -108,6 +122,7 @@ impl Metrics {
             queue_load: Family::default(),
             container_load: Family::default(),
             partition_load: Family::default(),
+            by_operation: std::array::from_fn(|_| OperationMetrics::default()),
             rendering: Mutex::default(),
         };
         metrics.register();
@@ -145,18 +160,42 @@ impl Metrics {
     /// Counts a request that has its response.
     pub(crate) fn record(&self, cx: &RequestContext<'_>, status: StatusCode, duration: Duration) {
         let operation = cx.operation_name();
-        let error = cx.error.map_or("", ErrorCode::name);
-        self.requests.get_or_create(&RequestLabels { operation, status: status.as_u16(), error }).inc();
+        let index = cx.operation.map_or(Operation::ALL.len(), |operation| operation as usize);
+        let metrics = &self.by_operation[index];
+        self.count_request(metrics, operation, status, cx.error);
         let label = OperationLabel { operation };
-        self.durations.get_or_create(&label).observe(duration.as_secs_f64());
+        let durations = metrics.duration.get_or_init(|| self.durations.get_or_create(&label).clone());
+        durations.observe(duration.as_secs_f64());
         let (read, returned) = (cx.counts.entities_read(), cx.counts.entities_returned());
         if read > 0 {
-            self.entities_read.get_or_create(&label).inc_by(read);
+            metrics.entities_read.get_or_init(|| self.entities_read.get_or_create(&label).clone()).inc_by(read);
         }
         if returned > 0 {
-            self.entities_returned.get_or_create(&label).inc_by(returned);
+            let counter =
+                metrics.entities_returned.get_or_init(|| self.entities_returned.get_or_create(&label).clone());
+            counter.inc_by(returned);
         }
         self.group_operations.inc_by(cx.counts.group_operations());
+    }
+
+    fn count_request(
+        &self,
+        metrics: &OperationMetrics,
+        operation: &'static str,
+        status: StatusCode,
+        error: Option<ErrorCode>,
+    ) {
+        let counter = |error| {
+            let labels = RequestLabels { operation, status: status.as_u16(), error };
+            self.requests.get_or_create(&labels).clone()
+        };
+        match error {
+            Some(error) => counter(error.name()).inc(),
+            None => match metrics.succeeded.get_or_init(|| (status, counter(""))) {
+                (known, counter) if *known == status => counter.inc(),
+                _ => counter("").inc(),
+            },
+        };
     }
 
     /// Counts a log entry that Storage Analytics dropped because its buffer was full.
