@@ -8,6 +8,8 @@ mod caller;
 mod credentials;
 mod policies;
 mod service_sas;
+#[cfg(test)]
+mod verdicts;
 
 pub(crate) use admit::{Admitted, Claim, Rejection, Request, Stage, Target, admit};
 pub(crate) use caller::Caller;
