@@ -46,6 +46,12 @@ impl Error {
     }
 }
 
+impl From<Error> for ServiceError {
+    fn from(error: Error) -> Self {
+        error.into_service_error()
+    }
+}
+
 impl From<ServiceError> for Error {
     fn from(error: ServiceError) -> Self {
         Self::Refused(error)
