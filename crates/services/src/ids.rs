@@ -60,18 +60,18 @@ mod tests {
     async fn a_next_id_after_the_last_one_is_corrupt_and_not_zero() {
         let store = Store::in_memory();
         let put = |tx: &mut Transaction| {
-            tx.put(Bytes::from_static(keys::NEXT_TABLE_ID), u64::MAX.to_be_bytes().to_vec());
+            tx.put(Bytes::from_static(crate::table::keys::NEXT_TABLE_ID), u64::MAX.to_be_bytes().to_vec());
             Ok::<_, Error>(())
         };
         store.transact(&keys::system_partition(), vec![], put).await.unwrap();
-        let ids = Ids::new(store, keys::NEXT_TABLE_ID, 32);
+        let ids = Ids::new(store, crate::table::keys::NEXT_TABLE_ID, 32);
         assert_eq!(ids.next().await.unwrap_err().kind(), ErrorKind::Corrupt);
     }
 
     #[tokio::test]
     async fn two_processes_never_get_the_same_id() {
         let store = Store::in_memory();
-        let [one, other] = [0, 1].map(|_| Ids::new(store.clone(), keys::NEXT_TABLE_ID, 4));
+        let [one, other] = [0, 1].map(|_| Ids::new(store.clone(), crate::table::keys::NEXT_TABLE_ID, 4));
         let mut given = vec![];
         for _ in 0..10 {
             given.push(one.next().await.unwrap());

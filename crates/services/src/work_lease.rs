@@ -1,8 +1,9 @@
-//! Work in the background that one server does for all that share a store.
+//! A lease on background work that one server does for all servers on a store.
 //!
-//! Whoever does it holds a record in the store that names the server and a time. It renews the record with each round, and
-//! within one that takes long; when it has died, the time passes and the next server that asks takes over. The work itself
-//! does no harm if two servers do it at once, which they may for a moment.
+//! The holder keeps a record in the store with its own number and an expiry time. It renews the record with each round,
+//! and within a long one. When it dies, the time passes and the next server that asks takes over. The work itself stays
+//! correct if two servers do it at once, which they may for a moment. On an exclusive store the lease is always held
+//! and nothing is stored.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,75 +12,105 @@ use std::time::Duration;
 use tablerock_kv::{Bytes, Clock, Error, Result, Rng, Store, TICKS_PER_SECOND, Transaction};
 
 use crate::keys;
+use crate::sharing::Sharing;
 
-/// How many rounds a server has to miss before it counts as dead.
+/// The rounds that a server may miss before it counts as dead.
 const ROUNDS_MISSED_MAX: u64 = 3;
 
-/// One kind of work, as one server sees it.
+/// The lease on one kind of work, as one server sees it.
 #[derive(Debug)]
-pub(crate) struct Duty {
+pub(crate) struct WorkLease {
+    /// `None` on an exclusive store.
+    record: Option<LeaseRecord>,
+}
+
+#[derive(Debug)]
+struct LeaseRecord {
     store: Store,
     clock: Arc<dyn Clock>,
     key: Bytes,
     server: u64,
     lease_ticks: u64,
-    /// When the record was last renewed.
+    /// When this server last renewed the record; zero if it does not hold the lease.
     renewed: AtomicU64,
 }
 
-impl Duty {
+impl WorkLease {
     /// `period` is the time between two rounds.
     pub(crate) fn new(store: Store, clock: Arc<dyn Clock>, key: impl Into<Bytes>, period: Duration) -> Self {
         let lease_ticks = ROUNDS_MISSED_MAX * period.as_secs().max(1) * TICKS_PER_SECOND;
-        Self { store, clock, key: key.into(), server: Rng::from_os().number(), lease_ticks, renewed: AtomicU64::new(0) }
+        let record = Sharing::of(&store).coordination(|| LeaseRecord {
+            store,
+            clock,
+            key: key.into(),
+            server: Rng::from_os().number(),
+            lease_ticks,
+            renewed: AtomicU64::new(0),
+        });
+        Self { record }
     }
 
-    /// Whether this server is to go on with a round, for whoever is in the middle of one.
-    pub(crate) async fn is_still_ours(&self) -> Result<bool> {
-        let is_fresh = self.clock.ticks() < self.renewed.load(Ordering::Relaxed) + self.lease_ticks / ROUNDS_MISSED_MAX;
-        if is_fresh || self.store.is_exclusive() { Ok(true) } else { self.is_ours().await }
-    }
-
-    /// Lets others have it, for work that is done.
-    pub(crate) async fn release(&self) -> Result<()> {
-        if self.store.is_exclusive() {
-            return Ok(());
+    /// Acquires or renews the lease; `false` if another server holds it.
+    pub(crate) async fn try_acquire(&self) -> Result<bool> {
+        match &self.record {
+            Some(record) => record.try_acquire().await,
+            None => Ok(true),
         }
-        let key = self.key.clone();
+    }
+
+    /// Renews the lease in the middle of a round; `false` if another server has taken it. A recent renewal costs no
+    /// access to the store.
+    pub(crate) async fn renew(&self) -> Result<bool> {
+        match &self.record {
+            Some(record) if !record.is_fresh() => record.try_acquire().await,
+            _ => Ok(true),
+        }
+    }
+
+    /// Gives the lease up, for work that is done.
+    pub(crate) async fn release(&self) -> Result<()> {
+        match &self.record {
+            Some(record) => record.release().await,
+            None => Ok(()),
+        }
+    }
+}
+
+impl LeaseRecord {
+    fn is_fresh(&self) -> bool {
+        self.clock.ticks() < self.renewed.load(Ordering::Relaxed) + self.lease_ticks / ROUNDS_MISSED_MAX
+    }
+
+    async fn try_acquire(&self) -> Result<bool> {
+        let now = self.clock.ticks();
         let decide = |tx: &mut Transaction| {
-            let (_, server) = tx.get(&key).map_or(Ok((0, 0)), |record| decode(record))?;
+            let (until, server) = tx.get(&self.key).map_or(Ok((0, 0)), |record| decode(record))?;
+            if until > now && server != self.server {
+                return Ok(false);
+            }
+            tx.put(self.key.clone(), [(now + self.lease_ticks).to_be_bytes(), self.server.to_be_bytes()].concat());
+            Ok(true)
+        };
+        let is_held = self.store.transact(&keys::system_partition(), vec![self.key.clone()], decide).await?;
+        self.renewed.store(if is_held { now } else { 0 }, Ordering::Relaxed);
+        Ok(is_held)
+    }
+
+    async fn release(&self) -> Result<()> {
+        let decide = |tx: &mut Transaction| {
+            let (_, server) = tx.get(&self.key).map_or(Ok((0, 0)), |record| decode(record))?;
             if server == self.server {
-                tx.delete(key.clone());
+                tx.delete(self.key.clone());
             }
             Ok(())
         };
         self.renewed.store(0, Ordering::Relaxed);
-        self.store.transact(&keys::system_partition(), vec![key.clone()], decide).await
-    }
-
-    /// Whether this server is to do the next round. Without others on the store, it always is.
-    pub(crate) async fn is_ours(&self) -> Result<bool> {
-        if self.store.is_exclusive() {
-            return Ok(true);
-        }
-        let key = self.key.clone();
-        let now = self.clock.ticks();
-        let decide = |tx: &mut Transaction| {
-            let (until, server) = tx.get(&key).map_or(Ok((0, 0)), |record| decode(record))?;
-            if until > now && server != self.server {
-                return Ok(false);
-            }
-            tx.put(key.clone(), [(now + self.lease_ticks).to_be_bytes(), self.server.to_be_bytes()].concat());
-            Ok(true)
-        };
-        let is_ours = self.store.transact(&keys::system_partition(), vec![key.clone()], decide).await?;
-        self.renewed.store(if is_ours { now } else { 0 }, Ordering::Relaxed);
-        Ok(is_ours)
+        self.store.transact(&keys::system_partition(), vec![self.key.clone()], decide).await
     }
 }
 
 fn decode(record: &[u8]) -> Result<(u64, u64)> {
-    let corrupt = || Error::corrupt("the record of a duty is not sixteen bytes");
+    let corrupt = || Error::corrupt("the record of a work lease is not sixteen bytes");
     let (until, server) = record.split_first_chunk().ok_or_else(corrupt)?;
     let server = server.try_into().map_err(|_| corrupt())?;
     Ok((u64::from_be_bytes(*until), u64::from_be_bytes(server)))
@@ -93,45 +124,49 @@ mod tests {
 
     /// The pauses of queues, of blobs and of retention.
     #[tokio::test]
-    async fn one_server_has_a_duty_until_it_dies() {
+    async fn one_server_holds_a_lease_until_it_dies() {
         for pause in [30, 600, 3600] {
             let store = Store::new(Arc::new(MemoryEngine::shared()));
             let clock = Arc::new(ManualClock::at(638_000_000_000_000_000));
             let pause = Duration::from_secs(pause);
-            let [one, other] = [0, 1].map(|_| Duty::new(store.clone(), clock.clone(), keys::QUEUE_SWEEP_DUTY, pause));
+            let [one, other] =
+                [0, 1].map(|_| WorkLease::new(store.clone(), clock.clone(), keys::QUEUE_SWEEP_LEASE, pause));
             for _ in 0..5 {
-                assert!(one.is_ours().await.unwrap() && !other.is_ours().await.unwrap());
+                assert!(one.try_acquire().await.unwrap() && !other.try_acquire().await.unwrap());
                 // A round may take as long as the pause.
                 clock.advance(pause * 2);
             }
             clock.advance(pause);
-            assert!(other.is_ours().await.unwrap() && !one.is_ours().await.unwrap());
+            assert!(other.try_acquire().await.unwrap() && !one.try_acquire().await.unwrap());
         }
     }
 
     #[tokio::test]
-    async fn a_long_round_keeps_its_duty_and_a_lost_one_is_noticed() {
+    async fn a_long_round_keeps_its_lease_and_a_lost_one_is_noticed() {
         let store = Store::new(Arc::new(MemoryEngine::shared()));
         let clock = Arc::new(ManualClock::at(638_000_000_000_000_000));
         let pause = Duration::from_secs(30);
-        let [one, other] = [0, 1].map(|_| Duty::new(store.clone(), clock.clone(), keys::QUEUE_SWEEP_DUTY, pause));
-        assert!(one.is_ours().await.unwrap());
+        let [one, other] = [0, 1].map(|_| WorkLease::new(store.clone(), clock.clone(), keys::QUEUE_SWEEP_LEASE, pause));
+        assert!(one.try_acquire().await.unwrap());
         for _ in 0..60 {
             clock.advance(Duration::from_secs(20));
-            assert!(one.is_still_ours().await.unwrap() && !other.is_ours().await.unwrap());
+            assert!(one.renew().await.unwrap() && !other.try_acquire().await.unwrap());
         }
         clock.advance(Duration::from_secs(300));
-        assert!(other.is_ours().await.unwrap());
-        assert!(!one.is_still_ours().await.unwrap(), "it stood still for too long");
+        assert!(other.try_acquire().await.unwrap());
+        assert!(!one.renew().await.unwrap(), "it stood still for too long");
     }
 
     #[tokio::test]
-    async fn a_server_that_is_alone_has_every_duty_and_notes_nothing() {
+    async fn a_server_that_is_alone_holds_every_lease_and_stores_nothing() {
         let store = Store::in_memory();
         let clock = Arc::new(ManualClock::at(1));
         assert!(
-            Duty::new(store.clone(), clock, keys::BLOB_SWEEP_DUTY, Duration::from_secs(1)).is_ours().await.unwrap()
+            WorkLease::new(store.clone(), clock, keys::BLOB_SWEEP_LEASE, Duration::from_secs(1))
+                .try_acquire()
+                .await
+                .unwrap()
         );
-        assert_eq!(store.get(&keys::system_partition(), keys::BLOB_SWEEP_DUTY).await.unwrap(), None);
+        assert_eq!(store.get(&keys::system_partition(), keys::BLOB_SWEEP_LEASE).await.unwrap(), None);
     }
 }

@@ -16,6 +16,7 @@ use tablerock_kv::fault::{Call, Fault};
 use tablerock_kv::{Error as StoreError, ErrorKind, FaultEngine, MemoryEngine, Range, Result, ScanLimits, Store};
 use tablerock_protocol::TableName;
 use tablerock_protocol::xml::BlockSource;
+use tablerock_services::namespace::Namespace;
 use tablerock_services::transfer::{CopyTerms, Progress, accounts_of, export_account, forget_copy};
 use tablerock_services::{TableService, ThrottleTargets};
 
@@ -85,11 +86,7 @@ async fn fill_other(store: &Store) {
     fill(&scratch).await;
     copy_account(&scratch, store).await.unwrap();
     // The account that is to come must not be there: this one only used up numbers.
-    for directory in [
-        tablerock_services::keys::directory_partition(ACCOUNT),
-        tablerock_services::queue::keys::directory_partition(ACCOUNT),
-        tablerock_services::blob::keys::directory_partition(ACCOUNT),
-    ] {
+    for directory in Namespace::ALL.map(|namespace| namespace.directory(ACCOUNT)) {
         store.drop_range(tablerock_kv::Range::partition(&directory)).await.unwrap();
     }
 }

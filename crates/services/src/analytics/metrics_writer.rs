@@ -17,8 +17,8 @@ use tablerock_protocol::{DateTime, ErrorCode, EtagCondition, Filter, MetricsPeri
 use super::counters::{Counters, Tally};
 use super::counts::Counts;
 use super::watched::{Round, Settings, Watched};
-use crate::duty::Duty;
 use crate::table::{Change, EntityGroup, EntityOperation, EntityQuery};
+use crate::work_lease::WorkLease;
 use crate::{Error, Result, TableService};
 
 /// Periods that wait because the store does not take them. An hour of minutes, beside the hour.
@@ -28,7 +28,7 @@ const WAITING_MAX: usize = 61;
 const ATTEMPTS_MAX: usize = 8;
 
 /// How often a server asks for its turn before it leaves it to the next round, and the pause between.
-const TURN_TRIES_MAX: usize = 20;
+const TURN_ATTEMPTS_MAX: usize = 20;
 const TURN_PAUSE: Duration = Duration::from_millis(50);
 
 /// The row that every period has.
@@ -37,10 +37,10 @@ const ALL_ROW: &str = "user;All";
 /// The writer of one service's metrics.
 #[derive(Debug)]
 pub(super) struct MetricsWriter {
-    turn: Duty,
+    turn: WorkLease,
     hour: Running,
     minute: Running,
-    waiting: VecDeque<Ended>,
+    waiting: VecDeque<EndedPeriod>,
 }
 
 /// A period that is not over.
@@ -53,16 +53,16 @@ struct Running {
 
 /// A period to be written.
 #[derive(Debug)]
-struct Ended {
+struct EndedPeriod {
     period: MetricsPeriod,
     start: DateTime,
     rows: Vec<(String, Counts)>,
-    tried: Option<Tried>,
+    unconfirmed: Option<UnconfirmedWrite>,
 }
 
 /// A write of which nobody knows whether it was made: the version that its first row had before, if there was one.
 #[derive(Debug, Clone, Copy)]
-struct Tried {
+struct UnconfirmedWrite {
     version: Option<DateTime>,
 }
 
@@ -72,7 +72,7 @@ impl Running {
     }
 
     /// The rows of the period, if it is to be written now.
-    fn end(&mut self, settings: &Settings, round: &Round<'_>) -> Option<Ended> {
+    fn end(&mut self, settings: &Settings, round: &Round<'_>) -> Option<EndedPeriod> {
         let is_over = start_of(self.period, round.now) != self.start;
         let is_cut_short = round.is_last && self.tally.user.requests() > 0;
         if !is_over && !is_cut_short {
@@ -85,7 +85,7 @@ impl Running {
         if level == MetricsLevel::ServiceAndApis {
             rows.extend(tally.operations.into_iter().map(|(name, counts)| (format!("user;{name}"), counts)));
         }
-        (level != MetricsLevel::Off).then_some(Ended { period, start, rows, tried: None })
+        (level != MetricsLevel::Off).then_some(EndedPeriod { period, start, rows, unconfirmed: None })
     }
 }
 
@@ -94,7 +94,7 @@ fn start_of(period: MetricsPeriod, time: DateTime) -> DateTime {
 }
 
 impl MetricsWriter {
-    pub(super) fn new(now: DateTime, turn: Duty) -> Self {
+    pub(super) fn new(now: DateTime, turn: WorkLease) -> Self {
         let [hour, minute] = MetricsPeriod::ALL.map(|period| Running::new(period, now));
         Self { turn, hour, minute, waiting: VecDeque::new() }
     }
@@ -128,8 +128,8 @@ impl MetricsWriter {
 
     /// Waits for a while until no other server writes.
     async fn has_turn(&self) -> Result<bool> {
-        for _ in 0..TURN_TRIES_MAX {
-            if self.turn.is_ours().await? {
+        for _ in 0..TURN_ATTEMPTS_MAX {
+            if self.turn.try_acquire().await? {
                 return Ok(true);
             }
             tokio::time::sleep(TURN_PAUSE).await;
@@ -139,7 +139,7 @@ impl MetricsWriter {
 }
 
 /// Adds to the rows that a period has. Their owner may change them meanwhile, and then they are read again.
-async fn add_rows(tables: &TableService, account: &str, table: MetricsTable, ended: &mut Ended) -> Result<()> {
+async fn add_rows(tables: &TableService, account: &str, table: MetricsTable, ended: &mut EndedPeriod) -> Result<()> {
     let mut attempts = 1;
     loop {
         match write_rows(tables, account, table, ended).await {
@@ -154,7 +154,7 @@ fn has_moved(code: ErrorCode) -> bool {
     matches!(code, EntityAlreadyExists | ResourceNotFound | UpdateConditionNotSatisfied)
 }
 
-async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, ended: &mut Ended) -> Result<()> {
+async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, ended: &mut EndedPeriod) -> Result<()> {
     let partition_key = MetricsPeriod::partition_key(ended.start);
     let name = table.name();
     let mut before = match rows_of(tables, account, name.as_str(), &partition_key).await {
@@ -165,7 +165,7 @@ async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, e
         rows => rows?,
     };
     let version = before.get(ALL_ROW).map(|(_, version)| *version);
-    if ended.tried.is_some_and(|tried| tried.version != version) {
+    if ended.unconfirmed.is_some_and(|unconfirmed| unconfirmed.version != version) {
         // It was made after all.
         return Ok(());
     }
@@ -188,8 +188,8 @@ async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, e
     });
     let group = EntityGroup::new(operations.collect())?;
     let applied = tables.apply(account, &group).await;
-    // One that still arrives finds other versions than it expects, as soon as this is tried again.
-    ended.tried = matches!(applied, Err(Error::Store(_))).then_some(Tried { version });
+    // One that still arrives finds other versions than it expects, as soon as this is unconfirmed again.
+    ended.unconfirmed = matches!(applied, Err(Error::Store(_))).then_some(UnconfirmedWrite { version });
     applied.map(drop)
 }
 

@@ -29,7 +29,7 @@ use tablerock_kv::{Clock, Rng};
 use tablerock_protocol::{DateTime, Service};
 use tokio::sync::Mutex;
 
-use crate::duty::Duty;
+use crate::work_lease::WorkLease;
 use crate::{AccountService, BlobService, Result, TableService};
 
 pub use counters::Measured;
@@ -73,7 +73,7 @@ pub struct Analytics {
 struct Shared {
     settings: AccountService,
     refreshed: parking_lot::Mutex<Instant>,
-    retention: Duty,
+    retention: WorkLease,
 }
 
 impl Analytics {
@@ -91,16 +91,16 @@ impl Analytics {
         let server = Rng::from_os().number();
         let watch = |account: &str| {
             Service::ALL.map(|service| {
-                let key = crate::keys::metrics_turn_key(service, account);
-                let turn = settings.duty(clock.clone(), key, TURN_TIME);
+                let key = crate::keys::metrics_lease_key(service, account);
+                let turn = settings.work_lease(clock.clone(), key, TURN_TIME);
                 Watched::new(account, service, operations(service), log_room.clone(), server, now, turn)
             })
         };
         let accounts: HashMap<_, _> =
             accounts.into_iter().map(|account| (account.to_owned(), watch(account))).collect();
-        let shared = settings.is_shared().then(|| {
+        let shared = settings.sharing().coordination(|| {
             let refreshed = parking_lot::Mutex::new(clock.instant());
-            let retention = settings.duty(clock.clone(), crate::keys::RETENTION_DUTY, RETENTION_TIME);
+            let retention = settings.work_lease(clock.clone(), crate::keys::RETENTION_LEASE, RETENTION_TIME);
             Shared { settings: settings.clone(), refreshed, retention }
         });
         let analytics = Self { clock, accounts, log_room, refreshing: Mutex::default(), shared };
@@ -183,7 +183,7 @@ impl Analytics {
     /// Whether this server deletes what is too old. Servers that share a store leave it to one of them.
     async fn drops_old(&self) -> bool {
         let Some(shared) = &self.shared else { return true };
-        shared.retention.is_still_ours().await.unwrap_or_else(|error| {
+        shared.retention.renew().await.unwrap_or_else(|error| {
             tracing::warn!(%error, "nobody knows which server deletes old logs and metrics");
             false
         })

@@ -13,7 +13,7 @@ use super::log_writer::LogWriter;
 use super::metrics_writer::MetricsWriter;
 use super::switches::Switches;
 use super::{Analytics, OfAccount};
-use crate::duty::Duty;
+use crate::work_lease::WorkLease;
 use crate::{BlobService, TableService};
 
 /// Where requests of a service tell about themselves.
@@ -80,7 +80,7 @@ impl Watched {
         log_room: Arc<LogRoom>,
         server: u64,
         now: DateTime,
-        turn: Duty,
+        turn: WorkLease,
     ) -> Self {
         let writer = Writer { log: LogWriter::new(server), metrics: MetricsWriter::new(now, turn), tidied: None };
         Self {

@@ -4,9 +4,9 @@ use tablerock_kv::{Bytes, Transaction};
 use tablerock_protocol::blob::{ContentHeaders, LeaseAction, LeaseId, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
-use super::address::{BlobAddress, Place, ReadTerms, WriteTerms};
+use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
 use super::lease::{self, LeaseOutcome};
-use super::record::{Blob, BlobKind, Tier};
+use super::stored_blob::{Blob, BlobKind, Tier};
 use super::{BlobService, keys};
 use crate::Result;
 
@@ -130,7 +130,7 @@ impl BlobService {
     /// Changes the record of a blob that must be there, and nothing else.
     pub(super) async fn amend<T>(
         &self,
-        place: &Place,
+        place: &BlobLocation,
         mut change: impl FnMut(&mut Blob) -> Result<T> + Send,
     ) -> Result<(Blob, T)> {
         let key = Bytes::from_static(keys::BASE_KEY);

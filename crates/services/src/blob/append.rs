@@ -8,10 +8,11 @@ use tablerock_protocol::{DateTime, ErrorCode};
 use super::address::{BlobAddress, WriteTerms};
 use super::content::{Received, ReceivedBody};
 use super::pieces::{Piece, PieceRecord, PieceSource};
-use super::record::{Blob, BlobKind, Body};
-use super::tidying::OpenNote;
+use super::reclaim::ReclaimIntent;
+use super::stored_blob::{Blob, BlobKind, Body};
 use super::{BlobService, keys, lease};
 use crate::Result;
+use crate::sharing::Sharing;
 
 /// What an append asks for besides its bytes.
 #[derive(Debug, Clone, Default)]
@@ -40,9 +41,9 @@ impl BlobService {
         received.check_place(&place)?;
         self.timestamps.reserve().await?;
         let length = received.length;
-        let (source, mut note) = match received.body {
+        let (source, mut intent) = match received.body {
             ReceivedBody::Inline(bytes) => (PieceSource::Inline(bytes), None),
-            ReceivedBody::Stored { content, note } => (PieceSource::Content(content), Some(note)),
+            ReceivedBody::Stored { content, intent } => (PieceSource::Content(content), Some(intent)),
         };
         let piece = Piece { id: BlockId::from_bytes(b""), length, source };
         let key = Bytes::from_static(keys::BASE_KEY);
@@ -64,14 +65,13 @@ impl BlobService {
             Ok(Appended { changed: blob.changed, offset, blocks: blob.blocks })
         };
         let mut reads = vec![key.clone()];
-        if note.is_some() && !self.store.is_exclusive() {
-            // What keeps this out if it arrives too late for its content; see `fence`.
-            reads.push(Bytes::from_static(keys::BLOCKS_KEY));
+        if intent.is_some() {
+            reads.extend(Sharing::of(&self.store).append_fence());
         }
-        note.iter_mut().for_each(OpenNote::sends);
+        intent.iter_mut().for_each(ReclaimIntent::sends);
         let appended = self.store.transact(&place.partition, reads, decide).await;
-        if let Some(note) = note {
-            note.ended(&appended);
+        if let Some(intent) = intent {
+            intent.ended(&appended);
         }
         appended
     }

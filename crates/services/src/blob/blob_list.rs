@@ -12,9 +12,9 @@ use tablerock_kv::{Bytes, Position, Record, ScanLimits, prefix_end};
 use tablerock_protocol::{DateTime, ErrorCode, limits};
 
 use super::BlobService;
-use super::blocks::has_blocks;
+use super::blocks::BlocksHeader;
 use super::keys::{self, BlobKey};
-use super::record::Blob;
+use super::stored_blob::Blob;
 use crate::Result;
 
 /// Records and bytes of one page of the scan. Small contents lie in the records.
@@ -74,7 +74,7 @@ impl BlobService {
         }
         let deadline = self.clock.instant() + Duration::from_secs(limits::QUERY_SECONDS_MAX);
         let scan = ScanLimits { records_max: SCAN_RECORDS, bytes_max: SCAN_BYTES, deadline: Some(deadline) };
-        let mut listing = Listing { container_id, query, page: BlobPage::default(), place: Place::default() };
+        let mut listing = Listing { container_id, query, page: BlobPage::default(), state: ScanState::default() };
         let mut bytes = 0;
         loop {
             let found = self.store.scan(&range, scan).await?;
@@ -102,12 +102,12 @@ struct Listing<'a> {
     container_id: u64,
     query: &'a BlobQuery,
     page: BlobPage,
-    place: Place,
+    state: ScanState,
 }
 
 /// Where the scan is.
 #[derive(Default)]
-struct Place {
+struct ScanState {
     /// The blob that the last record belongs to, and whether it was committed.
     partition: Bytes,
     is_committed: bool,
@@ -120,19 +120,23 @@ struct Place {
 impl Listing<'_> {
     /// Takes the next record; `true` when the page is full and says where the next one begins.
     fn add(&mut self, record: &Record) -> Result<bool> {
-        if self.place.prefix.as_ref().is_some_and(|prefix| record.partition.starts_with(prefix)) {
+        if self.state.prefix.as_ref().is_some_and(|prefix| record.partition.starts_with(prefix)) {
             return Ok(false);
         }
-        if self.place.partition != record.partition {
-            self.place = Place { partition: record.partition.clone(), ..Place::default() };
+        if self.state.partition != record.partition {
+            self.state = ScanState { partition: record.partition.clone(), ..ScanState::default() };
         }
         let kind = keys::blob_key_of(&record.key)?;
-        self.place.is_done = !matches!(kind, BlobKey::Snapshot(_));
-        self.place.is_committed |= kind == BlobKey::Base;
+        self.state.is_done = !matches!(kind, BlobKey::Snapshot(_));
+        self.state.is_committed |= kind == BlobKey::Base;
         let is_listed = match kind {
             BlobKey::Snapshot(_) => self.query.with_snapshots,
             BlobKey::Base => true,
-            BlobKey::Blocks => self.query.with_uncommitted && !self.place.is_committed && has_blocks(&record.value)?,
+            BlobKey::Blocks => {
+                self.query.with_uncommitted
+                    && !self.state.is_committed
+                    && BlocksHeader::decode(&record.value)?.count > 0
+            }
             BlobKey::Block | BlobKey::Pieces => false,
         };
         if !is_listed {
@@ -151,7 +155,7 @@ impl Listing<'_> {
     fn entry(&mut self, record: &Record, kind: BlobKey) -> Result<ListedBlob> {
         let name = keys::blob_name_of(&record.partition)?;
         if let Some(prefix) = self.common_prefix(&name) {
-            self.place.prefix = Some(keys::blob_partition(self.container_id, &prefix));
+            self.state.prefix = Some(keys::blob_partition(self.container_id, &prefix));
             return Ok(ListedBlob::Prefix(prefix));
         }
         let snapshot = match kind {
@@ -172,13 +176,13 @@ impl Listing<'_> {
 
     /// Where to go on: at the next record, or behind what is of no interest.
     fn skip_to(&self, next: Position) -> Position {
-        if let Some(prefix) = &self.place.prefix
+        if let Some(prefix) = &self.state.prefix
             && next.partition.starts_with(prefix)
         {
             return prefix_end(prefix).map_or(next, Position::start_of);
         }
-        let is_rest_of_blob = self.place.is_done && next.partition == self.place.partition;
-        if is_rest_of_blob { Position::end_of(&self.place.partition) } else { next }
+        let is_rest_of_blob = self.state.is_done && next.partition == self.state.partition;
+        if is_rest_of_blob { Position::end_of(&self.state.partition) } else { next }
     }
 }
 

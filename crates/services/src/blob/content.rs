@@ -10,9 +10,9 @@ use tablerock_protocol::{ErrorCode, ServiceError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::address::{ContentAddress, Place};
+use super::address::{BlobLocation, ContentAddress};
 use super::keys;
-use super::tidying::OpenNote;
+use super::reclaim::ReclaimIntent;
 use crate::{Error, Result};
 
 /// The bytes of one record of content.
@@ -64,7 +64,7 @@ pub struct Received {
 
 impl Received {
     /// Fails unless the content is where a blob in this place would look for it.
-    pub(super) fn check_place(&self, place: &Place) -> Result<()> {
+    pub(super) fn check_place(&self, place: &BlobLocation) -> Result<()> {
         if self.container_id == place.container_id { Ok(()) } else { Err(ErrorCode::ContainerNotFound.into()) }
     }
 }
@@ -72,7 +72,7 @@ impl Received {
 #[derive(Debug)]
 pub(super) enum ReceivedBody {
     Inline(Bytes),
-    Stored { content: u64, note: OpenNote },
+    Stored { content: u64, intent: ReclaimIntent },
 }
 
 /// What bounds the contents under way.
@@ -92,23 +92,23 @@ impl Inflow {
 
     /// The chunk, under way for as long as anybody has what this gives.
     async fn hold(&self, chunk: Bytes) -> Bytes {
-        Bytes::from_owner(UnderWay { chunk, _permit: self.permit().await })
+        Bytes::from_owner(ChunkInFlight { chunk, _permit: self.permit().await })
     }
 }
 
-struct UnderWay {
+struct ChunkInFlight {
     chunk: Bytes,
     _permit: OwnedSemaphorePermit,
 }
 
-impl AsRef<[u8]> for UnderWay {
+impl AsRef<[u8]> for ChunkInFlight {
     fn as_ref(&self) -> &[u8] {
         &self.chunk
     }
 }
 
 /// One content under way.
-pub(super) struct Upload {
+pub(super) struct ContentUpload {
     inflow: Inflow,
     destination: Destination,
     buffer: BytesMut,
@@ -123,7 +123,7 @@ enum Destination {
     File(Box<dyn ContentWriter>),
 }
 
-impl Upload {
+impl ContentUpload {
     /// `expected_bytes` is how long the content is going to be, if that is known.
     pub(super) fn new(
         store: &Store,
@@ -198,11 +198,7 @@ impl ChunkRecords {
         let (store, partition, key) = (self.store.clone(), self.partition.clone(), keys::chunk_key(self.chunks));
         self.chunks += 1;
         self.commits.spawn(async move {
-            let put = |tx: &mut tablerock_kv::Transaction| {
-                tx.put(key.clone(), chunk.clone());
-                Ok(())
-            };
-            let committed = store.transact(&partition, vec![], put).await;
+            let committed = store.write(&partition, |tx| tx.put(key.clone(), chunk.clone())).await;
             drop(permit);
             committed
         });

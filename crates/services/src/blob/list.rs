@@ -1,13 +1,13 @@
 //! Listing containers.
 
-use tablerock_kv::{Position, ScanLimits};
+use tablerock_kv::ScanLimits;
 use tablerock_protocol::limits;
 
-use super::container_record::Container;
-use super::{BlobService, keys};
+use super::BlobService;
+use super::record::Container;
 use crate::Result;
 
-/// What List Containers asks for.
+/// The parameters of List Containers.
 #[derive(Debug, Clone, Default)]
 pub struct ContainerQuery {
     pub prefix: String,
@@ -34,31 +34,22 @@ pub struct ContainerPage {
 
 impl BlobService {
     pub async fn list_containers(&self, account: &str, query: &ContainerQuery) -> Result<ContainerPage> {
-        let mut range = keys::directory_containers(account);
-        let start = query.from.as_deref().unwrap_or_default().max(&query.prefix);
-        if !start.is_empty() {
-            range.start = Position::new(keys::directory_partition(account), keys::directory_key(start));
-        }
-        let scan = ScanLimits { records_max: query.items_max + 1, bytes_max: limits::PAGE_BYTES_MAX, deadline: None };
+        let from = query.from.as_deref().unwrap_or_default();
+        let scan_limits =
+            ScanLimits { records_max: query.items_max + 1, bytes_max: limits::PAGE_BYTES_MAX, deadline: None };
+        let mut rows = self.directory.rows(account, &query.prefix, from, scan_limits);
         let mut page = ContainerPage::default();
-        loop {
-            let found = self.store.scan(&range, scan).await?;
-            for record in found.records {
-                let name = String::from_utf8_lossy(&record.key).into_owned();
-                if !name.starts_with(&query.prefix) {
-                    return Ok(page);
-                }
-                if name.starts_with('$') && !query.with_system {
-                    continue;
-                }
-                if page.containers.len() == query.items_max {
-                    page.next = Some(name);
-                    return Ok(page);
-                }
-                page.containers.push(ListedContainer { name, container: Container::decode(&record.value)? });
+        while let Some(row) = rows.next().await? {
+            let name = String::from_utf8_lossy(&row.key).into_owned();
+            if name.starts_with('$') && !query.with_system {
+                continue;
             }
-            let Some(next) = found.next else { return Ok(page) };
-            range.start = next;
+            if page.containers.len() == query.items_max {
+                page.next = Some(name);
+                break;
+            }
+            page.containers.push(ListedContainer { name, container: Container::decode(&row.value)? });
         }
+        Ok(page)
     }
 }

@@ -5,11 +5,11 @@ use tablerock_kv::Bytes;
 use tablerock_protocol::blob::{Checksums, ContentHeaders, Digests, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
-use super::address::{BlobAddress, ContentAddress, Place, WriteTerms};
-use super::change::{Change, Seen};
-use super::content::{ContentSource, INLINE_BYTES_MAX, Received, ReceivedBody, Upload};
-use super::record::{Blob, BlobKind, Body, Tier};
-use super::tidying::{Direction, Holding, OpenNote};
+use super::address::{BlobAddress, BlobLocation, ContentAddress, WriteTerms};
+use super::change::{BlobChange, Seen};
+use super::content::{ContentSource, ContentUpload, INLINE_BYTES_MAX, Received, ReceivedBody};
+use super::reclaim::ReclaimIntent;
+use super::stored_blob::{Blob, BlobKind, Body, Tier};
 use super::{BlobService, lease};
 use crate::Result;
 
@@ -46,7 +46,7 @@ impl BlobService {
 
     pub(super) async fn receive(
         &self,
-        place: &Place,
+        place: &BlobLocation,
         source: &mut impl ContentSource,
         with_md5: bool,
         inline_bytes_max: usize,
@@ -61,7 +61,7 @@ impl BlobService {
             }
         }
         let content = self.content_ids.next().await?;
-        let note = self.note_arriving(place, content).await?;
+        let intent = self.intend_content(place, content).await?;
         let expected_bytes = source.bytes_left().map(|left| left + begun.len() as u64);
         let at = ContentAddress { container_id: place.container_id, content };
         let mut upload = self.upload(at, expected_bytes, Checksums::new(with_md5));
@@ -70,18 +70,17 @@ impl BlobService {
             upload.write(piece).await?;
         }
         let (length, digests) = upload.finish().await?;
-        let body = ReceivedBody::Stored { content, note };
+        let body = ReceivedBody::Stored { content, intent };
         Ok(Received { container_id: place.container_id, length, digests, body })
     }
 
-    pub(super) fn upload(&self, at: ContentAddress, expected_bytes: Option<u64>, checksums: Checksums) -> Upload {
-        Upload::new(&self.store, self.inflow.clone(), at, expected_bytes, checksums)
-    }
-
-    /// Notes a content that is about to be written, under its own id.
-    pub(super) async fn note_arriving(&self, place: &Place, content: u64) -> Result<OpenNote> {
-        let holding = Holding::Content { id: content, length: u64::MAX };
-        self.note(place, content, vec![holding], Direction::Arriving).await
+    pub(super) fn upload(
+        &self,
+        at: ContentAddress,
+        expected_bytes: Option<u64>,
+        checksums: Checksums,
+    ) -> ContentUpload {
+        ContentUpload::new(&self.store, self.inflow.clone(), at, expected_bytes, checksums)
     }
 
     /// Puts a blob in the place of whatever is there, and tells when.
@@ -96,23 +95,23 @@ impl BlobService {
         let place = self.place_to_write(at).await?;
         received.check_place(&place)?;
         let length = received.length;
-        let (body, mut note) = match received.body {
+        let (body, mut intent) = match received.body {
             ReceivedBody::Inline(_) if new.kind == BlobKind::Append => {
                 (Body::Pieces { layout: self.content_ids.next().await?, records: 0 }, None)
             }
             ReceivedBody::Inline(bytes) => (Body::Inline(bytes), None),
-            ReceivedBody::Stored { content, note } => (Body::Whole { content }, Some(note)),
+            ReceivedBody::Stored { content, intent } => (Body::Whole { content }, Some(intent)),
         };
-        note.iter_mut().for_each(OpenNote::sends);
+        intent.iter_mut().for_each(ReclaimIntent::sends);
         let changed = self
             .change(&place, |seen| {
                 let blob = self.blob_in_place_of(seen, terms, new, length, body.clone())?;
                 let changed = blob.changed;
-                Ok((Change::replacing(seen, Some(blob)), changed))
+                Ok((BlobChange::replacing(seen, Some(blob)), changed))
             })
             .await;
-        if let Some(note) = note {
-            note.ended(&changed);
+        if let Some(intent) = intent {
+            intent.ended(&changed);
         }
         changed
     }
@@ -150,7 +149,7 @@ impl BlobService {
     }
 }
 
-fn received_inline(place: &Place, bytes: Bytes, with_md5: bool) -> Received {
+fn received_inline(place: &BlobLocation, bytes: Bytes, with_md5: bool) -> Received {
     let digests = Digests::of(&bytes, with_md5);
     let (container_id, length) = (place.container_id, bytes.len() as u64);
     Received { container_id, length, digests, body: ReceivedBody::Inline(bytes) }

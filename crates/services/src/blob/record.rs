@@ -1,22 +1,21 @@
-//! What the container directory keeps about a container.
+//! The row of a container in its directory.
 
 use tablerock_kv::{Bytes, Result};
 use tablerock_protocol::{DateTime, Metadata};
 
-use super::fields::{FieldReader, FieldWriter};
 use super::lease::{self, Lease};
+use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
-const WHAT: &str = "a record of the container directory";
 
-/// Who may read without signing.
+/// The access of requests without credentials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PublicAccess {
     #[default]
     Private,
-    /// Anybody may read blobs whose names they know.
+    /// They may read blobs by name.
     Blob,
-    /// Anybody may read blobs, list them, and read the container's properties.
+    /// They may read blobs, list them, and read the container's properties.
     Container,
 }
 
@@ -61,7 +60,7 @@ impl Container {
     }
 
     pub(super) fn decode(record: &Bytes) -> Result<Self> {
-        let mut fields = FieldReader::new(record, FORMAT, WHAT)?;
+        let mut fields = FieldReader::new(record, FORMAT, "a record of the container directory")?;
         let id = fields.ticks()?;
         let changed = fields.time()?;
         let public_access = match fields.byte()? {
@@ -75,11 +74,6 @@ impl Container {
         let policies = fields.bytes()?;
         fields.finish()?;
         Ok(Self { id, changed, public_access, metadata, lease, policies })
-    }
-
-    /// The id alone, which every operation on blobs asks for.
-    pub(super) fn decode_id(record: &Bytes) -> Result<u64> {
-        FieldReader::new(record, FORMAT, WHAT)?.ticks()
     }
 }
 
@@ -99,7 +93,7 @@ mod tests {
         };
         let record = container.encode();
         assert_eq!(Container::decode(&record).unwrap(), container);
-        assert_eq!(Container::decode_id(&record).unwrap(), 300);
+        assert_eq!(crate::namespace::id_of_row(&record).unwrap(), 300);
         for length in 0..record.len() {
             assert!(Container::decode(&record.slice(..length)).is_err(), "{length}");
         }

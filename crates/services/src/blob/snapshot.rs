@@ -5,7 +5,7 @@ use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::address::{BlobAddress, WriteTerms};
 use super::lease::{self, Leased};
-use super::record::Blob;
+use super::stored_blob::Blob;
 use super::{BlobService, keys};
 use crate::Result;
 

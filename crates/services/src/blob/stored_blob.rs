@@ -4,8 +4,8 @@ use tablerock_kv::{Bytes, Result};
 use tablerock_protocol::blob::{ContentHeaders, Md5, Tags};
 use tablerock_protocol::{DateTime, Metadata};
 
-use super::fields::{FieldReader, FieldWriter};
 use super::lease::{self, Lease};
+use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
 

@@ -3,11 +3,11 @@
 use tablerock_kv::ScanLimits;
 use tablerock_protocol::{Metadata, limits};
 
+use super::QueueService;
 use super::record::QueueRecord;
-use super::{QueueService, keys};
-use crate::Result;
+use crate::{Result, namespace};
 
-/// What List Queues asks for.
+/// The parameters of List Queues.
 #[derive(Debug, Clone, Default)]
 pub struct QueueQuery {
     pub prefix: String,
@@ -17,7 +17,7 @@ pub struct QueueQuery {
     pub count_max: Option<usize>,
 }
 
-/// A queue of such a page.
+/// A queue in a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedQueue {
     pub name: String,
@@ -35,33 +35,19 @@ impl QueueService {
     pub async fn list_queues(&self, account: &str, query: &QueueQuery) -> Result<QueuePage> {
         let count_max = query.count_max.map_or(limits::QUEUES_PAGE_MAX, |count| count.min(limits::QUEUES_PAGE_MAX));
         let mut page = QueuePage::default();
-        let mut range = keys::directory_queues(account, &query.prefix, &query.from);
         let deadline = self.clock.instant() + std::time::Duration::from_secs(limits::QUERY_SECONDS_MAX);
-        let scan_limits = ScanLimits {
-            // One more than a page, which says whether there is another.
-            records_max: count_max.saturating_add(1),
-            bytes_max: limits::PAGE_BYTES_MAX,
-            deadline: Some(deadline),
-        };
-        while !range.is_empty() {
-            let found = self.store.scan(&range, scan_limits).await?;
-            for record in &found.records {
-                let name = name_of(&record.key)?;
-                if page.queues.len() == count_max || self.clock.instant() >= deadline {
-                    page.next = Some(name);
-                    return Ok(page);
-                }
-                let metadata = QueueRecord::decode(&record.value)?.metadata;
-                page.queues.push(ListedQueue { name, metadata });
+        // One more than a page, which shows whether there is another.
+        let records_max = count_max.saturating_add(1);
+        let scan_limits = ScanLimits { records_max, bytes_max: limits::PAGE_BYTES_MAX, deadline: Some(deadline) };
+        let mut rows = self.directory.rows(account, &query.prefix, &query.from, scan_limits);
+        while let Some(row) = rows.next().await? {
+            let name = namespace::name_of_row(&row.key)?;
+            if page.queues.len() == count_max || self.clock.instant() >= deadline {
+                page.next = Some(name);
+                break;
             }
-            let Some(next) = found.next else { break };
-            range.start = next;
+            page.queues.push(ListedQueue { name, metadata: QueueRecord::decode(&row.value)?.metadata });
         }
         Ok(page)
     }
-}
-
-fn name_of(key: &[u8]) -> Result<String> {
-    let name = String::from_utf8(key.to_vec());
-    Ok(name.map_err(|_| tablerock_kv::Error::corrupt("a queue's name is no text"))?)
 }

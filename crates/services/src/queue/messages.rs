@@ -3,7 +3,7 @@
 use tablerock_kv::{Bytes, TICKS_PER_SECOND, Transaction};
 use tablerock_protocol::{DateTime, ErrorCode, PopReceipt, QueueName, ServiceError, Uuid};
 
-use super::heads::Flight;
+use super::front_cache::PendingMove;
 use super::keys::MessageKey;
 use super::stored_message::{NEVER, StoredMessage};
 use super::{QueueService, count, keys};
@@ -71,10 +71,10 @@ impl QueueService {
             write(tx, key, &stored, value.clone());
             Ok(())
         };
-        let flight = Flight::start(&self.heads, &self.store, queue_id, vec![key]);
+        let pending = PendingMove::start(&self.front_cache, &self.store, queue_id, vec![key]);
         let partition = keys::messages_partition(queue_id);
         let outcome = self.store.transact(&partition, vec![count_key.clone()], decide).await;
-        flight.over(outcome.is_ok());
+        pending.finish(outcome.is_ok());
         outcome?;
         Ok(stored.shown_at(key))
     }
@@ -108,10 +108,10 @@ impl QueueService {
             write(tx, new_key, &message, message.encode());
             Ok(message.shown_at(new_key))
         };
-        let flight = Flight::start(&self.heads, &self.store, queue_id, vec![new_key]);
+        let pending = PendingMove::start(&self.front_cache, &self.store, queue_id, vec![new_key]);
         let partition = keys::messages_partition(queue_id);
         let outcome = self.store.transact(&partition, vec![place.clone()], decide).await;
-        flight.over(outcome.is_ok());
+        pending.finish(outcome.is_ok());
         outcome
     }
 

@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | `directory.rs`, `record.rs`, `listing.rs`, `acl.rs` | queues: name to id, metadata, policies |
 //! | `messages.rs`, `stored_message.rs` | put, update, delete |
-//! | `get.rs`, `heads/` | get and peek, and what is remembered of the front of a queue |
+//! | `get.rs`, `front_cache/` | get and peek, and what is remembered of the front of a queue |
 //! | `count.rs` | how many messages there are |
 //! | `sweep.rs` | removing expired messages |
 //! | `time.rs` | the time that all of it goes by |
@@ -17,10 +17,10 @@
 mod acl;
 mod count;
 mod directory;
+mod front_cache;
 mod get;
-mod heads;
 pub mod keys;
-mod listing;
+mod list;
 mod messages;
 mod record;
 mod stored_message;
@@ -33,18 +33,19 @@ use tablerock_kv::{Bytes, Clock, Rng, Store};
 use tablerock_protocol::{Metadata, QueueName, Service};
 
 use crate::Result;
-use crate::duty::Duty;
 use crate::ids::Ids;
 use crate::load::Load;
+use crate::namespace::{Directory, Namespace};
+use crate::sharing::Sharing;
 
-use heads::Heads;
+use front_cache::FrontCache;
 use sweep::Sweeps;
 use time::QueueTime;
 
 pub(crate) use count::PARTS as COUNT_PARTS;
 pub use directory::{Created, QueueState};
 pub(crate) use keys::renumbered_key;
-pub use listing::{ListedQueue, QueuePage, QueueQuery};
+pub use list::{ListedQueue, QueuePage, QueueQuery};
 pub use messages::{Message, MessageUpdate, NewMessage, TimeToLive};
 
 /// A queue's metadata and its stored access policies, from its row in the directory.
@@ -58,8 +59,7 @@ pub(crate) fn opened(key: &[u8], value: &Bytes) -> tablerock_kv::Result<Message>
     Ok(stored_message::StoredMessage::decode(value)?.shown_at(keys::decode_message_key(key)?))
 }
 
-/// Ids that are taken from the store at a time.
-const QUEUE_IDS_BLOCK: u64 = 32;
+/// Message numbers that are taken from the store at a time.
 const MESSAGE_NUMBERS_BLOCK: u64 = 1 << 20;
 
 /// Every rule of behaviour of the Queue service. No HTTP above it, no engine below it. A store that is
@@ -70,11 +70,10 @@ pub struct QueueService {
     clock: Arc<dyn Clock>,
     rng: Rng,
     time: QueueTime,
-    queue_ids: Ids,
+    directory: Directory,
     message_numbers: Ids,
-    heads: Heads,
+    front_cache: FrontCache,
     sweeps: Sweeps,
-    sweep_duty: Duty,
     load: Load,
 }
 
@@ -82,12 +81,11 @@ impl QueueService {
     pub async fn open(store: Store, clock: Arc<dyn Clock>, rng: Rng) -> Result<Self> {
         Ok(Self {
             time: QueueTime::open(store.clone(), clock.clone()).await?,
-            queue_ids: Ids::new(store.clone(), keys::NEXT_QUEUE_ID, QUEUE_IDS_BLOCK),
+            directory: Directory::new(&store, &clock, Namespace::Queues, sweep::PERIOD),
             message_numbers: Ids::new(store.clone(), keys::NEXT_MESSAGE_NUMBER, MESSAGE_NUMBERS_BLOCK),
-            heads: Heads::new(store.is_exclusive()),
+            front_cache: FrontCache::new(Sharing::of(&store)),
             sweeps: Sweeps::default(),
             load: Load::new(Service::Queue, clock.clone()),
-            sweep_duty: Duty::new(store.clone(), clock.clone(), crate::keys::QUEUE_SWEEP_DUTY, sweep::REST),
             store,
             clock,
             rng,

@@ -9,10 +9,10 @@ use tablerock_protocol::signing::{KeyBound, KeyRange};
 use tablerock_protocol::{Filter, limits};
 
 use super::plan::Plan;
-use super::sketch::{Look, Search};
+use super::skip_index::{RangeMatch, SkipSearch};
 use super::stored_entity::{EntityRow, corrupt};
-use super::{StoredEntity, TableService};
-use crate::{Result, keys};
+use super::{StoredEntity, TableService, keys};
+use crate::Result;
 
 /// Records that are fetched in one go. A filter may discard most of them, so it is not the page size: a query
 /// starts small, since it may want one entity only, and takes more each time.
@@ -59,7 +59,7 @@ impl TableService {
         let mut run = Run {
             service: self,
             filter,
-            search: filter.zip(self.sketches.as_ref()).and_then(|(filter, sketches)| sketches.search(filter)),
+            search: filter.zip(self.skip_index.as_ref()).and_then(|(filter, skip_index)| skip_index.search(filter)),
             items_max: query.top.unwrap_or(limits::PAGE_ITEMS_MAX),
             deadline,
             page: EntityPage::default(),
@@ -146,7 +146,7 @@ struct Run<'a> {
     service: &'a TableService,
     filter: Option<&'a Filter>,
     /// Finds what need not be read, if the filter is one that allows it.
-    search: Option<Search>,
+    search: Option<SkipSearch>,
     items_max: usize,
     deadline: Instant,
     page: EntityPage,
@@ -181,13 +181,13 @@ impl Run<'_> {
         }
         loop {
             let (stretch, building) = match self.look(&range) {
-                Look::Nothing => return Ok(false),
-                Look::NothingBefore(place) => {
+                RangeMatch::None => return Ok(false),
+                RangeMatch::NoneBefore(place) => {
                     range.start = place;
                     continue;
                 }
-                Look::Possible(stretch) => (stretch, None),
-                Look::Unknown(stretch) => {
+                RangeMatch::Possible(stretch) => (stretch, None),
+                RangeMatch::Unindexed(stretch) => {
                     let building = self.search.as_ref().map(|search| search.build(stretch.clone()));
                     (stretch, building)
                 }
@@ -220,10 +220,10 @@ impl Run<'_> {
 
     /// What has to be read of the beginning of a range. Once it is late nothing is skipped any more, since a page
     /// ends at an entity, and one has to be found for that.
-    fn look(&self, range: &Range) -> Look {
+    fn look(&self, range: &Range) -> RangeMatch {
         match &self.search {
             Some(search) if !self.is_late() => search.look(range),
-            _ => Look::Unknown(range.clone()),
+            _ => RangeMatch::Unindexed(range.clone()),
         }
     }
 

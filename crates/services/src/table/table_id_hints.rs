@@ -7,15 +7,15 @@ use std::collections::HashMap;
 
 use parking_lot::RwLock;
 
-use super::known_tables::key;
+use super::table_id_cache::key;
 
 /// Beyond this many tables, all are forgotten and looked up again.
 const TABLES_MAX: usize = 10_000;
 
 #[derive(Debug, Default)]
-pub(super) struct GuessedTables(RwLock<HashMap<String, u64>>);
+pub(super) struct TableIdHints(RwLock<HashMap<String, u64>>);
 
-impl GuessedTables {
+impl TableIdHints {
     pub(super) fn get(&self, account: &str, table: &str) -> Option<u64> {
         self.0.read().get(&key(account, table)).copied()
     }
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn the_last_that_was_seen_is_guessed() {
-        let tables = GuessedTables::default();
+        let tables = TableIdHints::default();
         assert_eq!(tables.get("account", "People"), None);
         for id in [Some(7), Some(8), None] {
             tables.keep("account", "People", id);
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn no_more_than_so_many_tables_are_remembered() {
-        let tables = GuessedTables::default();
+        let tables = TableIdHints::default();
         for number in 0..=TABLES_MAX {
             tables.keep("account", &format!("Table{number}"), Some(1));
         }

@@ -4,7 +4,7 @@
 use tablerock_kv::key::{KeyBuilder, KeyReader};
 use tablerock_kv::{Bytes, Error, Record, Result, Store, Transaction};
 
-use super::holdings::Kind;
+use crate::namespace::Namespace;
 use crate::{blob, keys, queue};
 
 /// A message's number decides in which part of its queue's count it is counted, and must go on doing so.
@@ -12,7 +12,7 @@ const MESSAGE_STEP: u64 = queue::COUNT_PARTS;
 
 /// The sequences that are moved, in the order in which they are stored in a checkpoint.
 pub(super) const SEQUENCES: [(&[u8], u64); 5] = [
-    (keys::NEXT_TABLE_ID, 1),
+    (crate::table::keys::NEXT_TABLE_ID, 1),
     (queue::keys::NEXT_QUEUE_ID, 1),
     (queue::keys::NEXT_MESSAGE_NUMBER, MESSAGE_STEP),
     (blob::keys::NEXT_CONTAINER_ID, 1),
@@ -70,37 +70,37 @@ impl Renumbering {
     }
 
     /// Whether an id in the new store is of something that this copy has brought there.
-    pub(super) fn is_new_id(&self, kind: Kind, id: u64) -> bool {
+    pub(super) fn is_new_id(&self, kind: Namespace, id: u64) -> bool {
         match kind {
-            Kind::Table => self.tables.has_given(id),
-            Kind::Queue => self.queues.has_given(id),
-            Kind::Container => self.containers.has_given(id),
+            Namespace::Tables => self.tables.has_given(id),
+            Namespace::Queues => self.queues.has_given(id),
+            Namespace::Containers => self.containers.has_given(id),
         }
     }
 
     /// The new id of a table, queue or container.
-    pub(super) fn id(&self, kind: Kind, id: u64) -> Result<u64> {
+    pub(super) fn id(&self, kind: Namespace, id: u64) -> Result<u64> {
         match kind {
-            Kind::Table => self.tables.apply(id),
-            Kind::Queue => self.queues.apply(id),
-            Kind::Container => self.containers.apply(id),
+            Namespace::Tables => self.tables.apply(id),
+            Namespace::Queues => self.queues.apply(id),
+            Namespace::Containers => self.containers.apply(id),
         }
     }
 
     /// A record as the new store has it.
-    pub(super) fn record(&self, kind: Kind, record: Record) -> Result<Record> {
+    pub(super) fn record(&self, kind: Namespace, record: Record) -> Result<Record> {
         let partition = self.partition(kind, &record.partition)?;
         let Record { key, value, .. } = record;
         let (key, value) = match kind {
-            Kind::Table => (key, value),
-            Kind::Queue => (queue::renumbered_key(&key, |number| self.messages.apply(number))?, value),
-            Kind::Container => blob::renumbered(&key, &value, |content| self.contents.apply(content))?,
+            Namespace::Tables => (key, value),
+            Namespace::Queues => (queue::renumbered_key(&key, |number| self.messages.apply(number))?, value),
+            Namespace::Containers => blob::renumbered(&key, &value, |content| self.contents.apply(content))?,
         };
         Ok(Record { partition, key, value })
     }
 
     /// Behind the tag, every partition begins with the id of what it belongs to.
-    fn partition(&self, kind: Kind, partition: &[u8]) -> Result<Bytes> {
+    fn partition(&self, kind: Namespace, partition: &[u8]) -> Result<Bytes> {
         let mut pieces = KeyReader::new(partition);
         let (tag, id) = (pieces.tag()?, pieces.number()?);
         Ok(KeyBuilder::with_capacity(partition.len() + 9).tag(tag).number(self.id(kind, id)?).tail(pieces.tail()))

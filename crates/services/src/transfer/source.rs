@@ -2,8 +2,9 @@
 
 use tablerock_kv::{Error, Result, Store};
 
-use super::holdings::Holding;
+use super::named_objects::NamedObject;
 use super::renumbering::SEQUENCES;
+use crate::sharing::Sharing;
 use crate::timestamps::ceiling_of;
 use crate::{blob, keys, queue};
 
@@ -22,12 +23,12 @@ pub(super) struct Source {
 
 impl Source {
     /// Looks at a store from which an account is to be copied.
-    pub(super) async fn look(from: &Store, name: &str, holdings: &[Holding]) -> Result<Self> {
+    pub(super) async fn look(from: &Store, name: &str, holdings: &[NamedObject]) -> Result<Self> {
         let mut mark = [0; MARKS];
-        mark[0] = ceiling_of(from, keys::TIMESTAMP_CEILING).await?;
+        mark[0] = ceiling_of(from, crate::table::keys::TIMESTAMP_CEILING).await?;
         mark[1] = ceiling_of(from, blob::keys::TIMESTAMP_CEILING).await?;
         // Servers that share a store save the time while they do nothing else; one that has a store for itself has to have run.
-        if from.is_exclusive() {
+        if Sharing::of(from).queue_time_marks_use() {
             mark[2] = number(from, queue::keys::QUEUE_TIME).await?;
         }
         for (place, (key, _)) in mark[3..].iter_mut().zip(SEQUENCES) {
@@ -58,11 +59,11 @@ async fn number(store: &Store, key: &'static [u8]) -> Result<u64> {
 }
 
 /// FNV-1a: the same in every version, and there is nobody to guard against.
-fn digest(holdings: &[Holding]) -> u64 {
+fn digest(holdings: &[NamedObject]) -> u64 {
     let add = |hash: u64, bytes: &[u8]| {
         let sized = (bytes.len() as u64).to_be_bytes();
         let bytes = sized.iter().chain(bytes);
         bytes.fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
     };
-    holdings.iter().fold(0xcbf2_9ce4_8422_2325, |hash, holding| add(add(hash, &holding.key), &holding.row))
+    holdings.iter().fold(0xcbf2_9ce4_8422_2325, |hash, object| add(add(hash, &object.key), &object.row))
 }

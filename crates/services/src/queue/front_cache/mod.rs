@@ -3,63 +3,65 @@
 //! Messages lie in the order in which they become visible, and those at the front keep going away. In a tree that
 //! leaves deleted records behind for a while, finding the first message from the start of the queue would take the
 //! longer the more messages had passed through; and many consumers would all find, and fight for, the same ones. So a
-//! [`Head`] remembers up to where everything has been read, which messages were found there, and which of them are
+//! [`QueueFront`] remembers up to where everything has been read, which messages were found there, and which of them are
 //! being given out right now. All of this is only a help: what a consumer gets is decided in a transaction on the
-//! message itself, so a head that forgets or is wrong costs a second look and nothing else.
+//! message itself, so a front that forgets or is wrong costs a second look and nothing else.
 //!
-//! The exception is a message that a head does not know of and that lies where it does not look again: it would not be
-//! given out before the next start. Every write of a message therefore tells the head about its place when it has
-//! landed, and a [`Flight`] sees to it even if nobody waits for the write any more.
+//! The exception is a message that a front does not know of and that lies where it does not look again: it would not be
+//! given out before the next start. Every write of a message therefore tells the front about its place when it has
+//! landed, and a [`PendingMove`] sees to it even if nobody waits for the write any more.
 
-mod flight;
-mod head;
+mod pending_move;
+mod queue_front;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-pub(super) use flight::Flight;
-pub(super) use head::Head;
+use crate::sharing::Sharing;
 
-/// Queues whose head is remembered. Each takes some kilobytes; the others start again from the beginning.
-const HEADS_MAX: usize = 4096;
+pub(super) use pending_move::PendingMove;
+pub(super) use queue_front::QueueFront;
 
-/// The heads of all queues in use, by the queue's id. Shared by clones.
+/// Queues whose front is remembered. Each takes some kilobytes; the others start again from the beginning.
+const FRONTS_MAX: usize = 4096;
+
+/// The front_cache of all queues in use, by the queue's id. Shared by clones.
 #[derive(Debug, Clone)]
-pub(super) struct Heads {
+pub(super) struct FrontCache {
     /// `None` if others write to the store as well: then nothing may be remembered.
-    known: Option<Arc<Mutex<Known>>>,
+    fronts: Option<Arc<Mutex<Fronts>>>,
 }
 
-type Known = HashMap<u64, Arc<Head>>;
+type Fronts = HashMap<u64, Arc<QueueFront>>;
 
-impl Heads {
-    pub(super) fn new(is_exclusive: bool) -> Self {
-        Self { known: is_exclusive.then(Arc::default) }
+impl FrontCache {
+    pub(super) fn new(sharing: Sharing) -> Self {
+        Self { fronts: sharing.cache(Arc::default) }
     }
 
-    /// The head of a queue; a new one, which knows nothing, if none is remembered.
-    pub(super) fn of(&self, queue_id: u64) -> Arc<Head> {
-        let Some(known) = &self.known else { return Arc::default() };
-        let mut known = known.lock();
-        if known.len() >= HEADS_MAX && !known.contains_key(&queue_id) {
-            // Whoever works with a head now keeps it; for the rest, any choice will do.
-            let victim = known.iter().find(|(_, head)| Arc::strong_count(head) == 1).map(|(id, _)| *id);
-            victim.map(|id| known.remove(&id));
+    /// The front of a queue; a new one, which knows nothing, if none is remembered.
+    pub(super) fn of(&self, queue_id: u64) -> Arc<QueueFront> {
+        let Some(fronts) = &self.fronts else { return Arc::default() };
+        let mut fronts = fronts.lock();
+        if fronts.len() >= FRONTS_MAX && !fronts.contains_key(&queue_id) {
+            // Whoever works with a front now keeps it; for the rest, any choice will do.
+            let victim = fronts.iter().find(|(_, front)| Arc::strong_count(front) == 1).map(|(id, _)| *id);
+            victim.map(|id| fronts.remove(&id));
         }
-        known.entry(queue_id).or_default().clone()
+        fronts.entry(queue_id).or_default().clone()
     }
 
     /// Forgets a queue that is gone.
     pub(super) fn forget(&self, queue_id: u64) {
-        if let Some(known) = &self.known {
-            known.lock().remove(&queue_id);
+        if let Some(fronts) = &self.fronts {
+            fronts.lock().remove(&queue_id);
         }
     }
 
-    fn find(&self, queue_id: u64) -> Option<Arc<Head>> {
-        self.known.as_ref()?.lock().get(&queue_id).cloned()
+    fn find(&self, queue_id: u64) -> Option<Arc<QueueFront>> {
+        self.fronts.as_ref()?.lock().get(&queue_id).cloned()
     }
 }
 
@@ -69,19 +71,19 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_bounded() {
-        let heads = Heads::new(true);
-        let in_use = heads.of(0);
-        for queue_id in 1..2 * HEADS_MAX as u64 {
-            heads.of(queue_id);
+        let front_cache = FrontCache::new(Sharing::Exclusive);
+        let in_use = front_cache.of(0);
+        for queue_id in 1..2 * FRONTS_MAX as u64 {
+            front_cache.of(queue_id);
         }
-        assert!(heads.known.as_ref().unwrap().lock().len() <= HEADS_MAX);
-        assert!(Arc::ptr_eq(&in_use, &heads.of(0)), "a head in use stays");
+        assert!(front_cache.fronts.as_ref().unwrap().lock().len() <= FRONTS_MAX);
+        assert!(Arc::ptr_eq(&in_use, &front_cache.of(0)), "a front in use stays");
     }
 
     #[test]
     fn nothing_is_remembered_of_a_store_that_others_write_to() {
-        let heads = Heads::new(false);
-        assert!(!Arc::ptr_eq(&heads.of(1), &heads.of(1)));
-        assert!(heads.find(1).is_none());
+        let front_cache = FrontCache::new(Sharing::Shared);
+        assert!(!Arc::ptr_eq(&front_cache.of(1), &front_cache.of(1)));
+        assert!(front_cache.find(1).is_none());
     }
 }

@@ -4,52 +4,57 @@ use std::sync::Arc;
 
 use tablerock_kv::{Bytes, Error, Store};
 
-use super::Heads;
-use super::head::Head;
+use super::FrontCache;
+use super::queue_front::QueueFront;
 use crate::queue::keys::{self, MessageKey};
 
 /// A write under way, which takes messages that were claimed from their places and puts messages in others.
 ///
 /// A client that goes away drops the request with the write in the middle of it. The engine may have accepted the
-/// write by then and make it durable later, so a task of its own waits until that is settled, and then tells the head.
+/// write by then and make it durable later, so a task of its own waits until that is settled, and then tells the front.
 #[derive(Debug)]
-pub(in crate::queue) struct Flight {
-    heads: Heads,
+pub(in crate::queue) struct PendingMove {
+    front_cache: FrontCache,
     store: Store,
     queue_id: u64,
-    claims: Option<(Arc<Head>, Vec<MessageKey>)>,
+    claims: Option<(Arc<QueueFront>, Vec<MessageKey>)>,
     landing: Vec<MessageKey>,
     is_over: bool,
 }
 
-impl Flight {
+impl PendingMove {
     /// Announces a write that puts messages in these places.
-    pub(in crate::queue) fn start(heads: &Heads, store: &Store, queue_id: u64, landing: Vec<MessageKey>) -> Self {
-        Self { heads: heads.clone(), store: store.clone(), queue_id, claims: None, landing, is_over: false }
+    pub(in crate::queue) fn start(
+        front_cache: &FrontCache,
+        store: &Store,
+        queue_id: u64,
+        landing: Vec<MessageKey>,
+    ) -> Self {
+        Self { front_cache: front_cache.clone(), store: store.clone(), queue_id, claims: None, landing, is_over: false }
     }
 
     /// The same for a write that takes the messages away from where they were claimed.
     #[must_use]
-    pub(in crate::queue) fn taking(mut self, head: Arc<Head>, claimed: Vec<MessageKey>) -> Self {
-        self.claims = Some((head, claimed));
+    pub(in crate::queue) fn taking(mut self, front: Arc<QueueFront>, claimed: Vec<MessageKey>) -> Self {
+        self.claims = Some((front, claimed));
         self
     }
 
     /// The write has returned. If it failed, what was claimed is still where it was.
-    pub(in crate::queue) fn over(mut self, succeeded: bool) {
+    pub(in crate::queue) fn finish(mut self, succeeded: bool) {
         self.is_over = true;
         self.settle(succeeded);
     }
 
     fn settle(&mut self, succeeded: bool) {
-        if let Some((head, claimed)) = self.claims.take() {
-            head.unclaim(&claimed);
+        if let Some((front, claimed)) = self.claims.take() {
+            front.unclaim(&claimed);
             if !succeeded {
                 self.landing.extend(claimed);
             }
         }
-        if let Some(head) = self.heads.find(self.queue_id) {
-            self.landing.drain(..).for_each(|key| head.landed(key));
+        if let Some(front) = self.front_cache.find(self.queue_id) {
+            self.landing.drain(..).for_each(|key| front.committed(key));
         }
     }
 
@@ -65,23 +70,23 @@ impl Flight {
     }
 }
 
-impl Drop for Flight {
+impl Drop for PendingMove {
     fn drop(&mut self) {
         if self.is_over {
             return;
         }
-        let mut flight = Self {
-            heads: self.heads.clone(),
+        let mut pending = Self {
+            front_cache: self.front_cache.clone(),
             store: self.store.clone(),
             queue_id: self.queue_id,
             claims: self.claims.take(),
             landing: std::mem::take(&mut self.landing),
             is_over: true,
         };
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return flight.settle(false) };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return pending.settle(false) };
         runtime.spawn(async move {
-            flight.wait().await;
-            flight.settle(false);
+            pending.wait().await;
+            pending.settle(false);
         });
     }
 }

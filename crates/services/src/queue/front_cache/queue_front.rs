@@ -6,22 +6,22 @@ use parking_lot::Mutex;
 
 use crate::queue::keys::MessageKey;
 
-/// Messages that are known and wait to be given out. What is found beyond that is looked for again.
+/// Messages that are fronts and wait to be given out. What is found beyond that is looked for again.
 const WAITING_MAX: usize = 1024;
 
 const FIRST: MessageKey = MessageKey { visible: 0, number: 0 };
 
-/// What is known of a queue's front. Every live message is in `waiting`, in `claimed`, still on its way to disk, or at
+/// What is fronts of a queue's front. Every live message is in `waiting`, in `claimed`, still on its way to disk, or at
 /// or after the place where the next scan starts.
 #[derive(Debug)]
-pub(in crate::queue) struct Head {
-    state: Mutex<State>,
+pub(in crate::queue) struct QueueFront {
+    state: Mutex<FrontState>,
     /// Held by the one who reads on, while others wait for what it finds.
     pub(in crate::queue) reading: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
-struct State {
+struct FrontState {
     /// Where the next scan starts.
     next: MessageKey,
     /// Where it starts instead, for the sake of messages that there was no room for.
@@ -32,9 +32,9 @@ struct State {
     claimed: BTreeSet<MessageKey>,
 }
 
-impl Default for Head {
+impl Default for QueueFront {
     fn default() -> Self {
-        let state = State {
+        let state = FrontState {
             next: FIRST,
             next_again: None,
             meanwhile: None,
@@ -45,7 +45,7 @@ impl Default for Head {
     }
 }
 
-impl Head {
+impl QueueFront {
     /// Claims up to `count` messages, the first ones. Nobody else gets them before they are given back.
     pub(in crate::queue) fn claim(&self, count: usize) -> Vec<MessageKey> {
         let mut state = self.state.lock();
@@ -86,7 +86,7 @@ impl Head {
     }
 
     /// A message may be at this place, now that a write to it is over.
-    pub(super) fn landed(&self, key: MessageKey) {
+    pub(super) fn committed(&self, key: MessageKey) {
         let state = &mut *self.state.lock();
         if key < state.next {
             state.add(key);
@@ -115,7 +115,7 @@ impl Head {
     }
 }
 
-impl State {
+impl FrontState {
     fn add(&mut self, key: MessageKey) {
         if self.claimed.contains(&key) {
             return;
@@ -147,67 +147,67 @@ mod tests {
 
     #[test]
     fn a_message_is_claimed_by_one_and_found_by_none_until_that_is_over() {
-        let head = Head::default();
-        assert_eq!(head.read_from(10), Some(FIRST));
-        head.found(&[key(2), key(1), key(3)], None, 10);
-        assert_eq!(head.claim(2), [key(1), key(2)]);
-        assert_eq!(head.read_from(10), None, "all of it has been read");
-        head.found(&[key(1), key(3)], None, 10);
-        assert_eq!(head.claim(2), [key(3)]);
-        assert_eq!(head.first(), key(1));
-        head.unclaim(&[key(1), key(2), key(3)]);
-        head.landed(key(2));
-        assert_eq!(head.claim(2), [key(2)], "a claim that came to nothing");
+        let front = QueueFront::default();
+        assert_eq!(front.read_from(10), Some(FIRST));
+        front.found(&[key(2), key(1), key(3)], None, 10);
+        assert_eq!(front.claim(2), [key(1), key(2)]);
+        assert_eq!(front.read_from(10), None, "all of it has been read");
+        front.found(&[key(1), key(3)], None, 10);
+        assert_eq!(front.claim(2), [key(3)]);
+        assert_eq!(front.first(), key(1));
+        front.unclaim(&[key(1), key(2), key(3)]);
+        front.committed(key(2));
+        assert_eq!(front.claim(2), [key(2)], "a claim that came to nothing");
     }
 
     #[test]
     fn what_lands_behind_a_scan_or_during_it_is_known() {
-        let head = Head::default();
-        head.landed(key(5));
-        assert!(!head.is_any_waiting(), "the first scan will find it");
-        head.read_from(10);
-        head.landed(key(6));
-        head.found(&[], None, 10);
-        head.landed(key(7));
-        head.landed(key(11));
-        assert_eq!(head.claim(9), [key(6), key(7)]);
-        assert_eq!(head.read_from(20), Some(end_at(10)), "the next scan finds what landed after the last one");
+        let front = QueueFront::default();
+        front.committed(key(5));
+        assert!(!front.is_any_waiting(), "the first scan will find it");
+        front.read_from(10);
+        front.committed(key(6));
+        front.found(&[], None, 10);
+        front.committed(key(7));
+        front.committed(key(11));
+        assert_eq!(front.claim(9), [key(6), key(7)]);
+        assert_eq!(front.read_from(20), Some(end_at(10)), "the next scan finds what landed after the last one");
     }
 
     #[test]
     fn what_there_is_no_room_for_is_read_again() {
-        let head = Head::default();
-        head.read_from(1_000_000);
+        let front = QueueFront::default();
+        front.read_from(1_000_000);
         let many: Vec<_> = (1..=WAITING_MAX as u64).map(key).collect();
-        head.found(&many, None, 1_000_000);
-        head.landed(key(600_000));
-        head.landed(key(500_000));
-        assert_eq!(head.claim(WAITING_MAX + 1).len(), WAITING_MAX);
-        assert_eq!(head.read_from(1_000_000), Some(key(500_000)));
+        front.found(&many, None, 1_000_000);
+        front.committed(key(600_000));
+        front.committed(key(500_000));
+        assert_eq!(front.claim(WAITING_MAX + 1).len(), WAITING_MAX);
+        assert_eq!(front.read_from(1_000_000), Some(key(500_000)));
     }
 
     #[test]
     fn what_lands_during_a_scan_is_bounded_too() {
-        let head = Head::default();
-        head.read_from(u64::MAX - 1);
-        (1..=2 * WAITING_MAX as u64).rev().for_each(|visible| head.landed(key(visible)));
-        head.found(&[], None, u64::MAX - 1);
-        let known: Vec<_> = head.claim(usize::MAX);
-        assert_eq!((known.len(), known[0]), (WAITING_MAX, key(WAITING_MAX as u64 + 1)));
-        assert_eq!(head.first(), key(1), "the rest is read again");
-        assert_eq!(head.read_from(u64::MAX - 1), Some(key(1)));
+        let front = QueueFront::default();
+        front.read_from(u64::MAX - 1);
+        (1..=2 * WAITING_MAX as u64).rev().for_each(|visible| front.committed(key(visible)));
+        front.found(&[], None, u64::MAX - 1);
+        let fronts: Vec<_> = front.claim(usize::MAX);
+        assert_eq!((fronts.len(), fronts[0]), (WAITING_MAX, key(WAITING_MAX as u64 + 1)));
+        assert_eq!(front.first(), key(1), "the rest is read again");
+        assert_eq!(front.read_from(u64::MAX - 1), Some(key(1)));
     }
 
     #[test]
     fn a_scan_that_is_cut_short_is_made_again() {
-        let head = Head::default();
-        head.read_from(10);
-        head.landed(key(3));
-        assert_eq!(head.read_from(10), Some(FIRST));
-        head.landed(key(2));
-        head.landed(key(5));
-        head.found(&[key(1), key(3)], Some(key(4)), 10);
-        assert_eq!(head.read_from(10), Some(key(4)), "which finds what landed there");
-        assert_eq!(head.claim(9), [key(1), key(2), key(3)]);
+        let front = QueueFront::default();
+        front.read_from(10);
+        front.committed(key(3));
+        assert_eq!(front.read_from(10), Some(FIRST));
+        front.committed(key(2));
+        front.committed(key(5));
+        front.found(&[key(1), key(3)], Some(key(4)), 10);
+        assert_eq!(front.read_from(10), Some(key(4)), "which finds what landed there");
+        assert_eq!(front.claim(9), [key(1), key(2), key(3)]);
     }
 }

@@ -1,33 +1,33 @@
-//! Sketches: what a filter has learnt about the pieces of a table it has read, so that the next one need not.
+//! SkipIndex: what a filter has learnt about the blocks of a table it has read, so that the next one need not.
 //!
-//! A filter on a property has to look at every entity. A sketch remembers which properties occur in a piece of about
-//! 64 entities, as hashes; a filter with `eq` that needs one that does not occur there skips the piece. Sketches are
-//! made by such scans as they go, live in memory only, and are dropped by the first write to their piece.
+//! A filter on a property has to look at every entity. A sketch remembers which properties occur in a block of about
+//! 64 entities, as hashes; a filter with `eq` that required one that does not occur there skips the block. SkipIndex are
+//! made by such scans as they go, live in memory only, and are dropped by the first write to their block.
 //!
 //! | file | owns |
 //! | --- | --- |
 //! | `hash.rs` | hashes under which equal values meet |
-//! | `needs.rs` | what a filter needs to occur |
-//! | `piece.rs` | one sketch, and making it |
-//! | `pieces.rs` | all of them, in order, within a bound of memory |
+//! | `required.rs` | what a filter required to occur |
+//! | `block.rs` | one sketch, and making it |
+//! | `blocks.rs` | all of them, in order, within a bound of memory |
 //! | `writes.rs` | writes and builders under way |
 //!
 //! # Why nothing is ever missed
 //!
-//! A write is announced before its commit, which drops the sketches of what it may change, and stays announced until
-//! its outcome is what readers see. A builder is registered before it reads, and its sketches are kept only if no
-//! write to them was announced at any moment since. So while a write becomes visible there is no sketch of its piece,
+//! A write is announced before its commit, which drops the skip_index of what it may change, and stays announced until
+//! its outcome is what readers see. A builder is registered before it reads, and its skip_index are kept only if no
+//! write to them was announced at any moment since. So while a write becomes visible there is no sketch of its block,
 //! and every later sketch has been made from a reading that shows it. All of these steps happen under one
 //! lock, which is never held while anything is awaited.
 //!
 //! A caller who goes away in the middle of a write leaves it announced. Its commit may be on its way, so it is
 //! settled first: a transaction on the same records returns when what it saw is durable, and with it everything that
-//! came before. See `Engine::is_exclusive`, without which there are no sketches.
+//! came before. See `Engine::is_exclusive`, without which there are no skip_index.
 
+mod block;
+mod blocks;
 mod hash;
-mod needs;
-mod piece;
-mod pieces;
+mod required_values;
 mod writes;
 
 use std::sync::Arc;
@@ -37,18 +37,20 @@ use parking_lot::RwLock;
 use tablerock_kv::{Bytes, Clock, Page, Range, Store};
 use tablerock_protocol::Filter;
 
+use crate::sharing::Sharing;
+
+use blocks::IndexBlocks;
+pub(super) use blocks::RangeMatch;
 use hash::PropertyHasher;
-use needs::Needs;
-pub(super) use pieces::Look;
-use pieces::Pieces;
-use writes::{Ticket, UnderWay, Written};
+use required_values::RequiredValues;
+use writes::{InProgress, Ticket, Written};
 
-/// What all sketches together may take.
-const SKETCH_BYTES_MAX: usize = 32 << 20;
+/// What all skip_index together may take.
+const SKIP_INDEX_BYTES_MAX: usize = 32 << 20;
 
-/// The sketches of all tables of a store.
+/// The skip_index of all tables of a store.
 #[derive(Debug, Clone)]
-pub(super) struct Sketches(Arc<Shared>);
+pub(super) struct SkipIndex(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -56,25 +58,26 @@ struct Shared {
     clock: Arc<dyn Clock>,
     opened: Instant,
     hasher: PropertyHasher,
-    state: RwLock<State>,
+    state: RwLock<IndexState>,
 }
 
 #[derive(Debug)]
-struct State {
-    pieces: Pieces,
-    under_way: UnderWay,
+struct IndexState {
+    blocks: IndexBlocks,
+    in_progress: InProgress,
     /// Set when it cannot be told any more what readers see: from then on nothing is kept.
     is_off: bool,
 }
 
-impl Sketches {
-    /// Sketches for a store, if it is one whose every change goes through this process.
+impl SkipIndex {
+    /// SkipIndex for a store, if it is one whose every change goes through this process.
     pub(super) fn of(store: &Store, clock: &Arc<dyn Clock>) -> Option<Self> {
-        store.is_exclusive().then(|| Self::with_bytes_max(store.clone(), clock.clone(), SKETCH_BYTES_MAX))
+        Sharing::of(store).cache(|| Self::with_bytes_max(store.clone(), clock.clone(), SKIP_INDEX_BYTES_MAX))
     }
 
     fn with_bytes_max(store: Store, clock: Arc<dyn Clock>, bytes_max: usize) -> Self {
-        let state = State { pieces: Pieces::new(bytes_max), under_way: UnderWay::default(), is_off: false };
+        let state =
+            IndexState { blocks: IndexBlocks::new(bytes_max), in_progress: InProgress::default(), is_off: false };
         let (opened, hasher) = (clock.instant(), PropertyHasher::default());
         Self(Arc::new(Shared { store, clock, opened, hasher, state: RwLock::new(state) }))
     }
@@ -83,16 +86,16 @@ impl Sketches {
     pub(super) fn announce(&self, partition: &Bytes, keys: &[Bytes]) -> Announcement {
         let written = Arc::new(Written::new(partition.clone(), keys.to_vec()));
         let mut state = self.0.state.write();
-        state.pieces.drop_written(&written);
-        let ticket = state.under_way.begin_write(written.clone());
+        state.blocks.drop_written(&written);
+        let ticket = state.in_progress.begin_write(written.clone());
         drop(state);
-        Announcement(Some(Announced { sketches: self.clone(), ticket, written }))
+        Announcement(Some(Announced { skip_index: self.clone(), ticket, written }))
     }
 
-    /// How a filter can make use of sketches, if it can.
-    pub(super) fn search(&self, filter: &Filter) -> Option<Search> {
-        let needs = Needs::of(filter, &self.0.hasher);
-        (needs != Needs::Nothing).then(|| Search { sketches: self.clone(), needs })
+    /// How a filter can make use of skip_index, if it can.
+    pub(super) fn search(&self, filter: &Filter) -> Option<SkipSearch> {
+        let required = RequiredValues::of(filter, &self.0.hasher);
+        (required != RequiredValues::Anything).then(|| SkipSearch { skip_index: self.clone(), required })
     }
 
     fn seconds(&self) -> u32 {
@@ -102,54 +105,54 @@ impl Sketches {
     fn turn_off(&self) {
         let mut state = self.0.state.write();
         state.is_off = true;
-        state.pieces.clear();
+        state.blocks.clear();
     }
 }
 
-/// A filter in search of what it needs.
+/// A filter in search of what it required.
 #[derive(Debug)]
-pub(super) struct Search {
-    sketches: Sketches,
-    needs: Needs,
+pub(super) struct SkipSearch {
+    skip_index: SkipIndex,
+    required: RequiredValues,
 }
 
-impl Search {
+impl SkipSearch {
     /// What is known about the beginning of a range. A range without end is not looked at.
-    pub(super) fn look(&self, range: &Range) -> Look {
-        let Some(end) = &range.end else { return Look::Unknown(range.clone()) };
-        let seconds = self.sketches.seconds();
-        self.sketches.0.state.read().pieces.look(range, end, &self.needs, seconds)
+    pub(super) fn look(&self, range: &Range) -> RangeMatch {
+        let Some(end) = &range.end else { return RangeMatch::Unindexed(range.clone()) };
+        let seconds = self.skip_index.seconds();
+        self.skip_index.0.state.read().blocks.look(range, end, &self.required, seconds)
     }
 
-    /// To be called before a range is read, with whose records sketches are to be made.
+    /// To be called before a range is read, with whose records skip_index are to be made.
     pub(super) fn build(&self, range: Range) -> Building {
-        let ticket = self.sketches.0.state.write().under_way.begin_build(range.clone());
-        Building { sketches: self.sketches.clone(), ticket, range }
+        let ticket = self.skip_index.0.state.write().in_progress.begin_build(range.clone());
+        Building { skip_index: self.skip_index.clone(), ticket, range }
     }
 }
 
 /// A range that is being read.
 #[derive(Debug)]
 pub(super) struct Building {
-    sketches: Sketches,
+    skip_index: SkipIndex,
     ticket: Ticket,
     range: Range,
 }
 
 impl Building {
-    /// Keeps sketches of what a scan of the range has found, except where someone wrote in the meantime.
+    /// Keeps skip_index of what a scan of the range has found, except where someone wrote in the meantime.
     pub(super) fn keep(self, page: &Page) {
-        let pieces = piece::cut(&self.range, page, &self.sketches.0.hasher);
-        let seconds = self.sketches.seconds();
-        let mut state = self.sketches.0.state.write();
-        let Some(marks) = state.under_way.end_build(self.ticket) else { return };
+        let blocks = block::cut(&self.range, page, &self.skip_index.0.hasher);
+        let seconds = self.skip_index.seconds();
+        let mut state = self.skip_index.0.state.write();
+        let Some(marks) = state.in_progress.end_build(self.ticket) else { return };
         if state.is_off {
             return;
         }
-        for (start, piece) in pieces {
-            let range = Range::between(start, piece.end.clone());
+        for (start, block) in blocks {
+            let range = Range::between(start, block.end.clone());
             if !marks.iter().any(|written| written.touches(&range)) {
-                state.pieces.insert(range.start, piece, seconds);
+                state.blocks.insert(range.start, block, seconds);
             }
         }
     }
@@ -157,8 +160,8 @@ impl Building {
 
 impl Drop for Building {
     fn drop(&mut self) {
-        // Does nothing if the sketches were kept; the reading may have failed, or nobody waits for it any more.
-        self.sketches.0.state.write().under_way.end_build(self.ticket);
+        // Does nothing if the skip_index were kept; the reading may have failed, or nobody waits for it any more.
+        self.skip_index.0.state.write().in_progress.end_build(self.ticket);
     }
 }
 
@@ -169,7 +172,7 @@ pub(super) struct Announcement(Option<Announced>);
 
 #[derive(Debug)]
 struct Announced {
-    sketches: Sketches,
+    skip_index: SkipIndex,
     ticket: Ticket,
     written: Arc<Written>,
 }
@@ -195,14 +198,14 @@ impl Drop for Announcement {
 
 impl Announced {
     fn end(self) {
-        self.sketches.0.state.write().under_way.end_write(self.ticket);
+        self.skip_index.0.state.write().in_progress.end_write(self.ticket);
     }
 
     /// Waits until a commit that nobody waits for has become visible, or is known not to have been made.
     async fn settle(self) {
         let Written { partition, keys } = &*self.written;
         let nothing = |_: &mut tablerock_kv::Transaction| Ok::<_, tablerock_kv::Error>(());
-        match self.sketches.0.store.transact(partition, keys.clone(), nothing).await {
+        match self.skip_index.0.store.transact(partition, keys.clone(), nothing).await {
             Ok(()) => self.end(),
             Err(error) => {
                 tracing::warn!(%error, "the outcome of a write is not known; filters read everything until a restart");
@@ -213,7 +216,7 @@ impl Announced {
 
     /// Nothing is kept from here on, so that nobody need know of this write either.
     fn give_up(self) {
-        self.sketches.turn_off();
+        self.skip_index.turn_off();
         self.end();
     }
 }
