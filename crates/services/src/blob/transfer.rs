@@ -113,7 +113,7 @@ fn store_error(error: crate::Error) -> Error {
 }
 
 fn gone() -> Error {
-    Error::invalid("a blob was overwritten while it was read: stop whoever writes there, and begin anew")
+    Error::invalid("a blob was replaced while it was read: stop all writers there, and copy again")
 }
 
 /// What a blob holds, piece by piece and in order.

@@ -27,3 +27,4 @@ pub use copy::{CopyTerms, Progress, copy_account};
 pub use export::{ExportSink, export_account};
 pub use forget::forget_copy;
 pub use named_objects::accounts_of;
+pub use source::needs_start_over;

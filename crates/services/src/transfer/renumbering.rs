@@ -4,6 +4,7 @@
 use tablerock_kv::key::{KeyBuilder, KeyReader};
 use tablerock_kv::{Bytes, Error, Record, Result, Store, Transaction};
 
+use super::source::SourceChanged;
 use crate::namespace::Namespace;
 use crate::{blob, keys, queue};
 
@@ -32,7 +33,7 @@ impl Shift {
         if number < self.count {
             return Ok(self.up + number);
         }
-        Err(Error::invalid("the source is being written to: stop whoever writes there, and copy with --start-over"))
+        Err(SourceChanged::error("the source is being written to: stop all writers there first"))
     }
 
     /// Whether a number in the new store is one of those reserved.
