@@ -1,15 +1,16 @@
 //! The Blob service: containers, block blobs, append blobs, leases, snapshots and copies on one store.
 //!
-//! A blob is a partition of the store, so whatever is decided about it is decided atomically; its content, if it is not
-//! small, lies elsewhere in chunks that never change. `docs/keys.md` has the layout.
+//! A blob is a partition of the store, so every decision about it is atomic. Content that is not small lies elsewhere, in
+//! chunks that never change. `docs/keys.md` has the layout.
 //!
 //! | to follow | read |
 //! | --- | --- |
 //! | a small upload | `put.rs`, `change.rs` |
 //! | a large one | `content.rs`, then the same |
-//! | blocks | `blocks.rs`, `block_list.rs`, on `pieces.rs` |
+//! | a container | `directory.rs`, `record.rs`, `list.rs`, `acl.rs` |
+//! | blocks | `put_block.rs`, `block_list.rs`, on `blocks.rs` and `pieces.rs` |
 //! | a download | `read.rs`, `reader.rs` |
-//! | how space comes back | `reclaimer.rs` |
+//! | how space is reclaimed | `reclaim/`, `sweep.rs` |
 
 mod acl;
 mod address;
@@ -68,11 +69,11 @@ pub(crate) use transfer::{
     renumbered,
 };
 
-/// Ids that are taken from the store at once. A busy server takes thousands in a second.
-const CONTENT_IDS_TAKEN_AT_ONCE: u64 = 4096;
+/// Ids that are taken from the store at a time. A busy server uses thousands in a second.
+const CONTENT_IDS_BLOCK: u64 = 4096;
 
-/// Every rule of behaviour of the Blob service. No HTTP above it, no engine below it. A store has one of these at a time:
-/// it remembers which ETags it gave out.
+/// Every rule of behaviour of the Blob service, without HTTP and without an engine. A process opens one per store: it
+/// allocates ETags.
 #[derive(Debug)]
 pub struct BlobService {
     store: Store,
@@ -87,11 +88,11 @@ pub struct BlobService {
 }
 
 impl BlobService {
-    /// Opens the service of a store, and settles what a process before this one left behind.
+    /// Opens the service of a store, and resolves the reclaim intents that the last process left.
     pub async fn open(store: Store, clock: Arc<dyn Clock>, rng: Rng) -> Result<Self> {
         let timestamps = Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await?;
         let directory = Directory::new(&store, &clock, Namespace::Containers, sweep::PERIOD);
-        let content_ids = Ids::new(store.clone(), keys::NEXT_CONTENT_ID, CONTENT_IDS_TAKEN_AT_ONCE);
+        let content_ids = Ids::new(store.clone(), keys::NEXT_CONTENT_ID, CONTENT_IDS_BLOCK);
         let reclaimer = reclaim::Reclaimer::new(store.clone(), clock.clone());
         reclaimer.resolve_at_start().await?;
         let inflow = content::Inflow::default();
@@ -99,18 +100,18 @@ impl BlobService {
         Ok(Self { store, clock, rng, timestamps, directory, content_ids, inflow, reclaimer, load })
     }
 
-    /// Which containers and blobs are read and written most.
+    /// The containers and blobs that are read and written most.
     pub fn load(&self) -> &Load {
         &self.load
     }
 
-    /// Leaves the store as a clean stop should. Requests must have ended.
+    /// Prepares the store for a clean stop. Requests must have ended.
     pub async fn close(&self) -> Result<()> {
         self.reclaimer.rest().await;
         Ok(self.timestamps.close().await?)
     }
 
-    /// Waits until the space of everything that is gone has been given back, as far as it depends on this service.
+    /// Waits until reclaim has no more work in the background.
     pub async fn rest(&self) {
         self.reclaimer.rest().await;
     }
@@ -121,10 +122,6 @@ impl BlobService {
     }
 
     fn fresh_uuid(&self) -> Uuid {
-        // The form of a random UUID: version 4, variant 1.
-        let mut bytes = self.rng.id();
-        bytes[6] = bytes[6] & 0x0f | 0x40;
-        bytes[8] = bytes[8] & 0x3f | 0x80;
-        Uuid::from_bytes(bytes)
+        uuid::Builder::from_random_bytes(self.rng.id()).into_uuid()
     }
 }

@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 use tablerock_kv::{Bytes, ScanLimits, Transaction};
 use tablerock_protocol::{QueueName, limits};
 
-use super::front_cache::{PendingMove, QueueFront};
+use super::front_cache::QueueFront;
 use super::keys::MessageKey;
 use super::messages::{Message, later, write};
 use super::stored_message::StoredMessage;
 use super::{QueueService, keys};
 use crate::Result;
 
-/// What one scan of a queue's front reads at most.
+/// The limits of one scan of a queue's front.
 const SCAN_RECORDS: usize = 128;
 const SCAN_BYTES: usize = 128 << 10;
 
 impl QueueService {
-    /// Gives out up to `count` messages and hides each from everybody else for a while.
+    /// Returns up to `count` messages and hides each from other consumers for a while.
     pub async fn get_messages(
         &self,
         account: &str,
@@ -40,12 +40,12 @@ impl QueueService {
             };
             match is_any_left {
                 Ok(true) => {}
-                // What has been taken out of the queue is given, whatever happened after.
+                // Messages that have been moved are returned, whatever failed after.
                 Err(error) if given.is_empty() => return Err(error),
                 Ok(false) | Err(_) => break,
             }
         }
-        // Giving a message out moves it.
+        // Returning a message moves it, so it counts as a write.
         match given.len() {
             0 => self.count_reads(account, queue, 1),
             messages => self.count_writes(account, queue, messages),
@@ -79,8 +79,8 @@ impl QueueService {
         Ok(seen)
     }
 
-    /// Moves claimed messages to the time at which they become visible again. Claims are only hopes: those that are
-    /// not there any more are passed over.
+    /// Moves claimed messages to the time at which they become visible again. A claim is only a hint: messages that are
+    /// gone are skipped.
     async fn give_out(
         &self,
         queue_id: u64,
@@ -91,7 +91,7 @@ impl QueueService {
         given: &mut Vec<Message>,
     ) -> Result<()> {
         let places: Vec<Bytes> = claimed.iter().map(|key| keys::message_key(*key)).collect();
-        let landing = claimed.iter().map(|key| MessageKey { visible, ..*key }).collect();
+        let targets = claimed.iter().map(|key| MessageKey { visible, ..*key }).collect();
         let numbers: Vec<u64> = claimed.iter().map(|key| key.number).collect();
         let decide = |tx: &mut Transaction| -> Result<Vec<Message>> {
             let mut messages = Vec::with_capacity(places.len());
@@ -110,16 +110,12 @@ impl QueueService {
             }
             Ok(messages)
         };
-        let pending =
-            PendingMove::start(&self.front_cache, &self.store, queue_id, landing).taking(front.clone(), claimed);
-        let partition = keys::messages_partition(queue_id);
-        let outcome = self.store.transact(&partition, places.clone(), decide).await;
-        pending.finish(outcome.is_ok());
-        given.extend(outcome?);
+        let pending = self.pending_move(targets, queue_id).of_claimed(front.clone(), claimed);
+        given.extend(pending.commit(places.clone(), decide).await?);
         Ok(())
     }
 
-    /// Looks for messages that have become visible, until there is one to claim. `false` if there is none.
+    /// Scans for messages that have become visible, until there is one to claim. `false` if there is none.
     async fn read_on(&self, queue_id: u64, front: &QueueFront, now: u64, deadline: Instant) -> Result<bool> {
         let _reading = front.reading.lock().await;
         loop {
@@ -135,7 +131,7 @@ impl QueueService {
             let mut last = None;
             for record in &page.records {
                 let key = keys::decode_message_key(&record.key)?;
-                // Expired messages are passed over for good; removing them is the sweeper's work.
+                // Expired messages are skipped for good; the sweep removes them.
                 if !StoredMessage::has_expired_in(&record.value, now)? {
                     found.push(key);
                 }
@@ -146,7 +142,7 @@ impl QueueService {
         }
     }
 
-    /// How long a request may look for messages among expired ones.
+    /// The end of a search for messages among expired ones.
     fn deadline(&self) -> Instant {
         self.clock.instant() + Duration::from_secs(limits::QUERY_SECONDS_MAX)
     }

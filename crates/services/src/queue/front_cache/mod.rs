@@ -1,15 +1,14 @@
-//! What a server remembers of the front of its queues, so that Get Messages need not look for it.
+//! The cache of the fronts of queues, so that Get Messages need not search.
 //!
-//! Messages lie in the order in which they become visible, and those at the front keep going away. In a tree that
-//! leaves deleted records behind for a while, finding the first message from the start of the queue would take the
-//! longer the more messages had passed through; and many consumers would all find, and fight for, the same ones. So a
-//! [`QueueFront`] remembers up to where everything has been read, which messages were found there, and which of them are
-//! being given out right now. All of this is only a help: what a consumer gets is decided in a transaction on the
-//! message itself, so a front that forgets or is wrong costs a second look and nothing else.
+//! Messages are stored in the order in which they become visible, and those at the front keep being deleted. An engine
+//! keeps deleted records for a while, so a scan from the start of the queue takes longer the more messages have passed
+//! through it; and many consumers would find, and contend for, the same messages. So a [`QueueFront`] remembers up to
+//! which key the queue has been read, which messages were found there, and which of them are claimed. It is only a hint:
+//! a transaction on the message itself decides what a consumer gets, so a stale entry costs a second read.
 //!
-//! The exception is a message that a front does not know of and that lies where it does not look again: it would not be
-//! given out before the next start. Every write of a message therefore tells the front about its place when it has
-//! landed, and a [`PendingMove`] sees to it even if nobody waits for the write any more.
+//! The exception is a message that the cache does not know of, at a key that is not read again: no consumer would get it
+//! before the next start. So every write of a message reports its key to the front once it is committed, and a
+//! [`PendingMove`] does so even after the request is gone.
 
 mod pending_move;
 mod queue_front;
@@ -24,13 +23,13 @@ use crate::sharing::Sharing;
 pub(super) use pending_move::PendingMove;
 pub(super) use queue_front::QueueFront;
 
-/// Queues whose front is remembered. Each takes some kilobytes; the others start again from the beginning.
+/// Queues whose front is cached. Each takes some kilobytes; any other queue is read from its start.
 const FRONTS_MAX: usize = 4096;
 
-/// The front_cache of all queues in use, by the queue's id. Shared by clones.
+/// The fronts of all queues in use, by the queue's id. Clones share it.
 #[derive(Debug, Clone)]
 pub(super) struct FrontCache {
-    /// `None` if others write to the store as well: then nothing may be remembered.
+    /// `None` if other servers write to the store.
     fronts: Option<Arc<Mutex<Fronts>>>,
 }
 
@@ -41,19 +40,19 @@ impl FrontCache {
         Self { fronts: sharing.cache(Arc::default) }
     }
 
-    /// The front of a queue; a new one, which knows nothing, if none is remembered.
+    /// Returns the front of a queue; an empty one if none is cached.
     pub(super) fn of(&self, queue_id: u64) -> Arc<QueueFront> {
         let Some(fronts) = &self.fronts else { return Arc::default() };
         let mut fronts = fronts.lock();
         if fronts.len() >= FRONTS_MAX && !fronts.contains_key(&queue_id) {
-            // Whoever works with a front now keeps it; for the rest, any choice will do.
+            // A front in use stays; any other may go.
             let victim = fronts.iter().find(|(_, front)| Arc::strong_count(front) == 1).map(|(id, _)| *id);
             victim.map(|id| fronts.remove(&id));
         }
         fronts.entry(queue_id).or_default().clone()
     }
 
-    /// Forgets a queue that is gone.
+    /// Removes a queue that is gone.
     pub(super) fn forget(&self, queue_id: u64) {
         if let Some(fronts) = &self.fronts {
             fronts.lock().remove(&queue_id);
@@ -70,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_remembered_is_bounded() {
+    fn the_cache_is_bounded() {
         let front_cache = FrontCache::new(Sharing::Exclusive);
         let in_use = front_cache.of(0);
         for queue_id in 1..2 * FRONTS_MAX as u64 {
@@ -81,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_remembered_of_a_store_that_others_write_to() {
+    fn nothing_is_cached_of_a_store_that_others_write_to() {
         let front_cache = FrontCache::new(Sharing::Shared);
         assert!(!Arc::ptr_eq(&front_cache.of(1), &front_cache.of(1)));
         assert!(front_cache.find(1).is_none());

@@ -1,92 +1,101 @@
-//! Writes of messages on their way to disk.
+//! Writes of messages that are not known to be durable.
 
 use std::sync::Arc;
 
-use tablerock_kv::{Bytes, Error, Store};
+use tablerock_kv::{Bytes, Error, Store, Transaction};
 
 use super::FrontCache;
 use super::queue_front::QueueFront;
+use crate::Result;
 use crate::queue::keys::{self, MessageKey};
 
-/// A write under way, which takes messages that were claimed from their places and puts messages in others.
+/// A write in progress that moves claimed messages to other keys, or adds a message.
 ///
-/// A client that goes away drops the request with the write in the middle of it. The engine may have accepted the
-/// write by then and make it durable later, so a task of its own waits until that is settled, and then tells the front.
+/// A client that disconnects drops the request in the middle of its write. The engine may have accepted the write by
+/// then and make it durable later, so a task waits until that is decided, and then updates the front.
 #[derive(Debug)]
 pub(in crate::queue) struct PendingMove {
+    /// `None` once the write is over.
+    open: Option<OpenMove>,
+}
+
+#[derive(Debug)]
+struct OpenMove {
     front_cache: FrontCache,
     store: Store,
     queue_id: u64,
     claims: Option<(Arc<QueueFront>, Vec<MessageKey>)>,
-    landing: Vec<MessageKey>,
-    is_over: bool,
+    targets: Vec<MessageKey>,
 }
 
 impl PendingMove {
-    /// Announces a write that puts messages in these places.
-    pub(in crate::queue) fn start(
+    /// Announces a write that puts messages at these keys.
+    pub(in crate::queue) fn to(
+        targets: Vec<MessageKey>,
+        queue_id: u64,
         front_cache: &FrontCache,
         store: &Store,
-        queue_id: u64,
-        landing: Vec<MessageKey>,
     ) -> Self {
-        Self { front_cache: front_cache.clone(), store: store.clone(), queue_id, claims: None, landing, is_over: false }
+        let (front_cache, store) = (front_cache.clone(), store.clone());
+        Self { open: Some(OpenMove { front_cache, store, queue_id, claims: None, targets }) }
     }
 
-    /// The same for a write that takes the messages away from where they were claimed.
+    /// Announces that the write also removes the messages from the keys where they were claimed.
     #[must_use]
-    pub(in crate::queue) fn taking(mut self, front: Arc<QueueFront>, claimed: Vec<MessageKey>) -> Self {
-        self.claims = Some((front, claimed));
+    pub(in crate::queue) fn of_claimed(mut self, front: Arc<QueueFront>, claimed: Vec<MessageKey>) -> Self {
+        if let Some(open) = &mut self.open {
+            open.claims = Some((front, claimed));
+        }
         self
     }
 
-    /// The write has returned. If it failed, what was claimed is still where it was.
-    pub(in crate::queue) fn finish(mut self, succeeded: bool) {
-        self.is_over = true;
-        self.settle(succeeded);
+    /// Runs the write. If it fails, the claimed messages are where they were.
+    pub(in crate::queue) async fn commit<T>(
+        mut self,
+        reads: Vec<Bytes>,
+        decide: impl FnMut(&mut Transaction) -> Result<T> + Send,
+    ) -> Result<T> {
+        let open = self.open.as_ref().expect("a move commits once");
+        let outcome = open.store.transact(&keys::messages_partition(open.queue_id), reads, decide).await;
+        if let Some(open) = self.open.take() {
+            open.end(outcome.is_ok());
+        }
+        outcome
     }
+}
 
-    fn settle(&mut self, succeeded: bool) {
+impl OpenMove {
+    fn end(mut self, succeeded: bool) {
         if let Some((front, claimed)) = self.claims.take() {
             front.unclaim(&claimed);
             if !succeeded {
-                self.landing.extend(claimed);
+                self.targets.extend(claimed);
             }
         }
         if let Some(front) = self.front_cache.find(self.queue_id) {
-            self.landing.drain(..).for_each(|key| front.committed(key));
+            self.targets.drain(..).for_each(|key| front.committed(key));
         }
     }
 
-    /// Waits until nothing about these places is still to become durable.
+    /// Waits until no write to these keys is still to become durable.
     async fn wait(&self) {
         let claimed = self.claims.iter().flat_map(|(_, claimed)| claimed);
-        let places: Vec<Bytes> = claimed.chain(&self.landing).map(|key| keys::message_key(*key)).collect();
+        let keys: Vec<Bytes> = claimed.chain(&self.targets).map(|key| keys::message_key(*key)).collect();
         let partition = keys::messages_partition(self.queue_id);
-        let seen = self.store.transact(&partition, places, |_| Ok::<_, Error>(())).await;
-        if let Err(error) = seen {
-            tracing::warn!(%error, "nobody knows what became of an abandoned write of a message");
+        if let Err(error) = self.store.transact(&partition, keys, |_| Ok::<_, Error>(())).await {
+            let (queue_id, messages) = (self.queue_id, &self.targets);
+            tracing::warn!(queue_id, ?messages, %error, "the outcome of an abandoned write of messages is unknown");
         }
     }
 }
 
 impl Drop for PendingMove {
     fn drop(&mut self) {
-        if self.is_over {
-            return;
-        }
-        let mut pending = Self {
-            front_cache: self.front_cache.clone(),
-            store: self.store.clone(),
-            queue_id: self.queue_id,
-            claims: self.claims.take(),
-            landing: std::mem::take(&mut self.landing),
-            is_over: true,
-        };
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return pending.settle(false) };
+        let Some(open) = self.open.take() else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return open.end(false) };
         runtime.spawn(async move {
-            pending.wait().await;
-            pending.settle(false);
+            open.wait().await;
+            open.end(false);
         });
     }
 }

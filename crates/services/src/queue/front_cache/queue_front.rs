@@ -6,17 +6,17 @@ use parking_lot::Mutex;
 
 use crate::queue::keys::MessageKey;
 
-/// Messages that are fronts and wait to be given out. What is found beyond that is looked for again.
+/// Messages that are found and not claimed. Any beyond that are read again.
 const WAITING_MAX: usize = 1024;
 
 const FIRST: MessageKey = MessageKey { visible: 0, number: 0 };
 
-/// What is fronts of a queue's front. Every live message is in `waiting`, in `claimed`, still on its way to disk, or at
-/// or after the place where the next scan starts.
+/// The front of a queue. Every live message is in `waiting`, in `claimed`, not yet durable, or at or after the key where
+/// the next scan starts.
 #[derive(Debug)]
 pub(in crate::queue) struct QueueFront {
     state: Mutex<FrontState>,
-    /// Held by the one who reads on, while others wait for what it finds.
+    /// Held by the request that scans, while others wait for what it finds.
     pub(in crate::queue) reading: tokio::sync::Mutex<()>,
 }
 
@@ -24,9 +24,9 @@ pub(in crate::queue) struct QueueFront {
 struct FrontState {
     /// Where the next scan starts.
     next: MessageKey,
-    /// Where it starts instead, for the sake of messages that there was no room for.
+    /// Where it starts instead, because of messages that did not fit.
     next_again: Option<MessageKey>,
-    /// While a scan is under way, what lands at or after its start: the scan may have seen it or not.
+    /// During a scan: keys committed at or after its start, which the scan may have missed.
     meanwhile: Option<BTreeSet<MessageKey>>,
     waiting: BTreeSet<MessageKey>,
     claimed: BTreeSet<MessageKey>,
@@ -46,7 +46,7 @@ impl Default for QueueFront {
 }
 
 impl QueueFront {
-    /// Claims up to `count` messages, the first ones. Nobody else gets them before they are given back.
+    /// Claims up to `count` messages, the first ones. No other request gets them before the claim ends.
     pub(in crate::queue) fn claim(&self, count: usize) -> Vec<MessageKey> {
         let mut state = self.state.lock();
         let keys: Vec<_> = std::iter::from_fn(|| state.waiting.pop_first()).take(count).collect();
@@ -58,13 +58,13 @@ impl QueueFront {
         !self.state.lock().waiting.is_empty()
     }
 
-    /// Where to read on, up to what is visible at `now`; `None` if everything there has been read. A scan follows, and
-    /// then [`found`](Self::found).
+    /// Returns the start of the next scan, up to what is visible at `now`; `None` if everything there has been read. The
+    /// scan follows, and then [`found`](Self::found).
     pub(in crate::queue) fn read_from(&self, now: u64) -> Option<MessageKey> {
         let mut state = self.state.lock();
         let end = end_at(now);
         let from = state.next_again.take().map_or(state.next, |again| again.min(state.next));
-        // Should the scan be cut short, the next one starts there again.
+        // After an interrupted scan, the next one starts here again.
         state.next = from;
         if from >= end {
             return None;
@@ -73,19 +73,19 @@ impl QueueFront {
         Some(from)
     }
 
-    /// What such a scan found, and the place up to which it got: `None` if it found everything visible at `now`.
+    /// Adds what a scan found, and the key that it reached: `None` if it read everything visible at `now`.
     pub(in crate::queue) fn found(&self, keys: &[MessageKey], reached: Option<MessageKey>, now: u64) {
         let mut state = self.state.lock();
         let next = reached.unwrap_or(end_at(now));
         state.next = next;
         let meanwhile = state.meanwhile.take().unwrap_or_default();
-        // What landed farther on is found by the next scan.
+        // The next scan finds keys that were committed farther on.
         for key in keys.iter().chain(meanwhile.range(..next)) {
             state.add(*key);
         }
     }
 
-    /// A message may be at this place, now that a write to it is over.
+    /// Records that a write to this key is over: a message may be there.
     pub(super) fn committed(&self, key: MessageKey) {
         let state = &mut *self.state.lock();
         if key < state.next {
@@ -99,7 +99,7 @@ impl QueueFront {
         }
     }
 
-    /// Claims that are over, whatever became of them.
+    /// Ends claims, whatever their outcome.
     pub(super) fn unclaim(&self, keys: &[MessageKey]) {
         let mut state = self.state.lock();
         for key in keys {
@@ -107,7 +107,7 @@ impl QueueFront {
         }
     }
 
-    /// No live message that has landed is before this place.
+    /// Returns a key that no committed live message is before.
     pub(in crate::queue) fn first(&self) -> MessageKey {
         let state = self.state.lock();
         let candidates = [state.waiting.first(), state.claimed.first(), state.next_again.as_ref()];
@@ -132,7 +132,7 @@ impl FrontState {
     }
 }
 
-/// The place after everything that is visible at `now`.
+/// The key after everything that is visible at `now`.
 fn end_at(now: u64) -> MessageKey {
     MessageKey { visible: now.saturating_add(1), number: 0 }
 }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lands_behind_a_scan_or_during_it_is_known() {
+    fn a_commit_behind_a_scan_or_during_it_is_known() {
         let front = QueueFront::default();
         front.committed(key(5));
         assert!(!front.is_any_waiting(), "the first scan will find it");
@@ -171,11 +171,11 @@ mod tests {
         front.committed(key(7));
         front.committed(key(11));
         assert_eq!(front.claim(9), [key(6), key(7)]);
-        assert_eq!(front.read_from(20), Some(end_at(10)), "the next scan finds what landed after the last one");
+        assert_eq!(front.read_from(20), Some(end_at(10)), "the next scan finds what was committed after the last one");
     }
 
     #[test]
-    fn what_there_is_no_room_for_is_read_again() {
+    fn what_does_not_fit_is_read_again() {
         let front = QueueFront::default();
         front.read_from(1_000_000);
         let many: Vec<_> = (1..=WAITING_MAX as u64).map(key).collect();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lands_during_a_scan_is_bounded_too() {
+    fn commits_during_a_scan_are_bounded_too() {
         let front = QueueFront::default();
         front.read_from(u64::MAX - 1);
         (1..=2 * WAITING_MAX as u64).rev().for_each(|visible| front.committed(key(visible)));
@@ -207,7 +207,7 @@ mod tests {
         front.committed(key(2));
         front.committed(key(5));
         front.found(&[key(1), key(3)], Some(key(4)), 10);
-        assert_eq!(front.read_from(10), Some(key(4)), "which finds what landed there");
+        assert_eq!(front.read_from(10), Some(key(4)), "which finds what was committed there");
         assert_eq!(front.claim(9), [key(1), key(2), key(3)]);
     }
 }
