@@ -8,6 +8,8 @@ pub mod keys;
 mod list;
 mod plan;
 mod query;
+mod query_page;
+mod query_run;
 mod record;
 mod skip_index;
 mod stored_entity;

@@ -1,8 +1,8 @@
-//! The ids of tables that were looked up before, so that an operation on entities need not ask the store for them.
+//! The cache of table ids, so that an operation on entities need not read the directory.
 //!
-//! Only what is there is remembered, and only one thing ends it: the deletion of the table. A deletion is announced
-//! before its commit, which takes the id out and keeps it out until the outcome is cached. If that is never cached,
-//! because the request was cut off, the table is looked up in the store from then on.
+//! Only tables that exist are cached, and only the deletion of a table ends that. A deletion is announced before its
+//! commit, which removes the id and keeps it out until the outcome is known. If the outcome is never known, because the
+//! request was interrupted, the table is looked up in the store from then on.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use tablerock_kv::Store;
 
 use crate::sharing::Sharing;
 
-/// Beyond this many tables, all are forgotten and looked up again.
+/// Beyond this many tables, the cache is emptied.
 const TABLES_MAX: usize = 10_000;
 
 #[derive(Debug, Default)]
@@ -20,31 +20,31 @@ pub(super) struct TableIdCache(RwLock<CachedIds>);
 #[derive(Debug, Default)]
 struct CachedIds {
     tables: HashMap<String, Entry>,
-    /// How many deletions have begun. Who looked up a table while one began may have read what is gone by now.
+    /// The number of deletions that have begun. A lookup during which one began may have read a row that is gone.
     deletions: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
     Id(u64),
-    /// So many deletions are under way, or were cut off.
+    /// So many deletions are in progress, or were interrupted.
     Deleting(u32),
 }
 
-/// The outcome of a search, and the right to add to it.
+/// The outcome of a lookup.
 pub(super) enum Lookup {
     Found(u64),
     Unknown(PendingLookup),
 }
 
-/// A search in the store whose result may be remembered.
+/// A lookup in the store whose result may be cached.
 pub(super) struct PendingLookup {
     key: String,
     deletions: u64,
 }
 
 impl TableIdCache {
-    /// Nothing may be remembered of a store that others change as well.
+    /// Returns a cache, unless other servers write to the store.
     pub(super) fn of(store: &Store) -> Option<Self> {
         Sharing::of(store).cache(Self::default)
     }
@@ -58,16 +58,16 @@ impl TableIdCache {
         }
     }
 
-    /// Adds what a search found in the store, unless a deletion has begun since.
-    pub(super) fn remember(&self, search: PendingLookup, id: u64) {
+    /// Adds what a lookup found in the store, unless a deletion has begun since.
+    pub(super) fn remember(&self, lookup: PendingLookup, id: u64) {
         let mut cached = self.0.write();
-        if cached.deletions != search.deletions || cached.tables.contains_key(&search.key) {
+        if cached.deletions != lookup.deletions || cached.tables.contains_key(&lookup.key) {
             return;
         }
         if cached.tables.len() >= TABLES_MAX {
             cached.tables.retain(|_, entry| matches!(entry, Entry::Deleting(_)));
         }
-        cached.tables.insert(search.key, Entry::Id(id));
+        cached.tables.insert(lookup.key, Entry::Id(id));
     }
 
     /// To be called before the commit of a deletion.
@@ -75,16 +75,16 @@ impl TableIdCache {
         let key = key(account, table);
         let mut cached = self.0.write();
         cached.deletions += 1;
-        let under_way = match cached.tables.get(&key) {
+        let in_progress = match cached.tables.get(&key) {
             Some(Entry::Deleting(others)) => others + 1,
             _ => 1,
         };
-        cached.tables.insert(key.clone(), Entry::Deleting(under_way));
+        cached.tables.insert(key.clone(), Entry::Deleting(in_progress));
         Deletion { tables: self, key }
     }
 }
 
-/// A deletion that is under way.
+/// A deletion in progress.
 #[must_use]
 pub(super) struct Deletion<'a> {
     tables: &'a TableIdCache,
@@ -92,7 +92,7 @@ pub(super) struct Deletion<'a> {
 }
 
 impl Deletion<'_> {
-    /// The outcome can be read in the store.
+    /// Records that the outcome can be read in the store.
     pub(super) fn ended(self) {
         let mut cached = self.tables.0.write();
         match cached.tables.get_mut(&self.key) {

@@ -1,7 +1,7 @@
-//! The ids that tables had when they were last looked up, in a store that others change as well.
+//! The ids that tables had when they were last looked up, on a store that servers share.
 //!
-//! A guess is never trusted. It says where an entity will be if the table is still the one that it was, so that the entity
-//! and the table's row in the directory can be read together; the row then tells whether the guess was right.
+//! A hint is never trusted. It locates an entity if the table is still the same, so that the entity and the table's row
+//! in the directory can be read together; the row then confirms the hint.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use parking_lot::RwLock;
 
 use super::table_id_cache::key;
 
-/// Beyond this many tables, all are forgotten and looked up again.
+/// Beyond this many tables, all hints are dropped.
 const TABLES_MAX: usize = 10_000;
 
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ impl TableIdHints {
         self.0.read().get(&key(account, table)).copied()
     }
 
-    /// Keeps what the directory says: an id, or that there is no such table.
+    /// Keeps what the directory has: an id, or no such table.
     pub(super) fn keep(&self, account: &str, table: &str, id: Option<u64>) {
         let key = key(account, table);
         let mut tables = self.0.write();
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_that_was_seen_is_guessed() {
+    fn the_hint_is_the_last_id_that_was_read() {
         let tables = TableIdHints::default();
         assert_eq!(tables.get("account", "People"), None);
         for id in [Some(7), Some(8), None] {

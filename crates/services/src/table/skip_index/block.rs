@@ -1,4 +1,4 @@
-//! A sketch of one block of a table, and how it is made from the records of that block.
+//! The index of one block of a table, and how it is built from the records of the block.
 
 use std::mem::size_of;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,10 +12,10 @@ use super::required_values::RequiredValues;
 use crate::table::StoredEntity;
 use crate::table::keys;
 
-/// The most entities of one block. More make fewer blocks to look at; fewer make less to read where a match may be.
+/// Entities of one block at most. More make fewer blocks to examine; fewer make less to read where a match may be.
 pub(super) const BLOCK_RECORDS: usize = 64;
 
-/// Which properties occur in a block of a table.
+/// The properties that occur in a block of a table.
 #[derive(Debug)]
 pub(super) struct IndexBlock {
     /// Where the block ends. Where it starts is its key among the blocks.
@@ -23,7 +23,7 @@ pub(super) struct IndexBlock {
     pub(super) records: usize,
     /// The hashes of all properties, keys included, in order and each once.
     hashes: Box<[u32]>,
-    /// When it was last asked, in seconds.
+    /// When it was last used, in seconds.
     used: AtomicU32,
 }
 
@@ -33,7 +33,7 @@ impl IndexBlock {
     }
 
     pub(super) fn use_at(&self, seconds: u32) {
-        // Many readers share this, and a line that nobody writes to stays in all their caches.
+        // Many readers share this, and a cache line without writes stays in all their caches.
         if self.used.load(Ordering::Relaxed) != seconds {
             self.used.store(seconds, Ordering::Relaxed);
         }
@@ -43,7 +43,7 @@ impl IndexBlock {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// What it takes in memory, with the position that it is kept under.
+    /// Its size in memory, with the position that it is stored under.
     pub(super) fn bytes(&self, start: &Position) -> usize {
         let position = |position: &Position| position.partition.len() + position.key.len();
         size_of::<(Position, Self)>() + position(start) + position(&self.end) + size_of::<u32>() * self.hashes.len()
@@ -61,8 +61,8 @@ impl IndexBlock {
     }
 }
 
-/// Cuts what a scan of `range` found into blocks, each with its start. A block that has an unreadable entity is left
-/// out, so that whoever looks for something there hears of it.
+/// Cuts what a scan of `range` found into blocks, each with its start. A block with an unreadable entity is left out, so
+/// that a filter reads it and fails.
 pub(super) fn cut(range: &Range, page: &Page, hasher: &PropertyHasher) -> Vec<(Position, IndexBlock)> {
     let Some(page_end) = page.next.as_ref().or(range.end.as_ref()) else { return Vec::new() };
     // IndexBlocks of about the same size: a small one at the end would stay small.

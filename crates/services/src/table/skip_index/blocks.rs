@@ -1,4 +1,4 @@
-//! All skip_index there are: disjoint blocks in the order of the store, within a bound of memory.
+//! All indexed blocks: disjoint, in the order of the store, within a memory bound.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -9,20 +9,20 @@ use super::block::{BLOCK_RECORDS, IndexBlock};
 use super::required_values::RequiredValues;
 use super::writes::Written;
 
-/// IndexBlocks that one look passes before it lets others have the lock, and its caller see the time.
-const LOOK_BLOCKS_MAX: usize = 512;
+/// Blocks that one lookup examines before it releases the lock and its caller checks the deadline.
+const LOOKUP_BLOCKS_MAX: usize = 512;
 
-/// IndexBlocks in a row that may match and are read as one.
+/// Blocks in a row that may match and are read as one.
 const JOINED_BLOCKS_MAX: usize = 8;
 
-/// A block that was asked within this time is not given up for a new one. A scan of more than fits keeps what there
-/// is, instead of replacing all of it each time before it is of use.
+/// A block that was used within this time is not evicted for a new one. So a scan of more than fits keeps the index as
+/// it is, instead of replacing all of it each time.
 const IDLE_SECONDS: u32 = 60;
 
-/// How far one new block goes in search of an idle one.
+/// Blocks that one new block examines in search of an idle one.
 const EVICTION_STEPS: usize = 8;
 
-/// What is known about the beginning of a range.
+/// What the index has about the beginning of a range.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::table) enum RangeMatch {
     /// Nothing in the whole range matches.
@@ -54,7 +54,7 @@ impl IndexBlocks {
         self.bytes = 0;
     }
 
-    /// Looks at the blocks that cover the beginning of a range, which has an end and is not empty.
+    /// Examines the blocks that cover the beginning of a range, which has an end and is not empty.
     pub(super) fn look(&self, range: &Range, end: &Position, required: &RequiredValues, seconds: u32) -> RangeMatch {
         let mut at = &range.start;
         for (passed, (start, block)) in self.blocks_from(at).enumerate() {
@@ -69,7 +69,7 @@ impl IndexBlocks {
             if at >= end {
                 return RangeMatch::None;
             }
-            if passed == LOOK_BLOCKS_MAX {
+            if passed == LOOKUP_BLOCKS_MAX {
                 return RangeMatch::NoneBefore(at.clone());
             }
         }
@@ -110,8 +110,8 @@ impl IndexBlocks {
         }
     }
 
-    /// Keeps a block if there is room for it, joined with its neighbours if they are small. If someone else has
-    /// sketched a part of it in the meantime, theirs is as good.
+    /// Adds a block if there is room for it, joined with its neighbours if they are small. If another request has
+    /// indexed a part of it in the meantime, that one stays.
     pub(super) fn insert(&mut self, mut start: Position, mut block: IndexBlock, seconds: u32) {
         if self.blocks_from(&start).next().is_some_and(|(next, _)| *next < block.end) {
             return;
@@ -144,7 +144,7 @@ impl IndexBlocks {
         }
     }
 
-    /// Goes round the blocks, like the hand of a clock, and drops those that are idle; true if that was enough.
+    /// Evicts idle blocks, like the hand of a clock; true if that was enough.
     fn make_room(&mut self, bytes: usize, seconds: u32) -> bool {
         for _ in 0..EVICTION_STEPS {
             if self.bytes + bytes <= self.bytes_max {

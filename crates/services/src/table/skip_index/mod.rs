@@ -1,28 +1,27 @@
-//! SkipIndex: what a filter has learnt about the blocks of a table it has read, so that the next one need not.
+//! The skip index: which values occur in which blocks of a table, so that a filter can skip the others.
 //!
-//! A filter on a property has to look at every entity. A sketch remembers which properties occur in a block of about
-//! 64 entities, as hashes; a filter with `eq` that required one that does not occur there skips the block. SkipIndex are
-//! made by such scans as they go, live in memory only, and are dropped by the first write to their block.
+//! A filter on a property has to read every entity. The index has the properties of a block of about 64 entities, as
+//! hashes; a filter with `eq` skips a block in which the value that it requires does not occur. Such filters build the
+//! index as they scan. It lives in memory only, and the first write to a block drops its entry.
 //!
 //! | file | owns |
 //! | --- | --- |
-//! | `hash.rs` | hashes under which equal values meet |
-//! | `required.rs` | what a filter required to occur |
-//! | `block.rs` | one sketch, and making it |
-//! | `blocks.rs` | all of them, in order, within a bound of memory |
-//! | `writes.rs` | writes and builders under way |
+//! | `hash.rs` | hashes that are the same for equal values |
+//! | `required_values.rs` | the values that a filter requires |
+//! | `block.rs` | the index of one block, and how to build it |
+//! | `blocks.rs` | all blocks, in order, within a memory bound |
+//! | `writes.rs` | writes and builds in progress |
 //!
-//! # Why nothing is ever missed
+//! # Why no match is ever skipped
 //!
-//! A write is announced before its commit, which drops the skip_index of what it may change, and stays announced until
-//! its outcome is what readers see. A builder is registered before it reads, and its skip_index are kept only if no
-//! write to them was announced at any moment since. So while a write becomes visible there is no sketch of its block,
-//! and every later sketch has been made from a reading that shows it. All of these steps happen under one
-//! lock, which is never held while anything is awaited.
+//! A write is announced before its commit, which drops the blocks that it may change, and stays announced until readers
+//! see its outcome. A build is registered before it reads, and its blocks are kept only if no write to them was announced
+//! at any moment since. So while a write becomes visible there is no index of its block, and every later index is built
+//! from a read that shows it. All of these steps happen under one lock, which is never held across an await.
 //!
-//! A caller who goes away in the middle of a write leaves it announced. Its commit may be on its way, so it is
-//! settled first: a transaction on the same records returns when what it saw is durable, and with it everything that
-//! came before. See `Engine::is_exclusive`, without which there are no skip_index.
+//! A request that is dropped in the middle of a write leaves it announced. Its commit may be in progress, so a task waits
+//! first: a transaction on the same records returns when what it read is durable, and with it everything before. That
+//! holds on an [exclusive](Store::is_exclusive) store only; on any other there is no skip index.
 
 mod block;
 mod blocks;
@@ -45,10 +44,10 @@ use hash::PropertyHasher;
 use required_values::RequiredValues;
 use writes::{InProgress, Ticket, Written};
 
-/// What all skip_index together may take.
+/// The memory of the whole index.
 const SKIP_INDEX_BYTES_MAX: usize = 32 << 20;
 
-/// The skip_index of all tables of a store.
+/// The skip index of all tables of a store. Clones share it.
 #[derive(Debug, Clone)]
 pub(super) struct SkipIndex(Arc<Shared>);
 
@@ -65,12 +64,12 @@ struct Shared {
 struct IndexState {
     blocks: IndexBlocks,
     in_progress: InProgress,
-    /// Set when it cannot be told any more what readers see: from then on nothing is kept.
+    /// Set when it is unknown what readers see: from then on nothing is indexed.
     is_off: bool,
 }
 
 impl SkipIndex {
-    /// SkipIndex for a store, if it is one whose every change goes through this process.
+    /// Returns an index for a store, if every write to it passes through this process.
     pub(super) fn of(store: &Store, clock: &Arc<dyn Clock>) -> Option<Self> {
         Sharing::of(store).cache(|| Self::with_bytes_max(store.clone(), clock.clone(), SKIP_INDEX_BYTES_MAX))
     }
@@ -82,7 +81,7 @@ impl SkipIndex {
         Self(Arc::new(Shared { store, clock, opened, hasher, state: RwLock::new(state) }))
     }
 
-    /// Says that a transaction is about to change records of a partition. What is returned is told when it is over.
+    /// Announces a transaction that is about to change records of a partition.
     pub(super) fn announce(&self, partition: &Bytes, keys: &[Bytes]) -> Announcement {
         let written = Arc::new(Written::new(partition.clone(), keys.to_vec()));
         let mut state = self.0.state.write();
@@ -92,7 +91,7 @@ impl SkipIndex {
         Announcement(Some(Announced { skip_index: self.clone(), ticket, written }))
     }
 
-    /// How a filter can make use of skip_index, if it can.
+    /// Returns a search for a filter that the index can help.
     pub(super) fn search(&self, filter: &Filter) -> Option<SkipSearch> {
         let required = RequiredValues::of(filter, &self.0.hasher);
         (required != RequiredValues::Anything).then(|| SkipSearch { skip_index: self.clone(), required })
@@ -109,7 +108,7 @@ impl SkipIndex {
     }
 }
 
-/// A filter in search of what it required.
+/// A filter that uses the index.
 #[derive(Debug)]
 pub(super) struct SkipSearch {
     skip_index: SkipIndex,
@@ -117,21 +116,21 @@ pub(super) struct SkipSearch {
 }
 
 impl SkipSearch {
-    /// What is known about the beginning of a range. A range without end is not looked at.
+    /// Returns what the index has about the beginning of a range. A range without end is not examined.
     pub(super) fn look(&self, range: &Range) -> RangeMatch {
         let Some(end) = &range.end else { return RangeMatch::Unindexed(range.clone()) };
         let seconds = self.skip_index.seconds();
         self.skip_index.0.state.read().blocks.look(range, end, &self.required, seconds)
     }
 
-    /// To be called before a range is read, with whose records skip_index are to be made.
+    /// Registers a build. To be called before its range is read.
     pub(super) fn build(&self, range: Range) -> Building {
         let ticket = self.skip_index.0.state.write().in_progress.begin_build(range.clone());
         Building { skip_index: self.skip_index.clone(), ticket, range }
     }
 }
 
-/// A range that is being read.
+/// A build in progress: a range that is being read.
 #[derive(Debug)]
 pub(super) struct Building {
     skip_index: SkipIndex,
@@ -140,7 +139,7 @@ pub(super) struct Building {
 }
 
 impl Building {
-    /// Keeps skip_index of what a scan of the range has found, except where someone wrote in the meantime.
+    /// Indexes what a scan of the range returned, except blocks that were written to in the meantime.
     pub(super) fn keep(self, page: &Page) {
         let blocks = block::cut(&self.range, page, &self.skip_index.0.hasher);
         let seconds = self.skip_index.seconds();
@@ -160,13 +159,12 @@ impl Building {
 
 impl Drop for Building {
     fn drop(&mut self) {
-        // Does nothing if the skip_index were kept; the reading may have failed, or nobody waits for it any more.
+        // Does nothing after `keep`. Otherwise the read failed, or its request is gone.
         self.skip_index.0.state.write().in_progress.end_build(self.ticket);
     }
 }
 
-/// A write that has been announced. Dropped before it is [`over`](Self::over), it stays announced until its outcome
-/// is known.
+/// An announced write. Dropped before [`over`](Self::over), it stays announced until its outcome is known.
 #[derive(Debug)]
 pub(super) struct Announcement(Option<Announced>);
 
@@ -201,20 +199,20 @@ impl Announced {
         self.skip_index.0.state.write().in_progress.end_write(self.ticket);
     }
 
-    /// Waits until a commit that nobody waits for has become visible, or is known not to have been made.
+    /// Waits until an abandoned commit has become visible, or is known not to have happened.
     async fn settle(self) {
         let Written { partition, keys } = &*self.written;
         let nothing = |_: &mut tablerock_kv::Transaction| Ok::<_, tablerock_kv::Error>(());
         match self.skip_index.0.store.transact(partition, keys.clone(), nothing).await {
             Ok(()) => self.end(),
             Err(error) => {
-                tracing::warn!(%error, "the outcome of a write is not known; filters read everything until a restart");
+                tracing::warn!(?partition, %error, "the outcome of a write is unknown, skip index off until a restart");
                 self.give_up();
             }
         }
     }
 
-    /// Nothing is kept from here on, so that nobody need know of this write either.
+    /// Turns the index off, so that this write no longer matters.
     fn give_up(self) {
         self.skip_index.turn_off();
         self.end();

@@ -1,14 +1,14 @@
-//! What has to occur among some entities for a filter to match one of them.
+//! The values that must occur in a block for a filter to match one of its entities.
 
 use tablerock_protocol::filter::Operator;
 use tablerock_protocol::{Filter, TIMESTAMP, Value};
 
 use super::hash::PropertyHasher;
 
-/// A filter, as far as it asks for certain values. It never asks for more than the filter does.
+/// The values that a filter requires. It never requires more than the filter does.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RequiredValues {
-    /// Whatever occurs, an entity may match.
+    /// An entity may match whatever occurs.
     Anything,
     /// A property with this hash.
     Value(u32),

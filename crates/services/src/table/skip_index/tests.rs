@@ -103,7 +103,7 @@ impl Bench {
 }
 
 #[tokio::test]
-async fn the_second_search_reads_one_piece() {
+async fn the_second_search_reads_one_block() {
     let bench = Bench::new(640, SKIP_INDEX_BYTES_MAX).await;
     assert_eq!(bench.find(300).await, (640, true));
     bench.read().await;
@@ -133,7 +133,7 @@ async fn a_builder_that_is_dropped_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn no_sketch_is_kept_that_overlaps_a_write_in_time() {
+async fn no_block_is_kept_that_overlaps_a_write_in_time() {
     let table = keys::table_range(TABLE);
     for (begins_before, ends_before) in [(true, false), (true, true), (false, false), (false, true)] {
         let bench = Bench::new(128, SKIP_INDEX_BYTES_MAX).await;
@@ -155,7 +155,7 @@ async fn no_sketch_is_kept_that_overlaps_a_write_in_time() {
 }
 
 #[tokio::test]
-async fn sketches_beside_a_write_are_kept() {
+async fn blocks_next_to_a_write_are_kept() {
     let bench = Bench::new(128, SKIP_INDEX_BYTES_MAX).await;
     let building = bench.search(0).build(keys::table_range(TABLE));
     let page = bench.scan(&keys::table_range(TABLE)).await;
@@ -167,7 +167,7 @@ async fn sketches_beside_a_write_are_kept() {
 }
 
 #[tokio::test]
-async fn small_neighbours_become_one_piece() {
+async fn small_neighbours_become_one_block() {
     let bench = Bench::new(640, SKIP_INDEX_BYTES_MAX).await;
     bench.read().await;
     for row in (0..640).filter(|row| row % 64 != 0) {
@@ -229,7 +229,7 @@ async fn a_look_stays_within_its_range() {
 }
 
 #[test]
-fn without_a_runtime_a_write_that_nobody_waits_for_turns_sketches_off() {
+fn without_a_runtime_a_write_that_nobody_waits_for_turns_the_index_off() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let bench = runtime.block_on(async {
         let bench = Bench::new(64, SKIP_INDEX_BYTES_MAX).await;
@@ -303,7 +303,7 @@ fn matches(filter: &Filter, record: &Record) -> bool {
 }
 
 #[test]
-fn no_piece_with_a_match_is_ever_skipped() {
+fn no_block_with_a_match_is_ever_skipped() {
     let seed = RandomSeed::draw();
     let mut rng = fastrand::Rng::with_seed(seed.0);
     let hasher = PropertyHasher::default();

@@ -1,16 +1,16 @@
-//! Who is writing and who is building: what a sketch under construction must not have missed.
+//! Writes and builds in progress: what a build must not have missed.
 //!
-//! A write is *announced* from before its commit until its outcome is visible to readers. A builder is registered
-//! from before it reads until its skip_index are kept or given up. A sketch is good if no write to its block was
-//! announced at any time in between: a write that ends leaves a mark with the builders of that time, and those that
-//! are still announced when a builder is done count as well.
+//! A write is *announced* from before its commit until readers see its outcome. A build is registered from before it
+//! reads until its blocks are kept or given up. A block is good if no write to it was announced at any time in between:
+//! a write that ends leaves a mark with the builds of that time, and writes that are still announced when a build ends
+//! count as well.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tablerock_kv::{Bytes, Position, Range};
 
-/// Marks that a builder collects before it is given up as hopeless.
+/// Marks that a build collects before it is given up.
 const MARKS_MAX: usize = 1024;
 
 /// The records of one partition that a transaction may change.
@@ -49,7 +49,7 @@ impl Written {
 /// Names a registration.
 pub(super) type Ticket = u64;
 
-/// All writes and builders of the moment.
+/// All writes and builds in progress.
 #[derive(Debug, Default)]
 pub(super) struct InProgress {
     next: Ticket,
@@ -85,7 +85,7 @@ impl InProgress {
         ticket
     }
 
-    /// The writes that a builder may have missed or seen in part; `None` if there were too many to remember.
+    /// Returns the writes that a build may have missed or read in part; `None` if there were too many.
     pub(super) fn end_build(&mut self, ticket: Ticket) -> Option<Vec<Arc<Written>>> {
         let Builder { range, mut marks } = self.builders.remove(&ticket)?;
         if marks.len() > MARKS_MAX {
