@@ -4,8 +4,8 @@
 //! server that stops writes what it has of the period, and the next one adds to that; so do servers that share a store,
 //! one after the other.
 //!
-//! What was added must not be added again when nobody knows whether it was. So a server keeps its turn until it does: the
-//! rows are then either as it saw them, or it was its own write that changed them.
+//! Counts must not be added twice after a write of unknown outcome. So a server keeps the lease until it knows: the rows
+//! are then either as it read them, or its own write changed them.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -21,15 +21,15 @@ use crate::table::{Change, EntityGroup, EntityOperation, EntityQuery};
 use crate::work_lease::WorkLease;
 use crate::{Error, Result, TableService};
 
-/// Periods that wait because the store does not take them. An hour of minutes, beside the hour.
+/// Periods that wait because the store rejects them: an hour of minutes, and the hour.
 const WAITING_MAX: usize = 61;
 
 /// How often rows are added to before another server's additions make this wait for the next round.
 const ATTEMPTS_MAX: usize = 8;
 
-/// How often a server asks for its turn before it leaves it to the next round, and the pause between.
-const TURN_ATTEMPTS_MAX: usize = 20;
-const TURN_PAUSE: Duration = Duration::from_millis(50);
+/// Attempts at the lease before the next round retries, and the pause between them.
+const LEASE_ATTEMPTS_MAX: usize = 20;
+const LEASE_PAUSE: Duration = Duration::from_millis(50);
 
 /// The row that every period has.
 const ALL_ROW: &str = "user;All";
@@ -37,7 +37,7 @@ const ALL_ROW: &str = "user;All";
 /// The writer of one service's metrics.
 #[derive(Debug)]
 pub(super) struct MetricsWriter {
-    turn: WorkLease,
+    lease: WorkLease,
     hour: Running,
     minute: Running,
     waiting: VecDeque<EndedPeriod>,
@@ -60,7 +60,7 @@ struct EndedPeriod {
     unconfirmed: Option<UnconfirmedWrite>,
 }
 
-/// A write of which nobody knows whether it was made: the version that its first row had before, if there was one.
+/// A write of unknown outcome: the version that its first row had before, if there was one.
 #[derive(Debug, Clone, Copy)]
 struct UnconfirmedWrite {
     version: Option<DateTime>,
@@ -94,45 +94,47 @@ fn start_of(period: MetricsPeriod, time: DateTime) -> DateTime {
 }
 
 impl MetricsWriter {
-    pub(super) fn new(now: DateTime, turn: WorkLease) -> Self {
+    pub(super) fn new(now: DateTime, lease: WorkLease) -> Self {
         let [hour, minute] = MetricsPeriod::ALL.map(|period| Running::new(period, now));
-        Self { turn, hour, minute, waiting: VecDeque::new() }
+        Self { lease, hour, minute, waiting: VecDeque::new() }
     }
 
     /// Takes what was counted since the last round, and ends the periods that are over.
-    pub(super) fn roll(&mut self, counters: &Counters, settings: &Settings, round: &Round<'_>) {
+    pub(super) fn roll(&mut self, of: &Watched, counters: &Counters, settings: &Settings, round: &Round<'_>) {
         let counted = counters.take();
         for running in [&mut self.hour, &mut self.minute] {
             running.tally.add(&counted);
             self.waiting.extend(running.end(settings, round));
         }
-        while self.waiting.len() > WAITING_MAX {
-            self.waiting.pop_front();
-            tracing::warn!("metrics of a period are dropped, because the store does not take them");
+        while self.waiting.len() > WAITING_MAX
+            && let Some(EndedPeriod { period, start, .. }) = self.waiting.pop_front()
+        {
+            let (account, service, start) = (of.account(), of.service().name(), start.to_seven_digits());
+            tracing::warn!(account, service, ?period, start, "metrics dropped, too many periods wait for the store");
         }
     }
 
     pub(super) async fn write(&mut self, of: &Watched, round: &Round<'_>) -> Result<()> {
-        if self.waiting.is_empty() || !self.has_turn().await? {
+        if self.waiting.is_empty() || !self.acquire_lease().await? {
             return Ok(());
         }
         while let Some(ended) = self.waiting.front_mut() {
             let table = MetricsTable { period: ended.period, service: of.service() };
-            // If that fails, the turn is kept.
+            // If that fails, the lease is kept.
             add_rows(round.tables, of.account(), table, ended).await?;
             round.count_own(Service::Table, 0);
             self.waiting.pop_front();
         }
-        Ok(self.turn.release().await?)
+        Ok(self.lease.release().await?)
     }
 
     /// Waits for a while until no other server writes.
-    async fn has_turn(&self) -> Result<bool> {
-        for _ in 0..TURN_ATTEMPTS_MAX {
-            if self.turn.try_acquire().await? {
+    async fn acquire_lease(&self) -> Result<bool> {
+        for _ in 0..LEASE_ATTEMPTS_MAX {
+            if self.lease.try_acquire().await? {
                 return Ok(true);
             }
-            tokio::time::sleep(TURN_PAUSE).await;
+            tokio::time::sleep(LEASE_PAUSE).await;
         }
         Ok(false)
     }

@@ -78,7 +78,7 @@ impl BlobService {
         let used: HashSet<u64> = pieces.iter().filter_map(Piece::content).collect();
         let records = pieces::into_records(pieces);
         let body = Body::Pieces { layout, records: records.len() as u64 };
-        let blob = Blob { blocks, ..self.blob_in_place_of(seen, terms, new, length, body)? };
+        let blob = Blob { blocks, ..self.blob_replacing(seen, terms, new, length, body)? };
         let changed = blob.changed;
         let mut change = BlobChange::replacing(seen, Some(blob));
         change

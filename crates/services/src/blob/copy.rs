@@ -71,7 +71,7 @@ impl BlobService {
         copied.intent.iter_mut().for_each(ReclaimIntent::sends);
         let changed = self.change(&to, |seen| {
             self.check_copy(&blob, seen.blob.as_ref(), target)?;
-            let made = self.blob_in_place_of(seen, &target.terms, &new, blob.length, copied.body.clone())?;
+            let made = self.blob_replacing(seen, &target.terms, &new, blob.length, copied.body.clone())?;
             let changed = made.changed;
             let copy = Some(CopyState { id: id.clone(), source: source.url.clone(), completed: changed });
             let made = Blob { blocks: blob.blocks, is_sealed: blob.is_sealed, copy, ..made };

@@ -13,7 +13,7 @@ use super::stored_blob::{Blob, BlobKind, Body, Tier};
 use super::{BlobService, lease};
 use crate::Result;
 
-/// What the writer of a blob says about it.
+/// The properties of a new blob.
 #[derive(Debug, Clone)]
 pub struct NewBlob {
     pub kind: BlobKind,
@@ -34,7 +34,7 @@ impl BlobService {
         self.receive(&self.place(at).await?, source, with_md5, INLINE_BYTES_MAX).await
     }
 
-    /// Receives the content of a block, which never lies in a record: a list of blocks has to stay small.
+    /// Receives the content of a block, which is never part of a record: a list of blocks has to stay small.
     pub async fn receive_block(
         &self,
         at: BlobAddress<'_>,
@@ -51,6 +51,8 @@ impl BlobService {
         with_md5: bool,
         inline_bytes_max: usize,
     ) -> Result<Received> {
+        // Small content needs no storage of its own, and often no declared length reveals it: collect until it is either
+        // complete or too large for a record.
         let mut begun = BytesMut::new();
         while begun.len() <= inline_bytes_max {
             match source.next().await? {
@@ -60,8 +62,10 @@ impl BlobService {
                 None => return Ok(received_inline(place, begun.freeze(), with_md5)),
             }
         }
+        // The intent is durable before the first chunk, so that an interrupted upload leaves no chunk behind.
         let content = self.content_ids.next().await?;
         let intent = self.intend_content(place, content).await?;
+        // A declared length decides between records and a file.
         let expected_bytes = source.bytes_left().map(|left| left + begun.len() as u64);
         let at = ContentAddress { container_id: place.container_id, content };
         let mut upload = self.upload(at, expected_bytes, Checksums::new(with_md5));
@@ -83,7 +87,7 @@ impl BlobService {
         ContentUpload::new(&self.store, self.inflow.clone(), at, expected_bytes, checksums)
     }
 
-    /// Puts a blob in the place of whatever is there, and tells when.
+    /// Creates or replaces a blob; returns the time of the change.
     pub async fn put_blob(
         &self,
         at: BlobAddress<'_>,
@@ -91,21 +95,24 @@ impl BlobService {
         new: &NewBlob,
         received: Received,
     ) -> Result<DateTime> {
-        // Looked up again: a container that went away while the content came in may not get it.
+        // Looked up again: the container may have been deleted while the content arrived.
         let place = self.place_to_write(at).await?;
         received.check_place(&place)?;
         let length = received.length;
         let (body, mut intent) = match received.body {
+            // An append blob starts empty and grows by records of its layout.
             ReceivedBody::Inline(_) if new.kind == BlobKind::Append => {
                 (Body::Pieces { layout: self.content_ids.next().await?, records: 0 }, None)
             }
             ReceivedBody::Inline(bytes) => (Body::Inline(bytes), None),
             ReceivedBody::Stored { content, intent } => (Body::Whole { content }, Some(intent)),
         };
+        // From here on the outcome is unknown until the change returns. If this future is dropped in between, the intent
+        // finds out whether the blob refers to the content.
         intent.iter_mut().for_each(ReclaimIntent::sends);
         let changed = self
             .change(&place, |seen| {
-                let blob = self.blob_in_place_of(seen, terms, new, length, body.clone())?;
+                let blob = self.blob_replacing(seen, terms, new, length, body.clone())?;
                 let changed = blob.changed;
                 Ok((BlobChange::replacing(seen, Some(blob)), changed))
             })
@@ -116,8 +123,8 @@ impl BlobService {
         changed
     }
 
-    /// The record of a new blob, if it may take the place of what is there.
-    pub(super) fn blob_in_place_of(
+    /// Returns the record of a new blob, if it may replace the current one.
+    pub(super) fn blob_replacing(
         &self,
         seen: &Seen,
         terms: &WriteTerms,

@@ -55,7 +55,7 @@ impl QueueTime {
             && let Ok(_saving) = self.saving.try_lock()
             && let Err(error) = self.save(now).await
         {
-            tracing::warn!(%error, "the time of the queues could not be saved");
+            tracing::warn!(%error, "saving the queue time failed, will retry");
         }
         now
     }
