@@ -168,8 +168,19 @@ impl<'a> FieldReader<'a> {
     }
 
     pub(crate) fn corrupt(&self) -> Error {
-        Error::corrupt(format!("{} cannot be read", self.what))
+        corrupt(self.what)
     }
+}
+
+/// The error about a record that cannot be decoded.
+#[cold]
+pub(crate) fn corrupt(what: &str) -> Error {
+    Error::corrupt(format!("{what} cannot be read"))
+}
+
+/// Decodes a record that is one number of eight bytes, the most significant first.
+pub(crate) fn decode_number(record: &[u8], what: &str) -> Result<u64> {
+    record.try_into().map(u64::from_be_bytes).map_err(|_| Error::corrupt(format!("{what} is not eight bytes")))
 }
 
 #[cfg(test)]

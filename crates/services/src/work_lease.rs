@@ -52,60 +52,44 @@ impl WorkLease {
 
     /// Acquires or renews the lease; `false` if another server holds it.
     pub(crate) async fn try_acquire(&self) -> Result<bool> {
-        match &self.record {
-            Some(record) => record.try_acquire().await,
-            None => Ok(true),
-        }
+        let Some(LeaseRecord { store, clock, key, server, lease_ticks, renewed }) = &self.record else {
+            return Ok(true);
+        };
+        let now = clock.ticks();
+        let decide = |tx: &mut Transaction| {
+            let (until, holder) = tx.get(key).map_or(Ok((0, 0)), |record| decode(record))?;
+            if until > now && holder != *server {
+                return Ok(false);
+            }
+            tx.put(key.clone(), [(now + lease_ticks).to_be_bytes(), server.to_be_bytes()].concat());
+            Ok(true)
+        };
+        let is_held = store.transact(&keys::system_partition(), vec![key.clone()], decide).await?;
+        renewed.store(if is_held { now } else { 0 }, Ordering::Relaxed);
+        Ok(is_held)
     }
 
     /// Renews the lease in the middle of a round; `false` if another server has taken it. A recent renewal costs no
     /// access to the store.
     pub(crate) async fn renew(&self) -> Result<bool> {
-        match &self.record {
-            Some(record) if !record.is_fresh() => record.try_acquire().await,
-            _ => Ok(true),
-        }
+        let is_fresh = self.record.as_ref().is_none_or(|LeaseRecord { clock, renewed, lease_ticks, .. }| {
+            clock.ticks() < renewed.load(Ordering::Relaxed) + lease_ticks / ROUNDS_MISSED_MAX
+        });
+        if is_fresh { Ok(true) } else { self.try_acquire().await }
     }
 
     /// Gives the lease up, for work that is done.
     pub(crate) async fn release(&self) -> Result<()> {
-        match &self.record {
-            Some(record) => record.release().await,
-            None => Ok(()),
-        }
-    }
-}
-
-impl LeaseRecord {
-    fn is_fresh(&self) -> bool {
-        self.clock.ticks() < self.renewed.load(Ordering::Relaxed) + self.lease_ticks / ROUNDS_MISSED_MAX
-    }
-
-    async fn try_acquire(&self) -> Result<bool> {
-        let now = self.clock.ticks();
+        let Some(LeaseRecord { store, key, server, renewed, .. }) = &self.record else { return Ok(()) };
         let decide = |tx: &mut Transaction| {
-            let (until, server) = tx.get(&self.key).map_or(Ok((0, 0)), |record| decode(record))?;
-            if until > now && server != self.server {
-                return Ok(false);
-            }
-            tx.put(self.key.clone(), [(now + self.lease_ticks).to_be_bytes(), self.server.to_be_bytes()].concat());
-            Ok(true)
-        };
-        let is_held = self.store.transact(&keys::system_partition(), vec![self.key.clone()], decide).await?;
-        self.renewed.store(if is_held { now } else { 0 }, Ordering::Relaxed);
-        Ok(is_held)
-    }
-
-    async fn release(&self) -> Result<()> {
-        let decide = |tx: &mut Transaction| {
-            let (_, server) = tx.get(&self.key).map_or(Ok((0, 0)), |record| decode(record))?;
-            if server == self.server {
-                tx.delete(self.key.clone());
+            let (_, holder) = tx.get(key).map_or(Ok((0, 0)), |record| decode(record))?;
+            if holder == *server {
+                tx.delete(key.clone());
             }
             Ok(())
         };
-        self.renewed.store(0, Ordering::Relaxed);
-        self.store.transact(&keys::system_partition(), vec![self.key.clone()], decide).await
+        renewed.store(0, Ordering::Relaxed);
+        store.transact(&keys::system_partition(), vec![key.clone()], decide).await
     }
 }
 

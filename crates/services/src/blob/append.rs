@@ -1,6 +1,6 @@
 //! Append Block.
 
-use tablerock_kv::{Bytes, Transaction};
+use tablerock_kv::Transaction;
 use tablerock_protocol::blob::BlockId;
 use tablerock_protocol::xml::BLOCKS_MAX;
 use tablerock_protocol::{DateTime, ErrorCode};
@@ -14,7 +14,7 @@ use super::{BlobService, keys, lease};
 use crate::Result;
 use crate::sharing::Sharing;
 
-/// What an append asks for besides its bytes.
+/// The parameters of an append, without its bytes.
 #[derive(Debug, Clone, Default)]
 pub struct AppendTerms {
     pub write: WriteTerms,
@@ -24,7 +24,7 @@ pub struct AppendTerms {
     pub length_max: Option<u64>,
 }
 
-/// What an append did.
+/// The outcome of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Appended {
     pub changed: DateTime,
@@ -46,10 +46,8 @@ impl BlobService {
             ReceivedBody::Stored { content, intent } => (PieceSource::Content(content), Some(intent)),
         };
         let piece = Piece { id: BlockId::from_bytes(b""), length, source };
-        let key = Bytes::from_static(keys::BASE_KEY);
-        let decide = |tx: &mut Transaction| {
-            let mut blob = Blob::decode(tx.get(&key).ok_or(ErrorCode::BlobNotFound)?)?;
-            self.check_append(&blob, terms, length)?;
+        let append = |tx: &mut Transaction, blob: &mut Blob| {
+            self.check_append(blob, terms, length)?;
             let Body::Pieces { layout, records } = &mut blob.body else {
                 return Err(tablerock_kv::Error::corrupt("an append blob has no list of pieces").into());
             };
@@ -61,19 +59,16 @@ impl BlobService {
             blob.blocks += 1;
             blob.changed = self.next_change(Some(blob.changed))?;
             blob.lease = lease::after_write(blob.lease, self.clock.ticks());
-            tx.put(key.clone(), blob.encode());
             Ok(Appended { changed: blob.changed, offset, blocks: blob.blocks })
         };
-        let mut reads = vec![key.clone()];
-        if intent.is_some() {
-            reads.extend(Sharing::of(&self.store).append_fence());
-        }
+        // Only an append with stored content can arrive too late for it.
+        let fence = intent.as_ref().and_then(|_| Sharing::of(&self.store).append_fence());
         intent.iter_mut().for_each(ReclaimIntent::sends);
-        let appended = self.store.transact(&place.partition, reads, decide).await;
+        let appended = self.amend_records(&place, fence, append).await;
         if let Some(intent) = intent {
             intent.ended(&appended);
         }
-        appended
+        Ok(appended?.1)
     }
 
     fn check_append(&self, blob: &Blob, terms: &AppendTerms, length: u64) -> Result<()> {

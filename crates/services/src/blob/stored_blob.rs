@@ -116,7 +116,7 @@ impl Blob {
         out.finish()
     }
 
-    pub(super) fn decode(record: &Bytes) -> Result<Self> {
+    pub(crate) fn decode(record: &Bytes) -> Result<Self> {
         let mut fields = FieldReader::new(record, FORMAT, "the record of a blob")?;
         let kind = match fields.byte()? {
             1 => BlobKind::Block,

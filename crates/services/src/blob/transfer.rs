@@ -176,11 +176,6 @@ pub(crate) fn described(row: &Bytes) -> Result<(Container, String)> {
     Ok((container, policies))
 }
 
-/// A blob or a snapshot from its record.
-pub(crate) fn opened(value: &Bytes) -> Result<Blob> {
-    Blob::decode(value)
-}
-
 /// An uncommitted block's id in Base64, and its content.
 pub(crate) fn block_of(record: &Record) -> Result<(String, u64, u64)> {
     let block = UncommittedBlock::decode(&record.key, &record.value)?;

@@ -64,6 +64,13 @@ pub fn id_of_tombstone(key: &[u8]) -> Result<u64> {
     pieces.number()
 }
 
+/// The account of a directory.
+pub(crate) fn account_of(directory: &[u8]) -> Result<String> {
+    let mut pieces = KeyReader::new(directory);
+    pieces.tag()?;
+    Ok(pieces.text()?.into_owned())
+}
+
 pub(crate) fn is_tombstone(key: &[u8]) -> bool {
     key.first() == Some(&TOMBSTONE)
 }

@@ -18,10 +18,11 @@ mod sweep;
 use tablerock_kv::{Bytes, Error, Result};
 use tablerock_protocol::xml::StoredAccessPolicies;
 
+use crate::fields::corrupt;
 use crate::{blob, keys as system, queue, table};
 
 pub(crate) use directory::{Directory, Entry};
-pub(crate) use keys::is_tombstone;
+pub(crate) use keys::{account_of, is_tombstone};
 pub use keys::{id_of_tombstone, row_key, tombstone_key};
 pub(crate) use sweep::{Sweep, drop_or_retry, finish_drops, keep_sweeping, sweep_if_leader};
 
@@ -69,7 +70,7 @@ const ROW_FORMAT: u8 = 1;
 pub(crate) fn id_of_row(row: &[u8]) -> Result<u64> {
     match row.split_first_chunk::<9>() {
         Some(([ROW_FORMAT, id @ ..], _)) => Ok(u64::from_be_bytes(*id)),
-        _ => Err(Error::corrupt("a row of a name directory cannot be read")),
+        _ => Err(corrupt("a row of a name directory")),
     }
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn decode_policies(policies: &[u8], letters: &str) -> Result<StoredAc
     if policies.is_empty() {
         return Ok(StoredAccessPolicies::default());
     }
-    StoredAccessPolicies::parse(policies, letters).map_err(|_| Error::corrupt("stored access policies cannot be read"))
+    StoredAccessPolicies::parse(policies, letters).map_err(|_| corrupt("stored access policies"))
 }
 
 /// Returns a row with another id.

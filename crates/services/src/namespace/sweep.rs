@@ -47,7 +47,10 @@ pub(crate) async fn finish_drops(service: &impl Sweep, account: &str) -> Result<
     let Directory { store, namespace, .. } = service.directory();
     let mut tombstones = store.records(namespace.tombstones(account));
     while let Some(tombstone) = tombstones.next().await? {
-        finish_drop(service, account, id_of_tombstone(&tombstone.key)?).await?;
+        let id = id_of_tombstone(&tombstone.key)?;
+        finish_drop(service, account, id).await.inspect_err(|error| {
+            tracing::warn!(namespace = namespace.object(), account, id, %error, "finishing a drop failed, will retry");
+        })?;
     }
     Ok(())
 }

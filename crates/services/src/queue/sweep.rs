@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tablerock_kv::{Bytes, Error, Record, ScanLimits, TICKS_PER_SECOND, Transaction};
+use tablerock_kv::{Bytes, Record, ScanLimits, TICKS_PER_SECOND, Transaction};
 
 use super::keys::MessageKey;
 use super::stored_message::StoredMessage;
 use super::{QueueService, count, keys};
 use crate::Result;
+use crate::fields::decode_number;
 use crate::namespace::{self, Namespace};
 
 /// The time between two sweeps.
@@ -61,8 +62,9 @@ impl QueueService {
                 match self.sweep_queue(&row.value, from, now).await {
                     Ok(count) => removed += count,
                     Err(error) => {
+                        let account = namespace::account_of(&row.partition).unwrap_or_default();
                         let queue = String::from_utf8_lossy(&row.key);
-                        tracing::warn!(%queue, %error, "removing expired messages failed, will retry");
+                        tracing::warn!(account, %queue, %error, "removing expired messages failed, will retry");
                         failed = Some(error);
                     }
                 }
@@ -135,8 +137,7 @@ struct Expiry {
 impl Expiry {
     fn decode(record: &Record) -> Result<Self> {
         let (expires, number) = keys::decode_expiry_key(&record.key)?;
-        let visible = record.value[..].try_into().map(u64::from_be_bytes);
-        let visible = visible.map_err(|_| Error::corrupt("an entry of a queue's expiry index is not eight bytes"))?;
+        let visible = decode_number(&record.value, "an entry of a queue's expiry index")?;
         Ok(Self { expires, message: MessageKey { visible, number } })
     }
 }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use tablerock_kv::{Bytes, Clock, Error, Result, Rng, Store, TICKS_PER_SECOND};
 use tablerock_protocol::DateTime;
 
+use crate::fields::decode_number;
 use crate::keys;
 use crate::sharing::Sharing;
 
@@ -153,8 +154,7 @@ impl Timestamps {
 }
 
 fn decode(bytes: &[u8]) -> Result<u64> {
-    let ticks = bytes.try_into().map_err(|_| Error::corrupt("the timestamp ceiling is not eight bytes"))?;
-    let ticks = u64::from_be_bytes(ticks);
+    let ticks = decode_number(bytes, "the timestamp ceiling")?;
     // After the last date that there is, all timestamps would be that date.
     let is_date = ticks <= DateTime::MAX.ticks();
     is_date.then_some(ticks).ok_or_else(|| Error::corrupt("the timestamp ceiling is after the last date"))

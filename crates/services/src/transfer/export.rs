@@ -163,7 +163,7 @@ impl Export<'_> {
     }
 
     async fn blob(&mut self, container_id: u64, name: &str, record: &Record, taken: Option<DateTime>) -> Result<()> {
-        let blob = blob::opened(&record.value)?;
+        let blob = blob::Blob::decode(&record.value)?;
         let mut line = self.line();
         line.open("blob").text("name", name);
         if let Some(taken) = taken {

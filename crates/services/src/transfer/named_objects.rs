@@ -1,9 +1,8 @@
 //! The accounts of a store, and the named objects of each: tables, queues and containers.
 
-use tablerock_kv::key::KeyReader;
 use tablerock_kv::{Bytes, Position, Range, Result, ScanLimits, Store};
 
-use crate::namespace::{Namespace, id_of_row};
+use crate::namespace::{Namespace, account_of, id_of_row};
 use crate::{blob, keys, queue};
 
 /// A table, a queue or a container.
@@ -51,9 +50,7 @@ pub async fn accounts_of(store: &Store) -> Result<Vec<String>> {
         let mut range = kind.directories();
         // One look for each account: the rest of its directory is skipped.
         while let Some(record) = store.scan(&range, FIRST).await?.records.into_iter().next() {
-            let mut pieces = KeyReader::new(&record.partition);
-            pieces.tag()?;
-            let account = pieces.text()?.into_owned();
+            let account = account_of(&record.partition)?;
             if !named_objects(store, &account, kind).await?.is_empty() {
                 accounts.insert(account);
             }

@@ -5,6 +5,7 @@ use tablerock_kv::key::{KeyBuilder, KeyReader};
 use tablerock_kv::{Bytes, Error, Record, Result, Store, Transaction};
 
 use super::source::SourceChanged;
+use crate::fields::decode_number;
 use crate::namespace::Namespace;
 use crate::{blob, keys, queue};
 
@@ -56,7 +57,10 @@ impl Renumbering {
     pub(super) async fn reserve(from: &Store, to: &Store) -> Result<Self> {
         let mut shifts = [Shift::default(); SEQUENCES.len()];
         for ((key, step), shift) in SEQUENCES.into_iter().zip(&mut shifts) {
-            let count = from.get(&keys::system_partition(), key).await?.map_or(Ok(0), |bytes| decode(&bytes))?;
+            let count = from
+                .get(&keys::system_partition(), key)
+                .await?
+                .map_or(Ok(0), |bytes| decode_number(&bytes, "the next id"))?;
             *shift = reserve(to, key, count, step).await?;
         }
         Ok(Self::from_shifts(shifts))
@@ -70,22 +74,22 @@ impl Renumbering {
         Self { tables, queues, messages, containers, contents }
     }
 
-    /// Whether an id in the new store is of something that this copy has brought there.
-    pub(super) fn is_new_id(&self, kind: Namespace, id: u64) -> bool {
+    fn of(&self, kind: Namespace) -> Shift {
         match kind {
-            Namespace::Tables => self.tables.has_given(id),
-            Namespace::Queues => self.queues.has_given(id),
-            Namespace::Containers => self.containers.has_given(id),
+            Namespace::Tables => self.tables,
+            Namespace::Queues => self.queues,
+            Namespace::Containers => self.containers,
         }
+    }
+
+    /// Whether an id in the new store belongs to an object that this copy has brought there.
+    pub(super) fn is_new_id(&self, kind: Namespace, id: u64) -> bool {
+        self.of(kind).has_given(id)
     }
 
     /// The new id of a table, queue or container.
     pub(super) fn id(&self, kind: Namespace, id: u64) -> Result<u64> {
-        match kind {
-            Namespace::Tables => self.tables.apply(id),
-            Namespace::Queues => self.queues.apply(id),
-            Namespace::Containers => self.containers.apply(id),
-        }
+        self.of(kind).apply(id)
     }
 
     /// A record as the new store has it.
@@ -112,7 +116,7 @@ impl Renumbering {
 async fn reserve(to: &Store, key: &'static [u8], count: u64, step: u64) -> Result<Shift> {
     let key = Bytes::from_static(key);
     let decide = |tx: &mut Transaction| {
-        let up = tx.get(&key).map_or(Ok(0), |bytes| decode(bytes))?.next_multiple_of(step);
+        let up = tx.get(&key).map_or(Ok(0), |bytes| decode_number(bytes, "the next id"))?.next_multiple_of(step);
         let end = up.checked_add(count).ok_or_else(|| Error::corrupt("the next id is after the last one"))?;
         if count > 0 {
             tx.put(key.clone(), end.to_be_bytes().to_vec());
@@ -120,8 +124,4 @@ async fn reserve(to: &Store, key: &'static [u8], count: u64, step: u64) -> Resul
         Ok(Shift { up, count })
     };
     to.transact(&keys::system_partition(), vec![key.clone()], decide).await
-}
-
-pub(super) fn decode(bytes: &[u8]) -> Result<u64> {
-    bytes.try_into().map(u64::from_be_bytes).map_err(|_| Error::corrupt("the next id is not eight bytes"))
 }

@@ -7,6 +7,7 @@ use tablerock_kv::{Error, Result, Store};
 
 use super::named_objects::NamedObject;
 use super::renumbering::SEQUENCES;
+use crate::fields::decode_number;
 use crate::sharing::Sharing;
 use crate::timestamps::ceiling_of;
 use crate::{blob, keys, queue};
@@ -83,7 +84,7 @@ pub fn needs_start_over(error: &Error) -> bool {
 
 async fn number(store: &Store, key: &'static [u8]) -> Result<u64> {
     let stored = store.get(&keys::system_partition(), key).await?;
-    stored.map_or(Ok(0), |bytes| super::renumbering::decode(&bytes))
+    stored.map_or(Ok(0), |bytes| decode_number(&bytes, "a number of the source"))
 }
 
 /// FNV-1a: stable across versions. It does not have to resist an attacker.
