@@ -13,6 +13,10 @@ use bytes::Bytes;
 
 use crate::Result;
 
+/// The length of the parts in which a layer writes a content. An engine whose own unit has the same length stores each
+/// part without another copy. Both sides have stored formats of this length, and assert that they agree with it.
+pub const CONTENT_PART_BYTES: usize = 256 << 10;
+
 /// What a content is known by: a number, in a group of contents that may have to go at once. A name is given once and
 /// never again, and it is the layers that see to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

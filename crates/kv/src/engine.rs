@@ -99,6 +99,11 @@ pub struct ScanLimits {
     pub deadline: Option<Instant>,
 }
 
+impl ScanLimits {
+    /// The limits of a page for callers that read a whole range.
+    pub const PAGE: Self = Self { records_max: 1_000, bytes_max: 4 << 20, deadline: None };
+}
+
 /// What a scan found, and where to go on: `None` means the range is exhausted.
 #[derive(Debug, Clone, Default)]
 pub struct Page {

@@ -60,7 +60,7 @@ mod transaction;
 
 pub use bytes::Bytes;
 pub use clock::{Clock, ManualClock, SystemClock, TICKS_AT_UNIX_EPOCH, TICKS_PER_SECOND};
-pub use contents::{ContentName, ContentReader, ContentWriter, Contents};
+pub use contents::{CONTENT_PART_BYTES, ContentName, ContentReader, ContentWriter, Contents};
 pub use engine::{Commit, Engine, Health, Page, Record, ScanLimits, Wanted};
 pub use error::{Error, ErrorKind, Result};
 pub use fault::FaultEngine;
@@ -69,5 +69,5 @@ pub use page::PageBuilder;
 pub use range::{Position, Range, prefix_end};
 pub use read_only::ReadOnlyEngine;
 pub use rng::Rng;
-pub use store::Store;
+pub use store::{Records, Store};
 pub use transaction::Transaction;

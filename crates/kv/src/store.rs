@@ -11,7 +11,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::{
-    Contents, Engine, Error, ErrorKind, Health, MemoryEngine, Page, Range, Result, Rng, ScanLimits, Transaction, Wanted,
+    Contents, Engine, Error, ErrorKind, Health, MemoryEngine, Page, Range, Record, Result, Rng, ScanLimits,
+    Transaction, Wanted,
 };
 
 /// How often a transaction runs before its caller is told that the partition is too busy.
@@ -91,6 +92,43 @@ impl Store {
         self.engine.scan(range, limits).await
     }
 
+    /// Reads all durable records of a range in order, in pages of at most [`ScanLimits::PAGE`].
+    ///
+    /// ```
+    /// use tablerock_kv::{Error, Range, Store};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Error> {
+    /// let store = Store::in_memory();
+    /// store
+    ///     .transact(b"fruit", vec![], |tx| {
+    ///         tx.put("pear", "");
+    ///         tx.put("apple", "");
+    ///         Ok::<_, Error>(())
+    ///     })
+    ///     .await?;
+    ///
+    /// let mut records = store.records(Range::partition(b"fruit"));
+    /// while let Some(record) = records.next().await? {
+    ///     println!("{:?}", record.key);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn records(&self, range: Range) -> Records<'_> {
+        self.records_with(range, ScanLimits::PAGE)
+    }
+
+    /// As [`records`](Store::records), with other limits for a page.
+    pub fn records_with(&self, range: Range, limits: ScanLimits) -> Records<'_> {
+        Records {
+            store: self,
+            limits,
+            page: Vec::new().into_iter(),
+            rest: Some(range).filter(|range| !range.is_empty()),
+        }
+    }
+
     /// Where large contents are better off than in records, if there is such a place.
     pub fn contents(&self) -> Option<Arc<dyn Contents>> {
         self.engine.contents()
@@ -147,6 +185,15 @@ impl Store {
     ) -> Result<T, E> {
         let (keys, values): (Vec<_>, Vec<_>) = seen.into_iter().unzip();
         self.attempt(partition, &keys, Some(values), decide).await
+    }
+
+    /// Writes records of one partition without reading any: all of them or none, durable when this returns.
+    pub async fn write(&self, partition: &[u8], mut writes: impl FnMut(&mut Transaction) + Send) -> Result<()> {
+        let decide = |tx: &mut Transaction| {
+            writes(tx);
+            Ok(())
+        };
+        self.attempt(partition, &[], None, decide).await
     }
 
     /// Runs a transaction until it meets no conflict. The keys are in order.
@@ -238,5 +285,42 @@ impl Store {
     /// Finishes what is under way, flushes, and refuses everything after.
     pub async fn close(&self) -> Result<()> {
         self.engine.close().await
+    }
+}
+
+/// A cursor over the records of a range; see [`Store::records`]. It holds one page in memory.
+#[derive(Debug)]
+pub struct Records<'s> {
+    store: &'s Store,
+    limits: ScanLimits,
+    page: std::vec::IntoIter<Record>,
+    /// The part of the range that has not been read.
+    rest: Option<Range>,
+}
+
+impl Records<'_> {
+    /// Returns the next record; `None` at the end of the range.
+    pub async fn next(&mut self) -> Result<Option<Record>> {
+        loop {
+            if let Some(record) = self.page.next() {
+                return Ok(Some(record));
+            }
+            match self.next_page().await? {
+                Some(page) => self.page = page.into_iter(),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Returns the next page, which may be empty; `None` at the end of the range. Not to be mixed with
+    /// [`next`](Self::next).
+    pub async fn next_page(&mut self) -> Result<Option<Vec<Record>>> {
+        let Some(range) = &mut self.rest else { return Ok(None) };
+        let page = self.store.scan(range, self.limits).await?;
+        match page.next {
+            Some(next) => range.start = next,
+            None => self.rest = None,
+        }
+        Ok(Some(page.records))
     }
 }

@@ -1,4 +1,4 @@
-//! An account's settings for each of its services: logging, metrics, CORS, and what blobs have beside these.
+//! An account's settings for each of its services: logging, metrics, CORS, and those that only blobs have.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,8 @@ use tablerock_kv::{Bytes, Clock, Store};
 use tablerock_protocol::xml::{ServiceProperties, ServicePropertiesUpdate};
 use tablerock_protocol::{Service, ServiceVersion};
 
-use crate::duty::Duty;
+use crate::sharing::Sharing;
+use crate::work_lease::WorkLease;
 use crate::{Result, keys};
 
 /// Settings of accounts, kept in the store.
@@ -22,13 +23,13 @@ impl AccountService {
     }
 
     /// Whether other servers may change the same settings.
-    pub(crate) fn is_shared(&self) -> bool {
-        !self.store.is_exclusive()
+    pub(crate) fn sharing(&self) -> Sharing {
+        Sharing::of(&self.store)
     }
 
-    /// Work that one of the servers does which share these settings.
-    pub(crate) fn duty(&self, clock: Arc<dyn Clock>, key: impl Into<Bytes>, period: Duration) -> Duty {
-        Duty::new(self.store.clone(), clock, key, period)
+    /// A lease on work that one of the servers with these settings does.
+    pub(crate) fn work_lease(&self, clock: Arc<dyn Clock>, key: impl Into<Bytes>, period: Duration) -> WorkLease {
+        WorkLease::new(self.store.clone(), clock, key, period)
     }
 
     pub async fn service_properties(&self, account: &str, service: Service) -> Result<ServiceProperties> {

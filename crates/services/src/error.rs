@@ -1,11 +1,11 @@
-//! From the floor's errors to the service's. This border is crossed here and nowhere else.
+//! The errors of services, and their conversion from errors of the store and to errors of the protocol.
 
 use tablerock_kv as kv;
 use tablerock_protocol::{ErrorCode, ServiceError};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation failed: refused by a rule of the service, or by the store below.
+/// The reason why an operation failed: a rule of the service, or the store.
 #[derive(Debug)]
 pub enum Error {
     Refused(ServiceError),
@@ -13,7 +13,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Names the failing operation of a group, where a rule of the service refused it.
+    /// Adds the index of the failing operation of a group to a rule's error.
     #[must_use]
     pub fn at_index(self, index: usize) -> Self {
         match self {
@@ -22,8 +22,8 @@ impl Error {
         }
     }
 
-    /// What the client is told. A store that may recover is a busy server; anything else is our fault, and its
-    /// details belong in the log.
+    /// Returns the error for the client. A store that may recover makes the server busy; any other error of the store is
+    /// internal, and its details are logged.
     pub fn into_service_error(self) -> ServiceError {
         match self {
             Self::Refused(error) => error,

@@ -1,18 +1,18 @@
-//! Ids that are never given twice: of tables, queues and containers, which are stored under them, and of messages and
-//! contents. Because names only lead to ids, dropping something and creating it again are both instant.
+//! Ids that are never used twice: of tables, queues, containers, messages and contents, which are stored under them.
 
 use std::ops::Range;
 
 use tablerock_kv::{Bytes, Error, Result, Store, Transaction};
 use tokio::sync::Mutex;
 
+use crate::fields::decode_number;
 use crate::keys;
 
-/// One sequence of ids, taken from the store block by block: a restart loses the rest of a block, which does no harm.
+/// One sequence of ids, taken from the store block by block. A restart skips the rest of a block.
 #[derive(Debug)]
 pub(crate) struct Ids {
     store: Store,
-    /// The record that says where the next block begins.
+    /// The key of the record with the start of the next block.
     key: &'static [u8],
     block_size: u64,
     block: Mutex<Range<u64>>,
@@ -23,7 +23,7 @@ impl Ids {
         Self { store, key, block_size, block: Mutex::new(0..0) }
     }
 
-    /// An id greater than all that this process had from here before.
+    /// Returns an id greater than all that this process has taken before.
     pub(crate) async fn next(&self) -> Result<u64> {
         let mut block = self.block.lock().await;
         if block.is_empty() {
@@ -37,9 +37,7 @@ impl Ids {
         let decide = |tx: &mut Transaction| {
             let first = match tx.get(&key) {
                 None => 1,
-                Some(bytes) => u64::from_be_bytes(
-                    bytes[..].try_into().map_err(|_| Error::corrupt("the next id is not eight bytes"))?,
-                ),
+                Some(bytes) => decode_number(bytes, "the next id")?,
             };
             let end = first.checked_add(self.block_size);
             let end = end.ok_or_else(|| Error::corrupt("the next id is after the last one"))?;
@@ -60,18 +58,18 @@ mod tests {
     async fn a_next_id_after_the_last_one_is_corrupt_and_not_zero() {
         let store = Store::in_memory();
         let put = |tx: &mut Transaction| {
-            tx.put(Bytes::from_static(keys::NEXT_TABLE_ID), u64::MAX.to_be_bytes().to_vec());
+            tx.put(Bytes::from_static(crate::table::keys::NEXT_TABLE_ID), u64::MAX.to_be_bytes().to_vec());
             Ok::<_, Error>(())
         };
         store.transact(&keys::system_partition(), vec![], put).await.unwrap();
-        let ids = Ids::new(store, keys::NEXT_TABLE_ID, 32);
+        let ids = Ids::new(store, crate::table::keys::NEXT_TABLE_ID, 32);
         assert_eq!(ids.next().await.unwrap_err().kind(), ErrorKind::Corrupt);
     }
 
     #[tokio::test]
     async fn two_processes_never_get_the_same_id() {
         let store = Store::in_memory();
-        let [one, other] = [0, 1].map(|_| Ids::new(store.clone(), keys::NEXT_TABLE_ID, 4));
+        let [one, other] = [0, 1].map(|_| Ids::new(store.clone(), crate::table::keys::NEXT_TABLE_ID, 4));
         let mut given = vec![];
         for _ in 0..10 {
             given.push(one.next().await.unwrap());

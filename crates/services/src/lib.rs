@@ -7,27 +7,30 @@
 //! | to follow | read |
 //! | --- | --- |
 //! | a write | `table/entities.rs`, on `table/group.rs` and `table/stored_entity.rs` |
-//! | a query | `table/query.rs`, on `table/plan.rs` and `table/sketch/` |
-//! | a message | `queue/messages.rs`, on `queue/heads/` and `queue/stored_message.rs` |
-//! | a blob | `blob/put.rs`, on `blob/change.rs`, `blob/content.rs` and `blob/tidying.rs` |
+//! | a query | `table/query.rs`, on `table/plan.rs` and `table/skip_index/` |
+//! | a message | `queue/messages.rs`, on `queue/front_cache/` and `queue/stored_message.rs` |
+//! | a blob | `blob/put.rs`, on `blob/change.rs`, `blob/content.rs` and `blob/reclaim/` |
 //! | an account on its way elsewhere | `transfer/mod.rs` |
 //! | what is hot | `load/mod.rs` |
 //! | what is known about requests | `analytics/mod.rs` |
-//! | a table's life | `table/directory.rs`, `table/acl.rs`, `table/table_query.rs` |
+//! | a table's life | `table/directory.rs`, `table/acl.rs`, `table/list.rs` |
 
 mod account;
 pub mod analytics;
 pub mod blob;
-mod duty;
 mod error;
+mod fields;
 mod ids;
 pub mod keys;
 mod load;
+pub mod namespace;
 pub mod queue;
+mod sharing;
 pub mod table;
 mod throttle;
 mod timestamps;
 pub mod transfer;
+mod work_lease;
 
 pub use account::AccountService;
 pub use analytics::Analytics;

@@ -17,8 +17,10 @@ use tablerock_protocol::xml::ServicePropertiesUpdate;
 use tablerock_protocol::{DateTime, Metadata, Property, QueueName, Service, TableName, Uuid, Value};
 use tablerock_services::blob::keys as blob_keys;
 use tablerock_services::blob::{BlobAddress, BlobKind, NewBlob, PublicAccess, WriteTerms};
+use tablerock_services::namespace::{self, Namespace};
 use tablerock_services::queue::keys as queue_keys;
 use tablerock_services::queue::{NewMessage, TimeToLive};
+use tablerock_services::table::keys as table_keys;
 use tablerock_services::table::{Change, EntityGroup, EntityOperation, Properties};
 use tablerock_services::{AccountService, BlobService, QueueService, TableService, ThrottleTargets, keys};
 
@@ -40,26 +42,26 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
         "bytes",
         "chunk",
         "container",
-        "container_drop_note",
+        "container_tombstone",
         "count",
-        "copy_note",
-        "dated_holdings_note",
-        "drop_note",
-        "duty_of_queue_sweep",
+        "copy_checkpoint",
+        "dated_reclaim_intent",
+        "tombstone",
+        "lease_of_queue_sweep",
         "entity",
         "expiry",
-        "holdings_note",
+        "reclaim_intent",
         "message",
         "next_container_id",
         "next_content_id",
         "next_message_number",
         "next_queue_id",
         "next_table_id",
-        "note_of_dropped_table",
+        "tombstone_of_dropped_table",
         "number",
         "pieces",
         "queue",
-        "queue_drop_note",
+        "queue_tombstone",
         "queue_time",
         "range_of_container_blobs",
         "range_of_container_contents",
@@ -72,7 +74,7 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
         "text",
         "timestamp_ceiling",
         "timestamp_lane",
-        "watch_note",
+        "block_watch",
     ];
     assert_eq!(shown, BTreeSet::from(wanted), "each kind of key has its example");
 }
@@ -182,14 +184,16 @@ impl Example {
             ("number", [Number(number)]) => fields([("bytes", &KeyBuilder::new().number(*number).finish())]),
             ("text", [Text(text)]) => fields([("bytes", &KeyBuilder::new().text(text).finish())]),
             ("bytes", [Text(hex)]) => fields([("bytes", &KeyBuilder::new().bytes(&bytes_of(hex)).finish())]),
-            ("timestamp_ceiling", []) => record(&keys::system_partition(), keys::TIMESTAMP_CEILING),
+            ("timestamp_ceiling", []) => record(&keys::system_partition(), table_keys::TIMESTAMP_CEILING),
             ("timestamp_lane", [Number(lane)]) => {
-                let key = keys::timestamp_lane_key(keys::TIMESTAMP_CEILING, u8::try_from(*lane).unwrap());
+                let key = keys::timestamp_lane_key(table_keys::TIMESTAMP_CEILING, u8::try_from(*lane).unwrap());
                 record(&keys::system_partition(), &key)
             }
-            ("duty_of_queue_sweep", []) => record(&keys::system_partition(), keys::QUEUE_SWEEP_DUTY),
-            ("copy_note", [Text(account)]) => record(&keys::system_partition(), &keys::copy_note_key(account)),
-            ("next_table_id", []) => record(&keys::system_partition(), keys::NEXT_TABLE_ID),
+            ("lease_of_queue_sweep", []) => record(&keys::system_partition(), keys::QUEUE_SWEEP_LEASE),
+            ("copy_checkpoint", [Text(account)]) => {
+                record(&keys::system_partition(), &keys::copy_checkpoint_key(account))
+            }
+            ("next_table_id", []) => record(&keys::system_partition(), table_keys::NEXT_TABLE_ID),
             ("table_service_properties", [Text(account)]) => {
                 record(&keys::account_partition(account), keys::service_properties_key(Service::Table))
             }
@@ -201,26 +205,26 @@ impl Example {
             }
             ("table", [Text(account), Text(name)]) => {
                 let folded = TableName::parse(name).unwrap().folded();
-                record(&keys::directory_partition(account), &keys::directory_key(&folded))
+                record(&Namespace::Tables.directory(account), &namespace::row_key(&folded))
             }
-            ("drop_note", [Text(account), Number(table)]) => {
-                record(&keys::directory_partition(account), &keys::drop_note_key(*table))
+            ("tombstone", [Text(account), Number(table)]) => {
+                record(&Namespace::Tables.directory(account), &namespace::tombstone_key(*table))
             }
             ("entity", [Number(table), Text(partition_key), Text(row_key)]) => {
-                let partition = keys::entity_partition(*table, partition_key);
-                let key_form = keys::partition_key_of(&partition).unwrap().to_vec();
-                assert_eq!(keys::entity_partition_from(*table, &key_form), partition);
-                record(&partition, &keys::entity_key(row_key))
+                let partition = table_keys::entity_partition(*table, partition_key);
+                let key_form = table_keys::partition_key_of(&partition).unwrap().to_vec();
+                assert_eq!(table_keys::entity_partition_from(*table, &key_form), partition);
+                record(&partition, &table_keys::entity_key(row_key))
             }
-            ("range_of_table", [Number(table)]) => range(&keys::table_range(*table)),
+            ("range_of_table", [Number(table)]) => range(&table_keys::table_range(*table)),
             ("next_queue_id", []) => record(&keys::system_partition(), queue_keys::NEXT_QUEUE_ID),
             ("next_message_number", []) => record(&keys::system_partition(), queue_keys::NEXT_MESSAGE_NUMBER),
             ("queue_time", []) => record(&keys::system_partition(), queue_keys::QUEUE_TIME),
             ("queue", [Text(account), Text(name)]) => {
-                record(&queue_keys::directory_partition(account), &queue_keys::directory_key(name))
+                record(&Namespace::Queues.directory(account), &namespace::row_key(name))
             }
-            ("queue_drop_note", [Text(account), Number(queue)]) => {
-                record(&queue_keys::directory_partition(account), &queue_keys::drop_note_key(*queue))
+            ("queue_tombstone", [Text(account), Number(queue)]) => {
+                record(&Namespace::Queues.directory(account), &namespace::tombstone_key(*queue))
             }
             ("message", [Number(queue), Number(visible), Number(number)]) => {
                 let key = queue_keys::MessageKey { visible: *visible, number: *number };
@@ -237,12 +241,12 @@ impl Example {
             ("next_content_id", []) => record(&keys::system_partition(), blob_keys::NEXT_CONTENT_ID),
             ("blob_timestamp_ceiling", []) => record(&keys::system_partition(), blob_keys::TIMESTAMP_CEILING),
             ("container", [Text(account), Text(name)]) => {
-                record(&blob_keys::directory_partition(account), &blob_keys::directory_key(name))
+                record(&Namespace::Containers.directory(account), &namespace::row_key(name))
             }
-            ("container_drop_note", [Text(account), Number(container)]) => {
-                let key = blob_keys::drop_note_key(*container);
-                assert_eq!(blob_keys::container_of_drop_note(&key).unwrap(), *container);
-                record(&blob_keys::directory_partition(account), &key)
+            ("container_tombstone", [Text(account), Number(container)]) => {
+                let key = namespace::tombstone_key(*container);
+                assert_eq!(namespace::id_of_tombstone(&key).unwrap(), *container);
+                record(&Namespace::Containers.directory(account), &key)
             }
             ("snapshot", [Number(container), Text(name), Number(taken)]) => {
                 blob_record(*container, name, &blob_keys::snapshot_key(*taken))
@@ -262,26 +266,26 @@ impl Example {
             }
             ("range_of_container_blobs", [Number(container)]) => range(&blob_keys::container_blobs(*container)),
             ("range_of_container_contents", [Number(container)]) => range(&blob_keys::container_contents(*container)),
-            ("holdings_note", [Number(id)]) => {
-                record(&blob_keys::notes_partition(), &blob_keys::holdings_note_key(*id))
+            ("reclaim_intent", [Number(id)]) => {
+                record(&blob_keys::intents_partition(), &blob_keys::reclaim_intent_key(*id))
             }
-            ("dated_holdings_note", [Number(since), Number(id)]) => {
-                record(&blob_keys::notes_partition(), &blob_keys::dated_holdings_note_key(*since, *id))
+            ("dated_reclaim_intent", [Number(since), Number(id)]) => {
+                record(&blob_keys::intents_partition(), &blob_keys::dated_reclaim_intent_key(*since, *id))
             }
-            ("watch_note", [Number(since), Number(container), Text(name)]) => {
-                let key = blob_keys::watch_note_key(*since, *container, name);
-                let read = blob_keys::blob_of_watch_note(&key).unwrap();
+            ("block_watch", [Number(since), Number(container), Text(name)]) => {
+                let key = blob_keys::block_watch_key(*since, *container, name);
+                let read = blob_keys::blob_of_block_watch(&key).unwrap();
                 assert_eq!(read, (*since, *container, name.clone()));
-                record(&blob_keys::notes_partition(), &key)
+                record(&blob_keys::intents_partition(), &key)
             }
-            ("note_of_dropped_table", [Number(table)]) => self.checked_note(*table),
+            ("tombstone_of_dropped_table", [Number(table)]) => self.checked_note(*table),
             (name, arguments) => panic!("nobody knows the example {name}{arguments:?}"),
         }
     }
 
     /// Notes are the engine's own, so their bytes are taken as they are and read back piece by piece.
     fn checked_note(&self, table: u64) -> Fields {
-        let range = keys::table_range(table);
+        let range = table_keys::table_range(table);
         let end = range.end.expect("a table is not the last thing there can be");
         let mut pieces = KeyReader::new(&self.fields["value"]);
         assert_eq!((pieces.tag().unwrap(), pieces.number().unwrap()), (1, 0));

@@ -11,6 +11,7 @@ use tablerock_services::blob::{
     BlobAddress, BlobKind, BlobQuery, ContainerQuery, DeleteSnapshots, NewBlob, PublicAccess, ReadTerms, WhichBlocks,
     WriteTerms, keys,
 };
+use tablerock_services::namespace::Namespace;
 
 use super::{replace, unless_corrupt, unless_refused};
 use crate::known_table::{ACCOUNT, NOON};
@@ -26,7 +27,7 @@ const PIECES_READ_MAX: usize = 100;
 
 pub(super) async fn check_container(stored: &Bytes) {
     let (store, service) = known_blob().await;
-    replace(&store, &keys::directory_partition(ACCOUNT), b"", stored).await;
+    replace(&store, &Namespace::Containers.directory(ACCOUNT), b"", stored).await;
 
     let container = unless_corrupt(service.container(ACCOUNT, CONTAINER, None).await);
     unless_corrupt(service.list_containers(ACCOUNT, &ContainerQuery::default()).await);
@@ -75,12 +76,12 @@ pub(super) async fn check_blob(stored: &Bytes) {
 pub(super) async fn check_note(stored: &Bytes) {
     let (store, service) = known_blob().await;
     service.close().await.expect("a memory engine");
-    let key = keys::holdings_note_key(1);
+    let key = keys::reclaim_intent_key(1);
     let put = |tx: &mut tablerock_kv::Transaction| {
         tx.put(key.clone(), stored.clone());
         Ok::<_, tablerock_kv::Error>(())
     };
-    store.transact(&keys::notes_partition(), vec![], put).await.expect("a memory engine takes anything");
+    store.transact(&keys::intents_partition(), vec![], put).await.expect("a memory engine takes anything");
     let Some(service) = unless_corrupt(open(&store).await) else { return };
     let blob = service.blob(AT, None, &ReadTerms::default()).await.expect("no note removes what a blob refers to");
     assert_eq!(blob.length, KNOWN.len() as u64);

@@ -9,8 +9,8 @@ use tablerock_kv::{Error, ErrorKind, ManualClock};
 use tablerock_protocol::filter::{Comparison, Operator};
 use tablerock_protocol::json::{EntityShape, Location, append_entity};
 use tablerock_protocol::{Filter, MetadataLevel, Property, Select, Value};
-use tablerock_services::table::{EntityQuery, Properties, StoredEntity};
-use tablerock_services::{TableService, ThrottleTargets, keys};
+use tablerock_services::table::{EntityQuery, Properties, StoredEntity, keys};
+use tablerock_services::{TableService, ThrottleTargets};
 
 use super::{store_with, unless_corrupt};
 use crate::known_table::{ACCOUNT, NOON, TABLE};

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use tablerock_kv::key::{KeyBuilder, KeyReader, key_bytes_to_text, physical, text_to_key_bytes};
 use tablerock_kv::{Error, ErrorKind};
-use tablerock_services::keys;
+use tablerock_services::namespace;
+use tablerock_services::table::keys;
 
 pub(super) fn check(stored: &Bytes) {
     match physical::decode(stored) {
@@ -21,7 +22,7 @@ pub(super) fn check(stored: &Bytes) {
         Err(error) => assert_corrupt(&error),
         Ok(text) => assert_eq!(&*text_to_key_bytes(&text), &stored[..], "there is one form of each text"),
     }
-    if let Err(error) = keys::table_of_drop_note(stored) {
+    if let Err(error) = namespace::id_of_tombstone(stored) {
         assert_corrupt(&error);
     }
     if let Err(error) = check_pieces(stored) {

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use tablerock_kv::{ManualClock, Rng, Store};
 use tablerock_protocol::{Metadata, QueueName};
 use tablerock_services::QueueService;
+use tablerock_services::namespace::Namespace;
 use tablerock_services::queue::{NewMessage, QueueQuery, TimeToLive, keys};
 
 use super::{replace, unless_corrupt, unless_refused};
@@ -15,7 +16,7 @@ const HIDDEN_SECONDS: u32 = 30;
 
 pub(super) async fn check_record(stored: &Bytes) {
     let (store, service, name) = known_queue().await;
-    replace(&store, &keys::directory_partition(ACCOUNT), b"", stored).await;
+    replace(&store, &Namespace::Queues.directory(ACCOUNT), b"", stored).await;
 
     let metadata = unless_corrupt(service.queue_metadata(ACCOUNT, &name).await);
     let policies = unless_corrupt(service.queue_acl(ACCOUNT, &name).await);

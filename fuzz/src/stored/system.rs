@@ -6,14 +6,14 @@ use bytes::Bytes;
 use tablerock_kv::ManualClock;
 use tablerock_protocol::TableName;
 use tablerock_services::table::{Change, EntityGroup, EntityOperation, Properties};
-use tablerock_services::{TableService, ThrottleTargets, keys};
+use tablerock_services::{TableService, ThrottleTargets, keys, table};
 
 use super::{store_with, unless_corrupt};
 use crate::known_table::{ACCOUNT, NOON, TABLE};
 
 /// A server that starts on any ceiling writes, or refuses to start.
 pub(super) async fn check_timestamp_ceiling(stored: &Bytes) {
-    let Some(service) = open(keys::TIMESTAMP_CEILING, stored).await else { return };
+    let Some(service) = open(table::keys::TIMESTAMP_CEILING, stored).await else { return };
     let name = TableName::parse(TABLE).expect("a name");
     service.create_table(ACCOUNT, &name).await.expect("an empty store");
     let operation = EntityOperation {
@@ -33,7 +33,7 @@ pub(super) async fn check_timestamp_ceiling(stored: &Bytes) {
 
 /// Two tables in a row get ids, or the number is corrupt.
 pub(super) async fn check_next_table_id(stored: &Bytes) {
-    let service = open(keys::NEXT_TABLE_ID, stored).await.expect("the ceiling is not there, which is fine");
+    let service = open(table::keys::NEXT_TABLE_ID, stored).await.expect("the ceiling is not there, which is fine");
     for name in ["First", "Second"] {
         let name = TableName::parse(name).expect("a name");
         if unless_corrupt(service.create_table(ACCOUNT, &name).await).is_some() {

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use tablerock_kv::ManualClock;
+use tablerock_services::namespace::{Namespace, row_key};
 use tablerock_services::table::{EntityQuery, TableQuery};
-use tablerock_services::{TableService, ThrottleTargets, keys};
+use tablerock_services::{TableService, ThrottleTargets};
 
 use super::{store_with, unless_corrupt};
 use crate::known_table::{ACCOUNT, NOON, TABLE};
 
 pub(super) async fn check(stored: &Bytes) {
-    let directory = keys::directory_partition(ACCOUNT);
-    let store = store_with(&directory, &keys::directory_key(&TABLE.to_ascii_lowercase()), stored).await;
+    let directory = Namespace::Tables.directory(ACCOUNT);
+    let store = store_with(&directory, &row_key(&TABLE.to_ascii_lowercase()), stored).await;
     let clock = Arc::new(ManualClock::at(NOON));
     let service = TableService::open(store, clock, ThrottleTargets::default()).await.expect("an open store");
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use tablerock_kv::{Error, ErrorKind, Store};
-use tablerock_services::transfer::{CopyTerms, Progress, accounts_of, copy_account, forget_copy};
+use tablerock_services::transfer::{CopyTerms, Progress, accounts_of, copy_account, forget_copy, needs_start_over};
 
 use super::end::store_label;
 use super::failure::Failure;
@@ -75,7 +75,11 @@ async fn copy_accounts(from: &Store, source: &str, to: &Store, accounts: &[Strin
 
 fn unfinished(account: &str, error: &Error) -> Failure {
     Failure::of_store(error).said(|why| match error.kind() {
-        // It says itself what helps.
+        _ if needs_start_over(error) => {
+            let remedy = "copy with --start-over, which deletes what has arrived and copies everything again";
+            format!("{account} is not copied: {why}; {remedy}")
+        }
+        // The message names the remedy.
         ErrorKind::Invalid => format!("{account} is not copied: {why}"),
         _ => {
             format!("{account} is not copied yet: {why}; run the same command again, and it goes on from where it was")

@@ -10,11 +10,14 @@
 
 use std::io;
 
-use tablerock_kv::ContentName;
+use tablerock_kv::{CONTENT_PART_BYTES, ContentName};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Content bytes of a frame.
 pub(super) const FRAME_BYTES: usize = 256 << 10;
+
+// A part that fills a frame is written as it is, without being copied into one.
+const _: () = assert!(FRAME_BYTES == CONTENT_PART_BYTES);
 
 const CHECKSUM_BYTES: usize = size_of::<u64>();
 

@@ -4,8 +4,8 @@
 //! server that stops writes what it has of the period, and the next one adds to that; so do servers that share a store,
 //! one after the other.
 //!
-//! What was added must not be added again when nobody knows whether it was. So a server keeps its turn until it does: the
-//! rows are then either as it saw them, or it was its own write that changed them.
+//! Counts must not be added twice after a write of unknown outcome. So a server keeps the lease until it knows: the rows
+//! are then either as it read them, or its own write changed them.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -17,19 +17,19 @@ use tablerock_protocol::{DateTime, ErrorCode, EtagCondition, Filter, MetricsPeri
 use super::counters::{Counters, Tally};
 use super::counts::Counts;
 use super::watched::{Round, Settings, Watched};
-use crate::duty::Duty;
 use crate::table::{Change, EntityGroup, EntityOperation, EntityQuery};
+use crate::work_lease::WorkLease;
 use crate::{Error, Result, TableService};
 
-/// Periods that wait because the store does not take them. An hour of minutes, beside the hour.
+/// Periods that wait because the store rejects them: an hour of minutes, and the hour.
 const WAITING_MAX: usize = 61;
 
 /// How often rows are added to before another server's additions make this wait for the next round.
 const ATTEMPTS_MAX: usize = 8;
 
-/// How often a server asks for its turn before it leaves it to the next round, and the pause between.
-const TURN_TRIES_MAX: usize = 20;
-const TURN_PAUSE: Duration = Duration::from_millis(50);
+/// Attempts at the lease before the next round retries, and the pause between them.
+const LEASE_ATTEMPTS_MAX: usize = 20;
+const LEASE_PAUSE: Duration = Duration::from_millis(50);
 
 /// The row that every period has.
 const ALL_ROW: &str = "user;All";
@@ -37,10 +37,10 @@ const ALL_ROW: &str = "user;All";
 /// The writer of one service's metrics.
 #[derive(Debug)]
 pub(super) struct MetricsWriter {
-    turn: Duty,
+    lease: WorkLease,
     hour: Running,
     minute: Running,
-    waiting: VecDeque<Ended>,
+    waiting: VecDeque<EndedPeriod>,
 }
 
 /// A period that is not over.
@@ -53,16 +53,16 @@ struct Running {
 
 /// A period to be written.
 #[derive(Debug)]
-struct Ended {
+struct EndedPeriod {
     period: MetricsPeriod,
     start: DateTime,
     rows: Vec<(String, Counts)>,
-    tried: Option<Tried>,
+    unconfirmed: Option<UnconfirmedWrite>,
 }
 
-/// A write of which nobody knows whether it was made: the version that its first row had before, if there was one.
+/// A write of unknown outcome: the version that its first row had before, if there was one.
 #[derive(Debug, Clone, Copy)]
-struct Tried {
+struct UnconfirmedWrite {
     version: Option<DateTime>,
 }
 
@@ -72,7 +72,7 @@ impl Running {
     }
 
     /// The rows of the period, if it is to be written now.
-    fn end(&mut self, settings: &Settings, round: &Round<'_>) -> Option<Ended> {
+    fn end(&mut self, settings: &Settings, round: &Round<'_>) -> Option<EndedPeriod> {
         let is_over = start_of(self.period, round.now) != self.start;
         let is_cut_short = round.is_last && self.tally.user.requests() > 0;
         if !is_over && !is_cut_short {
@@ -85,7 +85,7 @@ impl Running {
         if level == MetricsLevel::ServiceAndApis {
             rows.extend(tally.operations.into_iter().map(|(name, counts)| (format!("user;{name}"), counts)));
         }
-        (level != MetricsLevel::Off).then_some(Ended { period, start, rows, tried: None })
+        (level != MetricsLevel::Off).then_some(EndedPeriod { period, start, rows, unconfirmed: None })
     }
 }
 
@@ -94,52 +94,54 @@ fn start_of(period: MetricsPeriod, time: DateTime) -> DateTime {
 }
 
 impl MetricsWriter {
-    pub(super) fn new(now: DateTime, turn: Duty) -> Self {
+    pub(super) fn new(now: DateTime, lease: WorkLease) -> Self {
         let [hour, minute] = MetricsPeriod::ALL.map(|period| Running::new(period, now));
-        Self { turn, hour, minute, waiting: VecDeque::new() }
+        Self { lease, hour, minute, waiting: VecDeque::new() }
     }
 
     /// Takes what was counted since the last round, and ends the periods that are over.
-    pub(super) fn roll(&mut self, counters: &Counters, settings: &Settings, round: &Round<'_>) {
+    pub(super) fn roll(&mut self, of: &Watched, counters: &Counters, settings: &Settings, round: &Round<'_>) {
         let counted = counters.take();
         for running in [&mut self.hour, &mut self.minute] {
             running.tally.add(&counted);
             self.waiting.extend(running.end(settings, round));
         }
-        while self.waiting.len() > WAITING_MAX {
-            self.waiting.pop_front();
-            tracing::warn!("metrics of a period are dropped, because the store does not take them");
+        while self.waiting.len() > WAITING_MAX
+            && let Some(EndedPeriod { period, start, .. }) = self.waiting.pop_front()
+        {
+            let (account, service, start) = (of.account(), of.service().name(), start.to_seven_digits());
+            tracing::warn!(account, service, ?period, start, "metrics dropped, too many periods wait for the store");
         }
     }
 
     pub(super) async fn write(&mut self, of: &Watched, round: &Round<'_>) -> Result<()> {
-        if self.waiting.is_empty() || !self.has_turn().await? {
+        if self.waiting.is_empty() || !self.acquire_lease().await? {
             return Ok(());
         }
         while let Some(ended) = self.waiting.front_mut() {
             let table = MetricsTable { period: ended.period, service: of.service() };
-            // If that fails, the turn is kept.
+            // If that fails, the lease is kept.
             add_rows(round.tables, of.account(), table, ended).await?;
             round.count_own(Service::Table, 0);
             self.waiting.pop_front();
         }
-        Ok(self.turn.release().await?)
+        Ok(self.lease.release().await?)
     }
 
     /// Waits for a while until no other server writes.
-    async fn has_turn(&self) -> Result<bool> {
-        for _ in 0..TURN_TRIES_MAX {
-            if self.turn.is_ours().await? {
+    async fn acquire_lease(&self) -> Result<bool> {
+        for _ in 0..LEASE_ATTEMPTS_MAX {
+            if self.lease.try_acquire().await? {
                 return Ok(true);
             }
-            tokio::time::sleep(TURN_PAUSE).await;
+            tokio::time::sleep(LEASE_PAUSE).await;
         }
         Ok(false)
     }
 }
 
 /// Adds to the rows that a period has. Their owner may change them meanwhile, and then they are read again.
-async fn add_rows(tables: &TableService, account: &str, table: MetricsTable, ended: &mut Ended) -> Result<()> {
+async fn add_rows(tables: &TableService, account: &str, table: MetricsTable, ended: &mut EndedPeriod) -> Result<()> {
     let mut attempts = 1;
     loop {
         match write_rows(tables, account, table, ended).await {
@@ -154,7 +156,7 @@ fn has_moved(code: ErrorCode) -> bool {
     matches!(code, EntityAlreadyExists | ResourceNotFound | UpdateConditionNotSatisfied)
 }
 
-async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, ended: &mut Ended) -> Result<()> {
+async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, ended: &mut EndedPeriod) -> Result<()> {
     let partition_key = MetricsPeriod::partition_key(ended.start);
     let name = table.name();
     let mut before = match rows_of(tables, account, name.as_str(), &partition_key).await {
@@ -165,7 +167,7 @@ async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, e
         rows => rows?,
     };
     let version = before.get(ALL_ROW).map(|(_, version)| *version);
-    if ended.tried.is_some_and(|tried| tried.version != version) {
+    if ended.unconfirmed.is_some_and(|unconfirmed| unconfirmed.version != version) {
         // It was made after all.
         return Ok(());
     }
@@ -188,8 +190,8 @@ async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, e
     });
     let group = EntityGroup::new(operations.collect())?;
     let applied = tables.apply(account, &group).await;
-    // One that still arrives finds other versions than it expects, as soon as this is tried again.
-    ended.tried = matches!(applied, Err(Error::Store(_))).then_some(Tried { version });
+    // One that still arrives finds other versions than it expects, as soon as this is unconfirmed again.
+    ended.unconfirmed = matches!(applied, Err(Error::Store(_))).then_some(UnconfirmedWrite { version });
     applied.map(drop)
 }
 

@@ -29,7 +29,7 @@ use tablerock_kv::{Clock, Rng};
 use tablerock_protocol::{DateTime, Service};
 use tokio::sync::Mutex;
 
-use crate::duty::Duty;
+use crate::work_lease::WorkLease;
 use crate::{AccountService, BlobService, Result, TableService};
 
 pub use counters::Measured;
@@ -45,8 +45,8 @@ const ROUND_TIME: Duration = Duration::from_secs(1);
 /// How old the settings may be that a server follows while others can change them.
 const REFRESH_TIME: Duration = Duration::from_secs(5);
 
-/// How long a third of a turn to write metrics lasts: a server that died has it for no longer than three of these.
-const TURN_TIME: Duration = Duration::from_secs(60);
+/// A third of the lease on writing metrics: a server that died holds it for no longer than three of these.
+const METRICS_LEASE_PERIOD: Duration = Duration::from_secs(60);
 
 /// How often old data is looked for.
 const RETENTION_TIME: Duration = Duration::from_secs(3600);
@@ -73,7 +73,7 @@ pub struct Analytics {
 struct Shared {
     settings: AccountService,
     refreshed: parking_lot::Mutex<Instant>,
-    retention: Duty,
+    retention_lease: WorkLease,
 }
 
 impl Analytics {
@@ -91,17 +91,17 @@ impl Analytics {
         let server = Rng::from_os().number();
         let watch = |account: &str| {
             Service::ALL.map(|service| {
-                let key = crate::keys::metrics_turn_key(service, account);
-                let turn = settings.duty(clock.clone(), key, TURN_TIME);
-                Watched::new(account, service, operations(service), log_room.clone(), server, now, turn)
+                let key = crate::keys::metrics_lease_key(service, account);
+                let metrics_lease = settings.work_lease(clock.clone(), key, METRICS_LEASE_PERIOD);
+                Watched::new(account, service, operations(service), log_room.clone(), server, now, metrics_lease)
             })
         };
         let accounts: HashMap<_, _> =
             accounts.into_iter().map(|account| (account.to_owned(), watch(account))).collect();
-        let shared = settings.is_shared().then(|| {
+        let shared = settings.sharing().coordination(|| {
             let refreshed = parking_lot::Mutex::new(clock.instant());
-            let retention = settings.duty(clock.clone(), crate::keys::RETENTION_DUTY, RETENTION_TIME);
-            Shared { settings: settings.clone(), refreshed, retention }
+            let retention_lease = settings.work_lease(clock.clone(), crate::keys::RETENTION_LEASE, RETENTION_TIME);
+            Shared { settings: settings.clone(), refreshed, retention_lease }
         });
         let analytics = Self { clock, accounts, log_room, refreshing: Mutex::default(), shared };
         for watched in analytics.accounts.values().flatten() {
@@ -161,7 +161,7 @@ impl Analytics {
     /// Writes everything, for an orderly stop.
     pub async fn close(&self, tables: &TableService, blobs: &BlobService) {
         if tokio::time::timeout(STOP_TIME, self.round(tables, blobs, true)).await.is_err() {
-            tracing::warn!("the last logs and metrics of Storage Analytics could not be written in time");
+            tracing::warn!(timeout = ?STOP_TIME, "writing the last Storage Analytics timed out, the rest is lost");
         }
     }
 
@@ -174,7 +174,8 @@ impl Analytics {
         }
         for watched in self.accounts.values().flatten() {
             if let Err(error) = self.refresh(settings, blobs, watched.account(), watched.service()).await {
-                tracing::warn!(%error, "settings of storage analytics could not be read");
+                let (account, service) = (watched.account(), watched.service().name());
+                tracing::warn!(account, service, %error, "reading Storage Analytics settings failed, will retry");
             }
         }
         *refreshed.lock() = now;
@@ -183,8 +184,8 @@ impl Analytics {
     /// Whether this server deletes what is too old. Servers that share a store leave it to one of them.
     async fn drops_old(&self) -> bool {
         let Some(shared) = &self.shared else { return true };
-        shared.retention.is_still_ours().await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "nobody knows which server deletes old logs and metrics");
+        shared.retention_lease.renew().await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "acquiring the lease on analytics retention failed, will retry");
             false
         })
     }

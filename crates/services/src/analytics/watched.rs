@@ -1,4 +1,4 @@
-//! One service of one account: what its requests leave behind, and the writer's state about it.
+//! One service of one account: the record of its requests, and the state of its writer.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::log_writer::LogWriter;
 use super::metrics_writer::MetricsWriter;
 use super::switches::Switches;
 use super::{Analytics, OfAccount};
-use crate::duty::Duty;
+use crate::work_lease::WorkLease;
 use crate::{BlobService, TableService};
 
-/// Where requests of a service tell about themselves.
+/// The record of requests to one service of one account.
 #[derive(Debug)]
 pub struct Watched {
     account: String,
@@ -50,8 +50,8 @@ impl Settings {
 struct Writer {
     log: LogWriter,
     metrics: MetricsWriter,
-    /// The hour in which old data was last looked for.
-    tidied: Option<DateTime>,
+    /// The hour of the last search for old data.
+    retention_hour: Option<DateTime>,
 }
 
 /// One round of the background work on one account.
@@ -80,9 +80,13 @@ impl Watched {
         log_room: Arc<LogRoom>,
         server: u64,
         now: DateTime,
-        turn: Duty,
+        metrics_lease: WorkLease,
     ) -> Self {
-        let writer = Writer { log: LogWriter::new(server), metrics: MetricsWriter::new(now, turn), tidied: None };
+        let writer = Writer {
+            log: LogWriter::new(server),
+            metrics: MetricsWriter::new(now, metrics_lease),
+            retention_hour: None,
+        };
         Self {
             account: account.to_owned(),
             service,
@@ -140,24 +144,24 @@ impl Watched {
     /// Ends the periods that are over.
     pub(super) async fn roll(&self, round: &Round<'_>) {
         let settings = self.settings.lock().clone();
-        self.writer.lock().await.metrics.roll(&self.counters, &settings, round);
+        self.writer.lock().await.metrics.roll(self, &self.counters, &settings, round);
     }
 
-    /// Writes what there is to write in a round. A failure is told to the operator; the next round tries again.
+    /// Writes what is due. A failure is logged, and the next round retries.
     pub(super) async fn write(&self, round: &Round<'_>) {
         let settings = self.settings.lock().clone();
         let mut writer = self.writer.lock().await;
-        let Writer { log, metrics, tidied } = &mut *writer;
+        let Writer { log, metrics, retention_hour } = &mut *writer;
         let counted = metrics.write(self, round).await;
         let logged = log.write(self, &self.log, round).await;
         let hour = hour_of(round.now);
-        let is_due = !round.is_last && tidied.replace(hour) != Some(hour);
+        let is_due = !round.is_last && retention_hour.replace(hour) != Some(hour);
         let dropped =
             if !is_due || !round.analytics.drops_old().await { Ok(()) } else { self.drop_old(&settings, round).await };
         for (what, outcome) in [("metrics", counted), ("logs", logged), ("retention", dropped)] {
             if let Err(error) = outcome {
                 let (account, service) = (&self.account, self.service.name());
-                tracing::warn!(account, service, what, %error, "storage analytics could not be written");
+                tracing::warn!(account, service, what, %error, "writing Storage Analytics failed, will retry");
             }
         }
     }

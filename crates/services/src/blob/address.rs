@@ -4,9 +4,8 @@ use tablerock_kv::{Bytes, ContentName};
 use tablerock_protocol::blob::{Conditions, LeaseId, TagCondition, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
-use super::container_record::Container;
 use super::lease::{self, Leased};
-use super::record::Blob;
+use super::stored_blob::Blob;
 use super::{BlobService, keys};
 use crate::Result;
 
@@ -38,13 +37,13 @@ pub struct WriteTerms {
 
 /// A blob by the place where it is stored.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct BlobLocation {
     pub(super) container_id: u64,
     pub(super) partition: Bytes,
     pub(super) name: String,
 }
 
-impl Place {
+impl BlobLocation {
     pub(super) fn new(container_id: u64, name: &str) -> Self {
         Self { container_id, partition: keys::blob_partition(container_id, name), name: name.to_owned() }
     }
@@ -71,32 +70,26 @@ impl ContentAddress {
 
 impl BlobService {
     /// Finds the place of a blob, which need not be there; its container must.
-    pub(super) async fn place(&self, at: BlobAddress<'_>) -> Result<Place> {
-        Ok(Place::new(self.container_id(at.account, at.container).await?, at.name))
+    pub(super) async fn place(&self, at: BlobAddress<'_>) -> Result<BlobLocation> {
+        Ok(BlobLocation::new(self.container_id(at.account, at.container).await?, at.name))
     }
 
     /// The same for a request that reads the blob, or something of it.
-    pub(super) async fn place_to_read(&self, at: BlobAddress<'_>) -> Result<Place> {
+    pub(super) async fn place_to_read(&self, at: BlobAddress<'_>) -> Result<BlobLocation> {
         let place = self.place(at).await?;
         self.load.read(at.account, at.container, at.name, 1);
         Ok(place)
     }
 
     /// The same for a request that changes it.
-    pub(super) async fn place_to_write(&self, at: BlobAddress<'_>) -> Result<Place> {
+    pub(super) async fn place_to_write(&self, at: BlobAddress<'_>) -> Result<BlobLocation> {
         let place = self.place(at).await?;
         self.load.write(at.account, at.container, at.name, 1);
         Ok(place)
     }
 
-    pub(super) async fn container_id(&self, account: &str, container: &str) -> Result<u64> {
-        let key = keys::directory_key(container);
-        let record = self.store.get(&keys::directory_partition(account), &key).await?;
-        Ok(Container::decode_id(&record.ok_or(ErrorCode::ContainerNotFound)?)?)
-    }
-
     /// The durable record of a blob or of one of its snapshots.
-    pub(super) async fn stored_blob(&self, place: &Place, snapshot: Option<DateTime>) -> Result<Option<Blob>> {
+    pub(super) async fn stored_blob(&self, place: &BlobLocation, snapshot: Option<DateTime>) -> Result<Option<Blob>> {
         let key = snapshot.map_or(Bytes::from_static(keys::BASE_KEY), |taken| keys::snapshot_key(taken.ticks()));
         let record = self.store.get(&place.partition, &key).await?;
         Ok(record.as_ref().map(Blob::decode).transpose()?)

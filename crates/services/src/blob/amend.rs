@@ -4,9 +4,9 @@ use tablerock_kv::{Bytes, Transaction};
 use tablerock_protocol::blob::{ContentHeaders, LeaseAction, LeaseId, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
-use super::address::{BlobAddress, Place, ReadTerms, WriteTerms};
+use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
 use super::lease::{self, LeaseOutcome};
-use super::record::{Blob, BlobKind, Tier};
+use super::stored_blob::{Blob, BlobKind, Tier};
 use super::{BlobService, keys};
 use crate::Result;
 
@@ -43,7 +43,7 @@ impl BlobService {
         .await
     }
 
-    /// Lets an append blob grow no more.
+    /// Seals an append blob: no block can be appended any more.
     pub async fn seal_blob(
         &self,
         at: BlobAddress<'_>,
@@ -63,7 +63,7 @@ impl BlobService {
         .await
     }
 
-    /// Applies an action to the lease of a blob. Its ETag stays what it was.
+    /// Applies an action to the lease of a blob. Its ETag does not change.
     pub async fn lease_blob(
         &self,
         at: BlobAddress<'_>,
@@ -79,7 +79,7 @@ impl BlobService {
         .await
     }
 
-    /// Remembers a tier. Content is kept in the same way whatever it is, so the ETag stays what it was.
+    /// Stores a tier. All tiers store content in the same way, so the ETag does not change.
     pub async fn set_blob_tier(&self, at: BlobAddress<'_>, lease: Option<LeaseId>, tier: &str) -> Result<()> {
         let place = self.place_to_write(at).await?;
         let set = |blob: &mut Blob| {
@@ -94,7 +94,7 @@ impl BlobService {
         Ok(())
     }
 
-    /// Replaces all tags. The ETag stays what it was.
+    /// Replaces all tags. The ETag does not change.
     pub async fn set_blob_tags(&self, at: BlobAddress<'_>, terms: &WriteTerms, tags: &Tags) -> Result<()> {
         let place = self.place_to_write(at).await?;
         let set = |blob: &mut Blob| {
@@ -127,19 +127,30 @@ impl BlobService {
         Ok(amended.await?.0)
     }
 
-    /// Changes the record of a blob that must be there, and nothing else.
+    /// Changes the record of a blob that must exist, and nothing else.
     pub(super) async fn amend<T>(
         &self,
-        place: &Place,
+        place: &BlobLocation,
         mut change: impl FnMut(&mut Blob) -> Result<T> + Send,
+    ) -> Result<(Blob, T)> {
+        self.amend_records(place, None, |_, blob| change(blob)).await
+    }
+
+    /// Changes the record of a blob that must exist, and others of its partition. The transaction also reads `expected`.
+    pub(super) async fn amend_records<T>(
+        &self,
+        place: &BlobLocation,
+        expected: Option<Bytes>,
+        mut change: impl FnMut(&mut Transaction, &mut Blob) -> Result<T> + Send,
     ) -> Result<(Blob, T)> {
         let key = Bytes::from_static(keys::BASE_KEY);
         let decide = |tx: &mut Transaction| {
             let mut blob = Blob::decode(tx.get(&key).ok_or(ErrorCode::BlobNotFound)?)?;
-            let outcome = change(&mut blob)?;
+            let outcome = change(tx, &mut blob)?;
             tx.put(key.clone(), blob.encode());
             Ok((blob, outcome))
         };
-        self.store.transact(&place.partition, vec![key.clone()], decide).await
+        let reads = [key.clone()].into_iter().chain(expected).collect();
+        self.store.transact(&place.partition, reads, decide).await
     }
 }

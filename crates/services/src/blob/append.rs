@@ -1,6 +1,6 @@
 //! Append Block.
 
-use tablerock_kv::{Bytes, Transaction};
+use tablerock_kv::Transaction;
 use tablerock_protocol::blob::BlockId;
 use tablerock_protocol::xml::BLOCKS_MAX;
 use tablerock_protocol::{DateTime, ErrorCode};
@@ -8,12 +8,13 @@ use tablerock_protocol::{DateTime, ErrorCode};
 use super::address::{BlobAddress, WriteTerms};
 use super::content::{Received, ReceivedBody};
 use super::pieces::{Piece, PieceRecord, PieceSource};
-use super::record::{Blob, BlobKind, Body};
-use super::tidying::OpenNote;
+use super::reclaim::ReclaimIntent;
+use super::stored_blob::{Blob, BlobKind, Body};
 use super::{BlobService, keys, lease};
 use crate::Result;
+use crate::sharing::Sharing;
 
-/// What an append asks for besides its bytes.
+/// The parameters of an append, without its bytes.
 #[derive(Debug, Clone, Default)]
 pub struct AppendTerms {
     pub write: WriteTerms,
@@ -23,7 +24,7 @@ pub struct AppendTerms {
     pub length_max: Option<u64>,
 }
 
-/// What an append did.
+/// The outcome of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Appended {
     pub changed: DateTime,
@@ -40,15 +41,13 @@ impl BlobService {
         received.check_place(&place)?;
         self.timestamps.reserve().await?;
         let length = received.length;
-        let (source, mut note) = match received.body {
+        let (source, mut intent) = match received.body {
             ReceivedBody::Inline(bytes) => (PieceSource::Inline(bytes), None),
-            ReceivedBody::Stored { content, note } => (PieceSource::Content(content), Some(note)),
+            ReceivedBody::Stored { content, intent } => (PieceSource::Content(content), Some(intent)),
         };
         let piece = Piece { id: BlockId::from_bytes(b""), length, source };
-        let key = Bytes::from_static(keys::BASE_KEY);
-        let decide = |tx: &mut Transaction| {
-            let mut blob = Blob::decode(tx.get(&key).ok_or(ErrorCode::BlobNotFound)?)?;
-            self.check_append(&blob, terms, length)?;
+        let append = |tx: &mut Transaction, blob: &mut Blob| {
+            self.check_append(blob, terms, length)?;
             let Body::Pieces { layout, records } = &mut blob.body else {
                 return Err(tablerock_kv::Error::corrupt("an append blob has no list of pieces").into());
             };
@@ -60,20 +59,16 @@ impl BlobService {
             blob.blocks += 1;
             blob.changed = self.next_change(Some(blob.changed))?;
             blob.lease = lease::after_write(blob.lease, self.clock.ticks());
-            tx.put(key.clone(), blob.encode());
             Ok(Appended { changed: blob.changed, offset, blocks: blob.blocks })
         };
-        let mut reads = vec![key.clone()];
-        if note.is_some() && !self.store.is_exclusive() {
-            // What keeps this out if it arrives too late for its content; see `fence`.
-            reads.push(Bytes::from_static(keys::BLOCKS_KEY));
+        // Only an append with stored content can arrive too late for it.
+        let fence = intent.as_ref().and_then(|_| Sharing::of(&self.store).append_fence());
+        intent.iter_mut().for_each(ReclaimIntent::sends);
+        let appended = self.amend_records(&place, fence, append).await;
+        if let Some(intent) = intent {
+            intent.ended(&appended);
         }
-        note.iter_mut().for_each(OpenNote::sends);
-        let appended = self.store.transact(&place.partition, reads, decide).await;
-        if let Some(note) = note {
-            note.ended(&appended);
-        }
-        appended
+        Ok(appended?.1)
     }
 
     fn check_append(&self, blob: &Blob, terms: &AppendTerms, length: u64) -> Result<()> {

@@ -6,13 +6,13 @@ use tablerock_protocol::blob::BlockId;
 use tablerock_protocol::xml::{BlockListRequest, BlockSource};
 use tablerock_protocol::{DateTime, ErrorCode};
 
-use super::address::{BlobAddress, Place, ReadTerms, WriteTerms};
+use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
 use super::blocks::UncommittedBlock;
-use super::change::{Attempts, Change, Seen};
+use super::change::{Attempts, BlobChange, Seen};
 use super::pieces::{self, Piece, PieceSource};
 use super::put::NewBlob;
-use super::record::{Blob, BlobKind, Body};
-use super::tidying::Holding;
+use super::reclaim::Reclaimable;
+use super::stored_blob::{Blob, BlobKind, Body};
 use super::{BlobService, keys};
 use crate::Result;
 
@@ -58,13 +58,13 @@ impl BlobService {
 
     async fn decide_list(
         &self,
-        place: &Place,
+        place: &BlobLocation,
         seen: &Seen,
         terms: &WriteTerms,
         new: &NewBlob,
         list: &BlockListRequest,
         layout: u64,
-    ) -> Result<(Change, DateTime)> {
+    ) -> Result<(BlobChange, DateTime)> {
         if seen.blob.as_ref().is_some_and(|blob| blob.kind != BlobKind::Block) {
             return Err(ErrorCode::InvalidBlobType.into());
         }
@@ -78,10 +78,12 @@ impl BlobService {
         let used: HashSet<u64> = pieces.iter().filter_map(Piece::content).collect();
         let records = pieces::into_records(pieces);
         let body = Body::Pieces { layout, records: records.len() as u64 };
-        let blob = Blob { blocks, ..self.blob_in_place_of(seen, terms, new, length, body)? };
+        let blob = Blob { blocks, ..self.blob_replacing(seen, terms, new, length, body)? };
         let changed = blob.changed;
-        let mut change = Change::replacing(seen, Some(blob));
-        change.leaves.retain(|holding| !matches!(holding, Holding::Content { id, .. } if used.contains(id)));
+        let mut change = BlobChange::replacing(seen, Some(blob));
+        change
+            .leaves
+            .retain(|reclaimable| !matches!(reclaimable, Reclaimable::Content { id, .. } if used.contains(id)));
         let record =
             |(index, record): (usize, &pieces::PieceRecord)| (keys::pieces_key(layout, index as u64), record.encode());
         change.puts = records.iter().enumerate().map(record).collect();
@@ -89,7 +91,7 @@ impl BlobService {
     }
 
     /// The committed blocks of a blob; one that was put as a whole has none.
-    async fn committed_pieces(&self, place: &Place, blob: &Blob) -> Result<Vec<Piece>> {
+    async fn committed_pieces(&self, place: &BlobLocation, blob: &Blob) -> Result<Vec<Piece>> {
         match blob.body {
             Body::Pieces { layout, records } => {
                 Ok(pieces::read_all(&self.store, &place.partition, layout, records).await?)

@@ -1,27 +1,31 @@
-//! Changes that replace what a blob holds.
+//! Changes that replace the content of a blob.
 //!
-//! Such a change is decided on what is durable: the record of the blob and its uncommitted blocks. What it would leave
-//! behind is noted, and then it is committed in one transaction that expects to find exactly what was seen. If another
-//! writer came first, all of it begins again.
+//! Such a change is decided on durable state: the record of the blob and its uncommitted blocks. The intent to reclaim
+//! what it replaces is stored next, in another partition. Then one transaction commits the change if the blob is exactly
+//! as it was read; if another writer came first, all of it begins again.
+//!
+//! The store's own retry loop cannot do that: it repeats a decision within one partition, on values that need not be
+//! durable yet. Here each attempt also stores an intent, and reads lists of pieces. So [`Attempts`] bounds a second loop,
+//! around the store's.
 
 use std::time::Duration;
 
 use tablerock_kv::{Bytes, Error as StoreError, Rng, Transaction};
 
-use super::address::Place;
+use super::address::BlobLocation;
 use super::blocks::UncommittedBlock;
-use super::record::Blob;
-use super::tidying::{Direction, Holding, Note, OpenNote};
+use super::reclaim::Reclaimable;
+use super::stored_blob::Blob;
 use super::{BlobService, keys};
-use crate::{Error, Result};
+use crate::Result;
 
-/// How often a change is tried before the client hears that the server is busy.
+/// Attempts at a change before the request fails with `ServerBusy`.
 const ATTEMPTS_MAX: u32 = 100;
 
-/// How long the writer that came first may take to become durable, at most, between two attempts.
+/// The longest pause between two attempts, in which the writer that came first becomes durable.
 const PAUSE_MS_MAX: u64 = 8;
 
-/// What was there when a change was decided.
+/// The state that a change is decided on.
 #[derive(Debug)]
 pub(super) struct Seen {
     base: Option<Bytes>,
@@ -30,25 +34,25 @@ pub(super) struct Seen {
     pub(super) blocks: Vec<UncommittedBlock>,
 }
 
-/// What is to be there afterwards.
+/// The state after a change.
 #[derive(Debug)]
-pub(super) struct Change {
+pub(super) struct BlobChange {
     /// The blob itself; `None` deletes it.
     pub(super) blob: Option<Blob>,
     /// Other records of its partition.
     pub(super) puts: Vec<(Bytes, Bytes)>,
     pub(super) deletes: Vec<Bytes>,
-    /// What nobody needs any more, unless something else of this blob refers to it.
-    pub(super) leaves: Vec<Holding>,
+    /// What the blob no longer needs, unless another of its records refers to it.
+    pub(super) leaves: Vec<Reclaimable>,
     /// Whether the uncommitted blocks go; their content must be in `leaves` or in the new blob then.
     pub(super) drops_blocks: bool,
 }
 
-impl Change {
+impl BlobChange {
     /// Replaces a blob and its uncommitted blocks, all of whose content goes.
     pub(super) fn replacing(seen: &Seen, blob: Option<Blob>) -> Self {
-        let mut leaves: Vec<Holding> = seen.blob.as_ref().and_then(Holding::of).into_iter().collect();
-        leaves.extend(seen.blocks.iter().map(UncommittedBlock::holding));
+        let mut leaves: Vec<Reclaimable> = seen.blob.as_ref().and_then(Reclaimable::of).into_iter().collect();
+        leaves.extend(seen.blocks.iter().map(UncommittedBlock::reclaimable));
         Self { blob, puts: vec![], deletes: vec![], leaves, drops_blocks: true }
     }
 
@@ -63,7 +67,7 @@ impl Change {
 pub(super) struct Attempts(u32);
 
 impl Attempts {
-    /// Waits for the writer that came first, unless it has been tried often enough.
+    /// Waits for the writer that came first; fails after too many attempts.
     pub(super) async fn again(&mut self, rng: &Rng) -> Result<()> {
         self.0 += 1;
         if self.0 == ATTEMPTS_MAX {
@@ -74,24 +78,25 @@ impl Attempts {
     }
 }
 
-/// How a transaction ended that did not commit.
-enum Ended {
+/// The reason why a change was not committed.
+enum CommitFailure {
+    /// The blob is not as it was read.
     Moved,
     Failed(StoreError),
 }
 
-impl From<StoreError> for Ended {
+impl From<StoreError> for CommitFailure {
     fn from(error: StoreError) -> Self {
         Self::Failed(error)
     }
 }
 
 impl BlobService {
-    /// Decides and commits a change. `decide` is asked again when another writer came first.
+    /// Decides and commits a change. `decide` runs again when another writer came first.
     pub(super) async fn change<T>(
         &self,
-        place: &Place,
-        mut decide: impl FnMut(&Seen) -> Result<(Change, T)> + Send,
+        place: &BlobLocation,
+        mut decide: impl FnMut(&Seen) -> Result<(BlobChange, T)> + Send,
     ) -> Result<T> {
         let mut attempts = Attempts::default();
         loop {
@@ -105,8 +110,8 @@ impl BlobService {
         }
     }
 
-    /// Reads what a change can depend on.
-    pub(super) async fn look(&self, place: &Place) -> Result<Seen> {
+    /// Reads the state that a change is decided on.
+    pub(super) async fn look(&self, place: &BlobLocation) -> Result<Seen> {
         let base = self.store.get(&place.partition, keys::BASE_KEY).await?;
         let header = self.store.get(&place.partition, keys::BLOCKS_KEY).await?;
         let blob = base.as_ref().map(Blob::decode).transpose()?;
@@ -117,15 +122,15 @@ impl BlobService {
         Ok(Seen { base, header, blob, blocks })
     }
 
-    /// Commits a change if everything is still as it was seen; says whether it was.
-    pub(super) async fn commit_change(&self, place: &Place, seen: &Seen, change: Change) -> Result<bool> {
-        let Change { blob, puts, deletes, leaves, drops_blocks } = change;
-        let note = self.note_leaving(place, leaves).await?;
+    /// Commits a change; `false` if the blob is not as it was read.
+    pub(super) async fn commit_change(&self, place: &BlobLocation, seen: &Seen, change: BlobChange) -> Result<bool> {
+        let BlobChange { blob, puts, deletes, leaves, drops_blocks } = change;
+        let intent = self.intend_replacement(place, leaves).await?;
         let record = blob.as_ref().map(Blob::encode);
         let (base_key, header_key) = (Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY));
         let decide = |tx: &mut Transaction| {
             if tx.get(&base_key) != seen.base.as_ref() || tx.get(&header_key) != seen.header.as_ref() {
-                return Err(Ended::Moved);
+                return Err(CommitFailure::Moved);
             }
             match &record {
                 Some(record) => tx.put(base_key.clone(), record.clone()),
@@ -141,34 +146,14 @@ impl BlobService {
         };
         let keys = vec![base_key.clone(), header_key.clone()];
         let committed = self.store.transact(&place.partition, keys, decide).await;
-        // Whether or not it came to that, the note finds out what is still needed.
-        if let (Some(note), Ok(()) | Err(Ended::Moved)) = (note, &committed) {
-            note.over();
+        // With a known outcome the intent can be resolved at once, whichever it was.
+        if let (Some(intent), Ok(()) | Err(CommitFailure::Moved)) = (intent, &committed) {
+            intent.over();
         }
         match committed {
             Ok(()) => Ok(true),
-            Err(Ended::Moved) => Ok(false),
-            Err(Ended::Failed(error)) => Err(error.into()),
+            Err(CommitFailure::Moved) => Ok(false),
+            Err(CommitFailure::Failed(error)) => Err(error.into()),
         }
-    }
-
-    async fn note_leaving(&self, place: &Place, holdings: Vec<Holding>) -> Result<Option<OpenNote>> {
-        if holdings.is_empty() {
-            return Ok(None);
-        }
-        let id = self.content_ids.next().await?;
-        Ok(Some(self.note(place, id, holdings, Direction::Leaving).await?))
-    }
-
-    /// Notes that a blob has, or is about to have, something that may have to go.
-    pub(super) async fn note(
-        &self,
-        place: &Place,
-        id: u64,
-        holdings: Vec<Holding>,
-        direction: Direction,
-    ) -> Result<OpenNote, Error> {
-        let note = Note { container_id: place.container_id, name: place.name.clone(), holdings };
-        Ok(self.tidying.open(id, note, direction).await?)
     }
 }

@@ -1,47 +1,50 @@
-//! Content on its way in: cut into chunks, a few of which are on their way to the store while the next ones arrive. There they
-//! become records, or one file where the engine has a place for large contents.
+//! Receiving content: cut into chunks, some of which are being stored while the next ones arrive. They become records, or
+//! one file if the engine has files for large contents.
 
 use std::sync::Arc;
 
 use bytes::BytesMut;
-use tablerock_kv::{Bytes, ContentWriter, Error as StoreError, Store};
+use tablerock_kv::{Bytes, CONTENT_PART_BYTES, ContentWriter, Error as StoreError, Store};
 use tablerock_protocol::blob::{Checksums, Digests};
 use tablerock_protocol::{ErrorCode, ServiceError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::address::{ContentAddress, Place};
+use super::address::{BlobLocation, ContentAddress};
 use super::keys;
-use super::tidying::OpenNote;
+use super::reclaim::ReclaimIntent;
 use crate::{Error, Result};
 
 /// The bytes of one record of content.
 pub(super) const CHUNK_BYTES: usize = 256 << 10;
 
-/// Content up to this is kept in the record of its blob, so that it is written with one commit and read with one look.
-/// Lists read these records too, so it must not be much.
+// An engine with files writes a chunk of this length as it is; see `CONTENT_PART_BYTES`.
+const _: () = assert!(CHUNK_BYTES == CONTENT_PART_BYTES);
+
+/// Content up to this is part of the record of its blob, so that one commit writes it and one read returns it. Lists read
+/// these records too, so it must be small.
 pub(super) const INLINE_BYTES_MAX: usize = 16 << 10;
 
-/// Content up to this is records also where the engine has a place for large ones: two of them share the syncs of others,
-/// and a file has its own.
+/// Content up to this becomes records also if the engine has files: two records share the syncs of other writes, and a
+/// file has its own.
 pub(super) const RECORDS_BYTES_MAX: u64 = 2 * CHUNK_BYTES as u64;
 
-/// Chunks of one content that are under way to the store.
+/// Chunks of one content that are being stored.
 const CHUNKS_IN_FLIGHT: usize = 8;
 
-/// Chunks of all contents that are under way to the store.
+/// Chunks of all contents that are being stored.
 const CHUNKS_IN_FLIGHT_TOTAL: usize = 64;
 
-/// Where content comes from, piece by piece.
+/// A source of content, piece by piece.
 pub trait ContentSource: Send {
     /// The next bytes; `None` at the end.
     fn next(&mut self) -> impl Future<Output = Result<Option<Bytes>, ServiceError>> + Send;
 
-    /// How many bytes are still to come, if that is known.
+    /// The number of bytes that are still to come, if that is known.
     fn bytes_left(&self) -> Option<u64>;
 }
 
-/// Content that is at hand as a whole.
+/// Content that is complete in memory.
 impl ContentSource for Option<Bytes> {
     async fn next(&mut self) -> Result<Option<Bytes>, ServiceError> {
         Ok(self.take())
@@ -52,10 +55,10 @@ impl ContentSource for Option<Bytes> {
     }
 }
 
-/// Content that has been received and is durable, or small. Unless a blob takes it, its space comes back.
+/// Content that has been received and is durable, or small. Unless a blob takes it, its space is reclaimed.
 #[derive(Debug)]
 pub struct Received {
-    /// The container that it was received for. One that has gone since, and come back under its name, is another.
+    /// The container that it was received for. One that was deleted and created again since is another.
     pub(super) container_id: u64,
     pub length: u64,
     pub digests: Digests,
@@ -63,8 +66,8 @@ pub struct Received {
 }
 
 impl Received {
-    /// Fails unless the content is where a blob in this place would look for it.
-    pub(super) fn check_place(&self, place: &Place) -> Result<()> {
+    /// Fails unless the content belongs to the container of this blob.
+    pub(super) fn check_place(&self, place: &BlobLocation) -> Result<()> {
         if self.container_id == place.container_id { Ok(()) } else { Err(ErrorCode::ContainerNotFound.into()) }
     }
 }
@@ -72,10 +75,10 @@ impl Received {
 #[derive(Debug)]
 pub(super) enum ReceivedBody {
     Inline(Bytes),
-    Stored { content: u64, note: OpenNote },
+    Stored { content: u64, intent: ReclaimIntent },
 }
 
-/// What bounds the contents under way.
+/// Bounds the chunks that are being stored.
 #[derive(Debug, Clone)]
 pub(super) struct Inflow(Arc<Semaphore>);
 
@@ -90,25 +93,25 @@ impl Inflow {
         Arc::clone(&self.0).acquire_owned().await.expect("the semaphore is never closed")
     }
 
-    /// The chunk, under way for as long as anybody has what this gives.
+    /// Returns the chunk with a permit that is released when the last clone is dropped.
     async fn hold(&self, chunk: Bytes) -> Bytes {
-        Bytes::from_owner(UnderWay { chunk, _permit: self.permit().await })
+        Bytes::from_owner(ChunkInFlight { chunk, _permit: self.permit().await })
     }
 }
 
-struct UnderWay {
+struct ChunkInFlight {
     chunk: Bytes,
     _permit: OwnedSemaphorePermit,
 }
 
-impl AsRef<[u8]> for UnderWay {
+impl AsRef<[u8]> for ChunkInFlight {
     fn as_ref(&self) -> &[u8] {
         &self.chunk
     }
 }
 
-/// One content under way.
-pub(super) struct Upload {
+/// One content that is being stored.
+pub(super) struct ContentUpload {
     inflow: Inflow,
     destination: Destination,
     buffer: BytesMut,
@@ -116,14 +119,14 @@ pub(super) struct Upload {
     hashing: Hashing,
 }
 
-/// Where a content goes. Which it is follows from what was known of its length at the beginning, so a reader looks in the
-/// likely place first and then in the other.
+/// The destination of a content. It depends on the length that was known at the beginning, so a reader tries the likely
+/// one first and then the other.
 enum Destination {
     Records(ChunkRecords),
     File(Box<dyn ContentWriter>),
 }
 
-impl Upload {
+impl ContentUpload {
     /// `expected_bytes` is how long the content is going to be, if that is known.
     pub(super) fn new(
         store: &Store,
@@ -198,11 +201,7 @@ impl ChunkRecords {
         let (store, partition, key) = (self.store.clone(), self.partition.clone(), keys::chunk_key(self.chunks));
         self.chunks += 1;
         self.commits.spawn(async move {
-            let put = |tx: &mut tablerock_kv::Transaction| {
-                tx.put(key.clone(), chunk.clone());
-                Ok(())
-            };
-            let committed = store.transact(&partition, vec![], put).await;
+            let committed = store.write(&partition, |tx| tx.put(key.clone(), chunk.clone())).await;
             drop(permit);
             committed
         });
@@ -225,7 +224,7 @@ impl ChunkRecords {
     }
 }
 
-/// Checksums of a chunk take a good part of a millisecond, so they are computed beside what receives the next one.
+/// Checksums of a chunk take a good part of a millisecond, so a blocking thread computes them while the next one arrives.
 enum Hashing {
     Idle(Checksums),
     Busy(JoinHandle<Checksums>),
@@ -254,5 +253,5 @@ impl Hashing {
 }
 
 fn cut_short(error: tokio::task::JoinError) -> Error {
-    StoreError::internal("a checksum was cut short").with_source(error).into()
+    StoreError::internal("the thread of a checksum ended early").with_source(error).into()
 }

@@ -6,15 +6,15 @@ use tablerock_kv::Bytes;
 use tablerock_protocol::blob::{ByteRange, Checksums, Conditions, LeaseId, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
-use super::address::{BlobAddress, ContentAddress, Place, ReadTerms, WriteTerms};
-use super::change::Change;
+use super::address::{BlobAddress, BlobLocation, ContentAddress, ReadTerms, WriteTerms};
+use super::change::BlobChange;
 use super::content::{INLINE_BYTES_MAX, ReceivedBody};
 use super::pieces::{self, Piece, PieceRecord, PieceSource};
 use super::put::NewBlob;
 use super::reader::BlobReader;
-use super::record::{Blob, BlobKind, Body, CopyState};
+use super::reclaim::{Direction, ReclaimIntent, Reclaimable};
+use super::stored_blob::{Blob, BlobKind, Body, CopyState};
 use super::stored_content::StoredContent;
-use super::tidying::{Direction, Holding, OpenNote};
 use super::{BlobService, keys};
 use crate::{Error, Result};
 
@@ -44,7 +44,7 @@ pub struct CopyTarget<'a> {
 struct Copied {
     body: Body,
     puts: Vec<(Bytes, Bytes)>,
-    note: Option<OpenNote>,
+    intent: Option<ReclaimIntent>,
 }
 
 impl BlobService {
@@ -68,18 +68,18 @@ impl BlobService {
             tier: target.tier.clone(),
         };
         let id = self.fresh_uuid().hyphenated().to_string();
-        copied.note.iter_mut().for_each(OpenNote::sends);
+        copied.intent.iter_mut().for_each(ReclaimIntent::sends);
         let changed = self.change(&to, |seen| {
             self.check_copy(&blob, seen.blob.as_ref(), target)?;
-            let made = self.blob_in_place_of(seen, &target.terms, &new, blob.length, copied.body.clone())?;
+            let made = self.blob_replacing(seen, &target.terms, &new, blob.length, copied.body.clone())?;
             let changed = made.changed;
             let copy = Some(CopyState { id: id.clone(), source: source.url.clone(), completed: changed });
             let made = Blob { blocks: blob.blocks, is_sealed: blob.is_sealed, copy, ..made };
-            Ok((Change { puts: copied.puts.clone(), ..Change::replacing(seen, Some(made)) }, changed))
+            Ok((BlobChange { puts: copied.puts.clone(), ..BlobChange::replacing(seen, Some(made)) }, changed))
         });
         let changed = changed.await;
-        if let Some(note) = copied.note {
-            note.ended(&changed);
+        if let Some(intent) = copied.intent {
+            intent.ended(&changed);
         }
         Ok((changed?, id))
     }
@@ -103,9 +103,9 @@ impl BlobService {
         }
     }
 
-    async fn copy_content(&self, from: &Place, blob: &Blob, to: &Place) -> Result<Copied> {
+    async fn copy_content(&self, from: &BlobLocation, blob: &Blob, to: &BlobLocation) -> Result<Copied> {
         match (&blob.body, blob.kind) {
-            (Body::Inline(bytes), _) => Ok(Copied { body: Body::Inline(bytes.clone()), puts: vec![], note: None }),
+            (Body::Inline(bytes), _) => Ok(Copied { body: Body::Inline(bytes.clone()), puts: vec![], intent: None }),
             (Body::Pieces { layout, records }, BlobKind::Block) => self.copy_pieces(from, to, *layout, *records).await,
             (Body::Whole { .. }, _) | (Body::Pieces { .. }, BlobKind::Append) => self.copy_whole(from, blob, to).await,
         }
@@ -113,30 +113,30 @@ impl BlobService {
 
     /// Copies all bytes into one content. What was appended becomes one piece: its blocks have no names that anybody
     /// could ask for.
-    async fn copy_whole(&self, from: &Place, blob: &Blob, to: &Place) -> Result<Copied> {
+    async fn copy_whole(&self, from: &BlobLocation, blob: &Blob, to: &BlobLocation) -> Result<Copied> {
         let range = ByteRange::whole(blob.length);
         let opened = BlobReader::open(&self.store, from.container_id, &from.partition, blob, range).await?;
         let mut reader = opened.ok_or(ErrorCode::ServerBusy)?;
         let received = self.receive(to, &mut reader, false, INLINE_BYTES_MAX).await?;
-        let (source, note) = match received.body {
+        let (source, intent) = match received.body {
             ReceivedBody::Inline(bytes) => (PieceSource::Inline(bytes), None),
-            ReceivedBody::Stored { content, note } => (PieceSource::Content(content), Some(note)),
+            ReceivedBody::Stored { content, intent } => (PieceSource::Content(content), Some(intent)),
         };
         if blob.kind == BlobKind::Block {
             let body = match source {
                 PieceSource::Inline(bytes) => Body::Inline(bytes),
                 PieceSource::Content(content) => Body::Whole { content },
             };
-            return Ok(Copied { body, puts: vec![], note });
+            return Ok(Copied { body, puts: vec![], intent });
         }
         let layout = self.content_ids.next().await?;
         let piece = Piece { id: tablerock_protocol::blob::BlockId::from_bytes(b""), length: received.length, source };
         let pieces = if blob.length == 0 { vec![] } else { vec![piece] };
-        Ok(copied_pieces(layout, pieces, note))
+        Ok(copied_pieces(layout, pieces, intent))
     }
 
     /// Copies blocks one by one, so that the copy has the same.
-    async fn copy_pieces(&self, from: &Place, to: &Place, layout: u64, records: u64) -> Result<Copied> {
+    async fn copy_pieces(&self, from: &BlobLocation, to: &BlobLocation, layout: u64, records: u64) -> Result<Copied> {
         let mut pieces = pieces::read_all(&self.store, &from.partition, layout, records).await?;
         let mut copies = HashMap::new();
         for piece in &pieces {
@@ -146,9 +146,10 @@ impl BlobService {
                 copies.insert(content, (self.content_ids.next().await?, piece.length));
             }
         }
-        let holdings = copies.values().map(|(id, length)| Holding::Content { id: *id, length: *length }).collect();
+        let reclaimables =
+            copies.values().map(|(id, length)| Reclaimable::Content { id: *id, length: *length }).collect();
         let layout = self.content_ids.next().await?;
-        let note = self.note(to, layout, holdings, Direction::Arriving).await?;
+        let intent = self.intend_reclaim(to, layout, reclaimables, Direction::Arriving).await?;
         for (content, (copy, length)) in &copies {
             let source = ContentAddress { container_id: from.container_id, content: *content };
             let target = ContentAddress { container_id: to.container_id, content: *copy };
@@ -159,7 +160,7 @@ impl BlobService {
                 *content = copies[content].0;
             }
         }
-        Ok(copied_pieces(layout, pieces, Some(note)))
+        Ok(copied_pieces(layout, pieces, Some(intent)))
     }
 
     async fn copy_block(&self, from: ContentAddress, length: u64, to: ContentAddress) -> Result<()> {
@@ -178,9 +179,9 @@ impl BlobService {
     }
 }
 
-fn copied_pieces(layout: u64, pieces: Vec<Piece>, note: Option<OpenNote>) -> Copied {
+fn copied_pieces(layout: u64, pieces: Vec<Piece>, intent: Option<ReclaimIntent>) -> Copied {
     let records = pieces::into_records(pieces);
     let put = |(index, record): (usize, &PieceRecord)| (keys::pieces_key(layout, index as u64), record.encode());
     let puts = records.iter().enumerate().map(put).collect();
-    Copied { body: Body::Pieces { layout, records: records.len() as u64 }, puts, note }
+    Copied { body: Body::Pieces { layout, records: records.len() as u64 }, puts, intent }
 }

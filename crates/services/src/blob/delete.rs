@@ -1,16 +1,14 @@
 //! Delete Blob.
 
-use tablerock_kv::{Bytes, ScanLimits};
+use tablerock_kv::Bytes;
 use tablerock_protocol::{DateTime, ErrorCode};
 
-use super::address::{BlobAddress, Place, ReadTerms, WriteTerms};
-use super::change::{Attempts, Change, Seen};
-use super::record::Blob;
-use super::tidying::Holding;
+use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
+use super::change::{Attempts, BlobChange, Seen};
+use super::reclaim::Reclaimable;
+use super::stored_blob::Blob;
 use super::{BlobService, keys};
 use crate::Result;
-
-const SCAN: ScanLimits = ScanLimits { records_max: 1_000, bytes_max: 4 << 20, deadline: None };
 
 /// What happens to the snapshots of a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,8 +42,8 @@ impl BlobService {
             let conditions = ReadTerms { lease: None, ..terms.clone() };
             conditions.check(snapshot, self.clock.ticks()).map_err(|error| error.status(412))?;
             let blob = seen.blob.clone().map(|blob| Blob { snapshots: blob.snapshots.saturating_sub(1), ..blob });
-            let leaves = Holding::of(snapshot).into_iter().collect();
-            Ok(Change { deletes: vec![key.clone()], leaves, ..Change::beside_blocks(blob) })
+            let leaves = Reclaimable::of(snapshot).into_iter().collect();
+            Ok(BlobChange { deletes: vec![key.clone()], leaves, ..BlobChange::beside_blocks(blob) })
         })
         .await
     }
@@ -54,9 +52,9 @@ impl BlobService {
     /// changes the blob's record, so what was seen of them holds if the record does.
     async fn delete_with(
         &self,
-        place: &Place,
+        place: &BlobLocation,
         needs_snapshots: bool,
-        mut decide: impl FnMut(&Seen, &Snapshots) -> Result<Change> + Send,
+        mut decide: impl FnMut(&Seen, &Snapshots) -> Result<BlobChange> + Send,
     ) -> Result<()> {
         let mut attempts = Attempts::default();
         loop {
@@ -73,18 +71,13 @@ impl BlobService {
         }
     }
 
-    async fn snapshots_of(&self, place: &Place) -> Result<Snapshots> {
-        let mut range = keys::snapshots(&place.partition);
+    async fn snapshots_of(&self, place: &BlobLocation) -> Result<Snapshots> {
+        let mut records = self.store.records(keys::snapshots(&place.partition));
         let mut found = Vec::new();
-        loop {
-            let page = self.store.scan(&range, SCAN).await?;
-            for record in page.records {
-                let blob = Blob::decode(&record.value)?;
-                found.push((record.key, blob));
-            }
-            let Some(next) = page.next else { return Ok(found) };
-            range.start = next;
+        while let Some(record) = records.next().await? {
+            found.push((record.key, Blob::decode(&record.value)?));
         }
+        Ok(found)
     }
 }
 
@@ -94,7 +87,7 @@ fn decide_delete(
     terms: &WriteTerms,
     snapshots: DeleteSnapshots,
     now: u64,
-) -> Result<Change> {
+) -> Result<BlobChange> {
     let blob = seen.blob.as_ref().ok_or(ErrorCode::BlobNotFound)?;
     if snapshots == DeleteSnapshots::Only {
         terms.conditions.check_write(Some(blob.changed))?;
@@ -105,10 +98,10 @@ fn decide_delete(
         return Err(ErrorCode::SnapshotsPresent.into());
     }
     let mut change = match snapshots {
-        DeleteSnapshots::Only => Change::beside_blocks(Some(Blob { snapshots: 0, ..blob.clone() })),
-        DeleteSnapshots::Refuse | DeleteSnapshots::Include => Change::replacing(seen, None),
+        DeleteSnapshots::Only => BlobChange::beside_blocks(Some(Blob { snapshots: 0, ..blob.clone() })),
+        DeleteSnapshots::Refuse | DeleteSnapshots::Include => BlobChange::replacing(seen, None),
     };
     change.deletes = found.iter().map(|(key, _)| key.clone()).collect();
-    change.leaves.extend(found.iter().filter_map(|(_, snapshot)| Holding::of(snapshot)));
+    change.leaves.extend(found.iter().filter_map(|(_, snapshot)| Reclaimable::of(snapshot)));
     Ok(change)
 }

@@ -1,55 +1,18 @@
-//! Where containers and blobs are stored. `docs/keys.md` specifies these keys, and a test reads its examples.
+//! The keys of blobs. `docs/keys.md` specifies them, and a test reads its examples.
 
 use tablerock_kv::key::{KeyBuilder, KeyReader, key_bytes_to_text, text_to_key_bytes};
 use tablerock_kv::{Bytes, Position, Range, Result};
 
-/// An account's container directory: name to id.
-const DIRECTORY: u8 = b'c';
 /// The blobs of a container, each a partition.
 const BLOB: u8 = b'b';
 /// Contents, under their container and their own id.
 const CONTENT: u8 = b'o';
-/// What is still to be tidied up.
-const NOTES: u8 = b'n';
+/// Reclaim intents and block watches.
+const INTENTS: u8 = b'n';
 
 pub const TIMESTAMP_CEILING: &[u8] = b"blob-timestamp-ceiling";
 pub const NEXT_CONTAINER_ID: &[u8] = b"next-container-id";
 pub const NEXT_CONTENT_ID: &[u8] = b"next-content-id";
-
-pub fn directory_partition(account: &str) -> Bytes {
-    KeyBuilder::with_capacity(4 + account.len()).tag(DIRECTORY).text(account).finish()
-}
-
-/// Begins the keys of a directory's notes, which names of containers cannot begin with.
-const DROP_NOTE: u8 = 0;
-
-/// The note that a container is gone and its blobs are still to be dropped.
-pub fn drop_note_key(container_id: u64) -> Bytes {
-    KeyBuilder::new().tag(DROP_NOTE).number(container_id).finish()
-}
-
-/// The container that such a note is about.
-pub fn container_of_drop_note(key: &[u8]) -> Result<u64> {
-    let mut pieces = KeyReader::new(key);
-    pieces.tag()?;
-    pieces.number()
-}
-
-/// All drop notes of a directory.
-pub fn drop_notes(account: &str) -> Range {
-    let directory = directory_partition(account);
-    Range::between(Position::new(directory.clone(), vec![DROP_NOTE]), Position::new(directory, vec![DROP_NOTE + 1]))
-}
-
-/// All containers of a directory.
-pub fn directory_containers(account: &str) -> Range {
-    let directory = directory_partition(account);
-    Range::between(Position::new(directory.clone(), vec![DROP_NOTE + 1]), Position::end_of(&directory))
-}
-
-pub fn directory_key(container: &str) -> Bytes {
-    Bytes::copy_from_slice(container.as_bytes())
-}
 
 /// The partition of one blob: everything that is changed together.
 pub fn blob_partition(container_id: u64, name: &str) -> Bytes {
@@ -168,52 +131,52 @@ pub fn container_contents(container_id: u64) -> Range {
     Range::partitions(&KeyBuilder::new().tag(CONTENT).number(container_id).finish())
 }
 
-pub fn notes_partition() -> Bytes {
-    KeyBuilder::new().tag(NOTES).finish()
+pub fn intents_partition() -> Bytes {
+    KeyBuilder::new().tag(INTENTS).finish()
 }
 
-const HOLDINGS_NOTE: u8 = 1;
-const WATCH_NOTE: u8 = 2;
-const DATED_HOLDINGS_NOTE: u8 = 3;
+const RECLAIM_INTENT: u8 = 1;
+const BLOCK_WATCH: u8 = 2;
+const DATED_RECLAIM_INTENT: u8 = 3;
 
-/// The note that a blob may hold something that nobody refers to.
-pub fn holdings_note_key(note_id: u64) -> Bytes {
-    KeyBuilder::new().tag(HOLDINGS_NOTE).number(note_id).finish()
+/// The intent to reclaim what a blob may hold and not refer to.
+pub fn reclaim_intent_key(intent_id: u64) -> Bytes {
+    KeyBuilder::new().tag(RECLAIM_INTENT).number(intent_id).finish()
 }
 
-pub fn holdings_notes() -> Range {
-    notes_of(HOLDINGS_NOTE)
+pub fn reclaim_intents() -> Range {
+    intents_of(RECLAIM_INTENT)
 }
 
 /// The same where servers share a store: with the time, so that others can tell when its server must have died.
-pub fn dated_holdings_note_key(ticks: u64, note_id: u64) -> Bytes {
-    KeyBuilder::new().tag(DATED_HOLDINGS_NOTE).number(ticks).number(note_id).finish()
+pub fn dated_reclaim_intent_key(ticks: u64, intent_id: u64) -> Bytes {
+    KeyBuilder::new().tag(DATED_RECLAIM_INTENT).number(ticks).number(intent_id).finish()
 }
 
-/// Such notes from before a time.
-pub fn dated_holdings_notes(before_ticks: u64) -> Range {
-    let notes = notes_partition();
-    let end = KeyBuilder::new().tag(DATED_HOLDINGS_NOTE).number(before_ticks).finish();
-    Range::between(Position::new(notes.clone(), vec![DATED_HOLDINGS_NOTE]), Position::new(notes, end))
+/// The dated intents from before a time.
+pub fn dated_reclaim_intents(before_ticks: u64) -> Range {
+    let partition = intents_partition();
+    let end = KeyBuilder::new().tag(DATED_RECLAIM_INTENT).number(before_ticks).finish();
+    Range::between(Position::new(partition.clone(), vec![DATED_RECLAIM_INTENT]), Position::new(partition, end))
 }
 
-/// The note that a blob has uncommitted blocks, which are to be looked at some time after `ticks`.
-pub fn watch_note_key(ticks: u64, container_id: u64, name: &str) -> Bytes {
-    KeyBuilder::new().tag(WATCH_NOTE).number(ticks).number(container_id).tail(&text_to_key_bytes(name))
+/// The watch on a blob's uncommitted blocks, which a sweep examines some time after `ticks`.
+pub fn block_watch_key(ticks: u64, container_id: u64, name: &str) -> Bytes {
+    KeyBuilder::new().tag(BLOCK_WATCH).number(ticks).number(container_id).tail(&text_to_key_bytes(name))
 }
 
-/// When such a note was made, and about which blob.
-pub fn blob_of_watch_note(key: &[u8]) -> Result<(u64, u64, String)> {
+/// The time of a block watch, the container's id and the blob's name.
+pub fn blob_of_block_watch(key: &[u8]) -> Result<(u64, u64, String)> {
     let mut pieces = KeyReader::new(key);
     pieces.tag()?;
     Ok((pieces.number()?, pieces.number()?, key_bytes_to_text(pieces.tail())?.into_owned()))
 }
 
-pub fn watch_notes() -> Range {
-    notes_of(WATCH_NOTE)
+pub fn block_watches() -> Range {
+    intents_of(BLOCK_WATCH)
 }
 
-fn notes_of(kind: u8) -> Range {
-    let notes = notes_partition();
-    Range::between(Position::new(notes.clone(), vec![kind]), Position::new(notes, vec![kind + 1]))
+fn intents_of(kind: u8) -> Range {
+    let partition = intents_partition();
+    Range::between(Position::new(partition.clone(), vec![kind]), Position::new(partition, vec![kind + 1]))
 }

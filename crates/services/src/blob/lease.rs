@@ -4,7 +4,7 @@ use tablerock_kv::{Result as Stored, TICKS_PER_SECOND};
 use tablerock_protocol::blob::{LeaseAction, LeaseDuration, LeaseId};
 use tablerock_protocol::{ErrorCode, ServiceError, Uuid};
 
-use super::fields::{FieldReader, FieldWriter};
+use crate::fields::{FieldReader, FieldWriter};
 
 /// What a lease is on, for the words of refusals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

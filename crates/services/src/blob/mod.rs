@@ -1,40 +1,43 @@
 //! The Blob service: containers, block blobs, append blobs, leases, snapshots and copies on one store.
 //!
-//! A blob is a partition of the store, so whatever is decided about it is decided atomically; its content, if it is not
-//! small, lies elsewhere in chunks that never change. `docs/keys.md` has the layout.
+//! A blob is a partition of the store, so every decision about it is atomic. Content that is not small lies elsewhere, in
+//! chunks that never change. `docs/keys.md` has the layout.
 //!
 //! | to follow | read |
 //! | --- | --- |
 //! | a small upload | `put.rs`, `change.rs` |
 //! | a large one | `content.rs`, then the same |
-//! | blocks | `blocks.rs`, `block_list.rs`, on `pieces.rs` |
+//! | a container | `directory.rs`, `record.rs`, `list.rs`, `acl.rs` |
+//! | blocks | `put_block.rs`, `block_list.rs`, on `blocks.rs` and `pieces.rs` |
 //! | a download | `read.rs`, `reader.rs` |
-//! | how space comes back | `tidying.rs` |
+//! | how space is reclaimed | `reclaim/`, `sweep.rs` |
 
+mod acl;
 mod address;
 mod amend;
 mod append;
+mod blob_list;
 mod block_list;
 mod blocks;
 mod change;
-mod container;
-mod container_list;
-mod container_record;
 mod content;
 mod copy;
 mod delete;
-mod fields;
+mod directory;
 pub mod keys;
 mod lease;
 mod list;
 mod pieces;
 mod put;
+mod put_block;
 mod read;
 mod reader;
+mod reclaim;
 mod record;
 mod snapshot;
+mod stored_blob;
 mod stored_content;
-mod tidying;
+mod sweep;
 mod transfer;
 
 use std::sync::Arc;
@@ -43,77 +46,73 @@ use tablerock_kv::{Clock, Rng, Store};
 use tablerock_protocol::{DateTime, Service, Uuid};
 
 use crate::Result;
-use crate::duty::Duty;
 use crate::ids::Ids;
 use crate::load::Load;
+use crate::namespace::{Directory, Namespace};
 use crate::timestamps::Timestamps;
 
 pub use address::{BlobAddress, ReadTerms, WriteTerms};
 pub use append::{AppendTerms, Appended};
+pub use blob_list::{BlobPage, BlobQuery, ListedBlob};
 pub use block_list::{BlockLists, WhichBlocks};
-pub use container_list::{ContainerPage, ContainerQuery, ListedContainer};
-pub use container_record::{Container, PublicAccess};
 pub use content::{ContentSource, Received};
 pub use copy::{CopySource, CopyTarget};
 pub use delete::DeleteSnapshots;
 pub use lease::{Lease, LeaseOutcome, LeaseState, state_of};
-pub use list::{BlobPage, BlobQuery, ListedBlob};
+pub use list::{ContainerPage, ContainerQuery, ListedContainer};
 pub use put::NewBlob;
 pub use reader::BlobReader;
-pub use record::{Blob, BlobKind, CopyState, Tier};
+pub use record::{Container, PublicAccess};
+pub use stored_blob::{Blob, BlobKind, CopyState, Tier};
 pub(crate) use transfer::{
-    Held, Makeup, block_of, contents_of_record, copy_content, described, opened, read_content, renumbered,
-    watch_note_of,
+    BlobBytes, Makeup, block_of, block_watch_of, contents_of_record, copy_content, described, read_content, renumbered,
 };
 
-/// Ids that are taken from the store at once. A busy server takes thousands in a second.
-const CONTENT_IDS_TAKEN_AT_ONCE: u64 = 4096;
-const CONTAINER_IDS_TAKEN_AT_ONCE: u64 = 32;
+/// Ids that are taken from the store at a time. A busy server uses thousands in a second.
+const CONTENT_IDS_BLOCK: u64 = 4096;
 
-/// Every rule of behaviour of the Blob service. No HTTP above it, no engine below it. A store has one of these at a time:
-/// it remembers which ETags it gave out.
+/// Every rule of behaviour of the Blob service, without HTTP and without an engine. A process opens one per store: it
+/// allocates ETags.
 #[derive(Debug)]
 pub struct BlobService {
     store: Store,
     clock: Arc<dyn Clock>,
     rng: Rng,
     timestamps: Timestamps,
-    container_ids: Ids,
+    directory: Directory,
     content_ids: Ids,
     inflow: content::Inflow,
-    tidying: Arc<tidying::Tidying>,
-    sweep_duty: Duty,
+    reclaimer: Arc<reclaim::Reclaimer>,
     load: Load,
 }
 
 impl BlobService {
-    /// Opens the service of a store, and settles what a process before this one left behind.
+    /// Opens the service of a store, and resolves the reclaim intents that the last process left.
     pub async fn open(store: Store, clock: Arc<dyn Clock>, rng: Rng) -> Result<Self> {
         let timestamps = Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await?;
-        let container_ids = Ids::new(store.clone(), keys::NEXT_CONTAINER_ID, CONTAINER_IDS_TAKEN_AT_ONCE);
-        let content_ids = Ids::new(store.clone(), keys::NEXT_CONTENT_ID, CONTENT_IDS_TAKEN_AT_ONCE);
-        let tidying = tidying::Tidying::new(store.clone(), clock.clone());
-        tidying.settle_all().await?;
+        let directory = Directory::new(&store, &clock, Namespace::Containers, sweep::PERIOD);
+        let content_ids = Ids::new(store.clone(), keys::NEXT_CONTENT_ID, CONTENT_IDS_BLOCK);
+        let reclaimer = reclaim::Reclaimer::new(store.clone(), clock.clone());
+        reclaimer.resolve_at_start().await?;
         let inflow = content::Inflow::default();
-        let sweep_duty = Duty::new(store.clone(), clock.clone(), crate::keys::BLOB_SWEEP_DUTY, blocks::SWEEP_TIME);
         let load = Load::new(Service::Blob, clock.clone());
-        Ok(Self { store, clock, rng, timestamps, container_ids, content_ids, inflow, tidying, sweep_duty, load })
+        Ok(Self { store, clock, rng, timestamps, directory, content_ids, inflow, reclaimer, load })
     }
 
-    /// Which containers and blobs are read and written most.
+    /// The containers and blobs that are read and written most.
     pub fn load(&self) -> &Load {
         &self.load
     }
 
-    /// Leaves the store as a clean stop should. Requests must have ended.
+    /// Prepares the store for a clean stop. Requests must have ended.
     pub async fn close(&self) -> Result<()> {
-        self.tidying.rest().await;
+        self.reclaimer.rest().await;
         Ok(self.timestamps.close().await?)
     }
 
-    /// Waits until the space of everything that is gone has been given back, as far as it depends on this service.
+    /// Waits until reclaim has no more work in the background.
     pub async fn rest(&self) {
-        self.tidying.rest().await;
+        self.reclaimer.rest().await;
     }
 
     /// The time of a change, later than that of the version it replaces.
@@ -122,10 +121,6 @@ impl BlobService {
     }
 
     fn fresh_uuid(&self) -> Uuid {
-        // The form of a random UUID: version 4, variant 1.
-        let mut bytes = self.rng.id();
-        bytes[6] = bytes[6] & 0x0f | 0x40;
-        bytes[8] = bytes[8] & 0x3f | 0x80;
-        Uuid::from_bytes(bytes)
+        uuid::Builder::from_random_bytes(self.rng.id()).into_uuid()
     }
 }

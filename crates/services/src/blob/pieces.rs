@@ -1,23 +1,21 @@
-//! Lists of pieces: what a blob is made of that was written block by block.
+//! Lists of pieces: the content of a blob that was written block by block.
 //!
-//! A list is some records of the blob's own partition under the list's number, its *layout*. Those of a block list have
-//! up to 256 pieces each and never change; an append blob's grow by a record with each block. Whichever record holds some
-//! byte is found by halving: every record tells where it begins.
+//! A list is a run of records in the blob's own partition, under the number of the list, its *layout*. Records of a block
+//! list have up to 256 pieces each and never change; an append blob gains a record with each block. Every record has its
+//! offset in the blob, so a binary search finds the record of a byte.
 
-use tablerock_kv::{Bytes, Error, Result, ScanLimits, Store};
+use tablerock_kv::{Bytes, Error, Position, Result, Store};
 use tablerock_protocol::blob::BlockId;
 
-use super::fields::{FieldReader, FieldWriter};
 use super::keys;
+use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
 
 /// Pieces of one record.
 pub(super) const PIECES_PER_RECORD: usize = 256;
 
-const SCAN: ScanLimits = ScanLimits { records_max: 1_000, bytes_max: 4 << 20, deadline: None };
-
-/// Some bytes of a blob.
+/// A run of bytes of a blob.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
     /// The block that it was; empty for appended ones.
@@ -104,19 +102,16 @@ pub(super) fn into_records(pieces: Vec<Piece>) -> Vec<PieceRecord> {
     records
 }
 
-/// All pieces of a layout, as far as it is durable.
+/// Returns all durable pieces of a layout.
 pub(super) async fn read_all(store: &Store, partition: &Bytes, layout: u64, records: u64) -> Result<Vec<Piece>> {
-    let mut pieces = Vec::new();
     let mut range = keys::pieces_from(partition, layout, 0);
-    range.end = Some(tablerock_kv::Position::new(partition.clone(), keys::pieces_key(layout, records)));
-    loop {
-        let page = store.scan(&range, SCAN).await?;
-        for record in &page.records {
-            pieces.extend(PieceRecord::decode(&record.value)?.pieces);
-        }
-        let Some(next) = page.next else { return Ok(pieces) };
-        range.start = next;
+    range.end = Some(Position::new(partition.clone(), keys::pieces_key(layout, records)));
+    let mut records = store.records(range);
+    let mut pieces = Vec::new();
+    while let Some(record) = records.next().await? {
+        pieces.extend(PieceRecord::decode(&record.value)?.pieces);
     }
+    Ok(pieces)
 }
 
 /// One record of a layout; `None` if the layout is no longer there.
@@ -130,7 +125,7 @@ pub(super) async fn read_record(
     record.as_ref().map(PieceRecord::decode).transpose()
 }
 
-/// The index of the record that holds the byte at an offset, by halving.
+/// The index of the record that holds the byte at an offset, by binary search.
 pub(super) async fn find_record(
     store: &Store,
     partition: &Bytes,

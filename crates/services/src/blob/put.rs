@@ -5,15 +5,15 @@ use tablerock_kv::Bytes;
 use tablerock_protocol::blob::{Checksums, ContentHeaders, Digests, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
-use super::address::{BlobAddress, ContentAddress, Place, WriteTerms};
-use super::change::{Change, Seen};
-use super::content::{ContentSource, INLINE_BYTES_MAX, Received, ReceivedBody, Upload};
-use super::record::{Blob, BlobKind, Body, Tier};
-use super::tidying::{Direction, Holding, OpenNote};
+use super::address::{BlobAddress, BlobLocation, ContentAddress, WriteTerms};
+use super::change::{BlobChange, Seen};
+use super::content::{ContentSource, ContentUpload, INLINE_BYTES_MAX, Received, ReceivedBody};
+use super::reclaim::ReclaimIntent;
+use super::stored_blob::{Blob, BlobKind, Body, Tier};
 use super::{BlobService, lease};
 use crate::Result;
 
-/// What the writer of a blob says about it.
+/// The properties of a new blob.
 #[derive(Debug, Clone)]
 pub struct NewBlob {
     pub kind: BlobKind,
@@ -34,7 +34,7 @@ impl BlobService {
         self.receive(&self.place(at).await?, source, with_md5, INLINE_BYTES_MAX).await
     }
 
-    /// Receives the content of a block, which never lies in a record: a list of blocks has to stay small.
+    /// Receives the content of a block, which is never part of a record: a list of blocks has to stay small.
     pub async fn receive_block(
         &self,
         at: BlobAddress<'_>,
@@ -46,11 +46,13 @@ impl BlobService {
 
     pub(super) async fn receive(
         &self,
-        place: &Place,
+        place: &BlobLocation,
         source: &mut impl ContentSource,
         with_md5: bool,
         inline_bytes_max: usize,
     ) -> Result<Received> {
+        // Small content needs no storage of its own, and often no declared length reveals it: collect until it is either
+        // complete or too large for a record.
         let mut begun = BytesMut::new();
         while begun.len() <= inline_bytes_max {
             match source.next().await? {
@@ -60,8 +62,10 @@ impl BlobService {
                 None => return Ok(received_inline(place, begun.freeze(), with_md5)),
             }
         }
+        // The intent is durable before the first chunk, so that an interrupted upload leaves no chunk behind.
         let content = self.content_ids.next().await?;
-        let note = self.note_arriving(place, content).await?;
+        let intent = self.intend_content(place, content).await?;
+        // A declared length decides between records and a file.
         let expected_bytes = source.bytes_left().map(|left| left + begun.len() as u64);
         let at = ContentAddress { container_id: place.container_id, content };
         let mut upload = self.upload(at, expected_bytes, Checksums::new(with_md5));
@@ -70,21 +74,20 @@ impl BlobService {
             upload.write(piece).await?;
         }
         let (length, digests) = upload.finish().await?;
-        let body = ReceivedBody::Stored { content, note };
+        let body = ReceivedBody::Stored { content, intent };
         Ok(Received { container_id: place.container_id, length, digests, body })
     }
 
-    pub(super) fn upload(&self, at: ContentAddress, expected_bytes: Option<u64>, checksums: Checksums) -> Upload {
-        Upload::new(&self.store, self.inflow.clone(), at, expected_bytes, checksums)
+    pub(super) fn upload(
+        &self,
+        at: ContentAddress,
+        expected_bytes: Option<u64>,
+        checksums: Checksums,
+    ) -> ContentUpload {
+        ContentUpload::new(&self.store, self.inflow.clone(), at, expected_bytes, checksums)
     }
 
-    /// Notes a content that is about to be written, under its own id.
-    pub(super) async fn note_arriving(&self, place: &Place, content: u64) -> Result<OpenNote> {
-        let holding = Holding::Content { id: content, length: u64::MAX };
-        self.note(place, content, vec![holding], Direction::Arriving).await
-    }
-
-    /// Puts a blob in the place of whatever is there, and tells when.
+    /// Creates or replaces a blob; returns the time of the change.
     pub async fn put_blob(
         &self,
         at: BlobAddress<'_>,
@@ -92,33 +95,36 @@ impl BlobService {
         new: &NewBlob,
         received: Received,
     ) -> Result<DateTime> {
-        // Looked up again: a container that went away while the content came in may not get it.
+        // Looked up again: the container may have been deleted while the content arrived.
         let place = self.place_to_write(at).await?;
         received.check_place(&place)?;
         let length = received.length;
-        let (body, mut note) = match received.body {
+        let (body, mut intent) = match received.body {
+            // An append blob starts empty and grows by records of its layout.
             ReceivedBody::Inline(_) if new.kind == BlobKind::Append => {
                 (Body::Pieces { layout: self.content_ids.next().await?, records: 0 }, None)
             }
             ReceivedBody::Inline(bytes) => (Body::Inline(bytes), None),
-            ReceivedBody::Stored { content, note } => (Body::Whole { content }, Some(note)),
+            ReceivedBody::Stored { content, intent } => (Body::Whole { content }, Some(intent)),
         };
-        note.iter_mut().for_each(OpenNote::sends);
+        // From here on the outcome is unknown until the change returns. If this future is dropped in between, the intent
+        // finds out whether the blob refers to the content.
+        intent.iter_mut().for_each(ReclaimIntent::sends);
         let changed = self
             .change(&place, |seen| {
-                let blob = self.blob_in_place_of(seen, terms, new, length, body.clone())?;
+                let blob = self.blob_replacing(seen, terms, new, length, body.clone())?;
                 let changed = blob.changed;
-                Ok((Change::replacing(seen, Some(blob)), changed))
+                Ok((BlobChange::replacing(seen, Some(blob)), changed))
             })
             .await;
-        if let Some(note) = note {
-            note.ended(&changed);
+        if let Some(intent) = intent {
+            intent.ended(&changed);
         }
         changed
     }
 
-    /// The record of a new blob, if it may take the place of what is there.
-    pub(super) fn blob_in_place_of(
+    /// Returns the record of a new blob, if it may replace the current one.
+    pub(super) fn blob_replacing(
         &self,
         seen: &Seen,
         terms: &WriteTerms,
@@ -150,7 +156,7 @@ impl BlobService {
     }
 }
 
-fn received_inline(place: &Place, bytes: Bytes, with_md5: bool) -> Received {
+fn received_inline(place: &BlobLocation, bytes: Bytes, with_md5: bool) -> Received {
     let digests = Digests::of(&bytes, with_md5);
     let (container_id, length) = (place.container_id, bytes.len() as u64);
     Received { container_id, length, digests, body: ReceivedBody::Inline(bytes) }

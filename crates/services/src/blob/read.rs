@@ -5,9 +5,9 @@ use tablerock_protocol::blob::ByteRange;
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
 use super::BlobService;
-use super::address::{BlobAddress, Place, ReadTerms};
+use super::address::{BlobAddress, BlobLocation, ReadTerms};
 use super::reader::BlobReader;
-use super::record::Blob;
+use super::stored_blob::Blob;
 use crate::Result;
 
 /// How often a download begins again because the blob was replaced between its record and its content.
@@ -20,7 +20,12 @@ impl BlobService {
         self.find(&place, snapshot, terms).await
     }
 
-    pub(super) async fn find(&self, place: &Place, snapshot: Option<DateTime>, terms: &ReadTerms) -> Result<Blob> {
+    pub(super) async fn find(
+        &self,
+        place: &BlobLocation,
+        snapshot: Option<DateTime>,
+        terms: &ReadTerms,
+    ) -> Result<Blob> {
         let blob = self.stored_blob(place, snapshot).await?.ok_or(ErrorCode::BlobNotFound)?;
         terms.check(&blob, self.clock.ticks())?;
         Ok(blob)

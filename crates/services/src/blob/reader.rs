@@ -9,7 +9,7 @@ use tablerock_protocol::blob::ByteRange;
 use super::address::ContentAddress;
 use super::content::ContentSource;
 use super::pieces::{self, Piece, PieceSource};
-use super::record::{Blob, Body};
+use super::stored_blob::{Blob, Body};
 use super::stored_content::StoredContent;
 use crate::Result;
 

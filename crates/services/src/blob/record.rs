@@ -1,180 +1,80 @@
-//! What is kept about a blob or a snapshot of one.
+//! The row of a container in its directory.
 
 use tablerock_kv::{Bytes, Result};
-use tablerock_protocol::blob::{ContentHeaders, Md5, Tags};
 use tablerock_protocol::{DateTime, Metadata};
 
-use super::fields::{FieldReader, FieldWriter};
 use super::lease::{self, Lease};
+use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
 
-/// How a blob is written to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BlobKind {
-    Block,
-    Append,
+/// The access of requests without credentials.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PublicAccess {
+    #[default]
+    Private,
+    /// They may read blobs by name.
+    Blob,
+    /// They may read blobs, list them, and read the container's properties.
+    Container,
 }
 
-impl BlobKind {
-    /// As `x-ms-blob-type` has it.
-    pub fn name(self) -> &'static str {
+impl PublicAccess {
+    /// As `x-ms-blob-public-access` has it; nothing for a private container.
+    pub fn name(self) -> Option<&'static str> {
         match self {
-            Self::Block => "BlockBlob",
-            Self::Append => "AppendBlob",
+            Self::Private => None,
+            Self::Blob => Some("blob"),
+            Self::Container => Some("container"),
         }
     }
 }
 
-/// Where the bytes of a blob are.
+/// A container.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Body {
-    /// Here.
-    Inline(Bytes),
-    /// In one content.
-    Whole { content: u64 },
-    /// In pieces, which are listed in so many records of this layout.
-    Pieces { layout: u64, records: u64 },
-}
-
-/// Where a copy came from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CopyState {
-    pub id: String,
-    pub source: String,
-    pub completed: DateTime,
-}
-
-/// The tier that somebody asked for. All content is kept in the same way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tier {
-    pub name: String,
+pub struct Container {
+    pub(super) id: u64,
+    /// When its properties, metadata or policies were last changed: its ETag and Last-Modified.
     pub changed: DateTime,
-}
-
-/// A blob, or a snapshot of one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Blob {
-    pub kind: BlobKind,
-    /// When it was last changed: its ETag and Last-Modified.
-    pub changed: DateTime,
-    pub created: DateTime,
-    pub length: u64,
-    /// Committed blocks, as far as it is made of them.
-    pub blocks: u64,
-    pub is_sealed: bool,
-    /// How many snapshots there are of it.
-    pub(super) snapshots: u64,
-    pub headers: ContentHeaders,
+    pub public_access: PublicAccess,
     pub metadata: Metadata,
-    pub tags: Tags,
     pub lease: Option<Lease>,
-    pub tier: Option<Tier>,
-    pub copy: Option<CopyState>,
-    pub(super) body: Body,
+    /// The stored access policies as XML; empty if there are none.
+    pub(super) policies: Bytes,
 }
 
-impl Blob {
+impl Container {
     pub(super) fn encode(&self) -> Bytes {
         let mut out = FieldWriter::new(FORMAT);
-        out.byte(match self.kind {
-            BlobKind::Block => 1,
-            BlobKind::Append => 2,
-        });
+        out.ticks(self.id);
         out.ticks(self.changed.ticks());
-        out.ticks(self.created.ticks());
-        out.number(self.length);
-        out.number(self.blocks);
-        out.byte(u8::from(self.is_sealed));
-        out.number(self.snapshots);
-        encode_headers(&self.headers, &mut out);
+        out.byte(match self.public_access {
+            PublicAccess::Private => 0,
+            PublicAccess::Blob => 1,
+            PublicAccess::Container => 2,
+        });
         out.pairs(self.metadata.pairs());
-        out.pairs(self.tags.pairs());
         lease::encode(self.lease.as_ref(), &mut out);
-        out.text(self.tier.as_ref().map_or("", |tier| &tier.name));
-        out.ticks(self.tier.as_ref().map_or(0, |tier| tier.changed.ticks()));
-        out.text(self.copy.as_ref().map_or("", |copy| &copy.id));
-        if let Some(copy) = &self.copy {
-            out.text(&copy.source);
-            out.ticks(copy.completed.ticks());
-        }
-        match &self.body {
-            Body::Inline(bytes) => {
-                out.byte(1);
-                out.bytes(bytes);
-            }
-            Body::Whole { content } => {
-                out.byte(2);
-                out.number(*content);
-            }
-            Body::Pieces { layout, records } => {
-                out.byte(3);
-                out.number(*layout);
-                out.number(*records);
-            }
-        }
+        out.bytes(&self.policies);
         out.finish()
     }
 
     pub(super) fn decode(record: &Bytes) -> Result<Self> {
-        let mut fields = FieldReader::new(record, FORMAT, "the record of a blob")?;
-        let kind = match fields.byte()? {
-            1 => BlobKind::Block,
-            2 => BlobKind::Append,
-            _ => return Err(fields.corrupt()),
-        };
+        let mut fields = FieldReader::new(record, FORMAT, "a record of the container directory")?;
+        let id = fields.ticks()?;
         let changed = fields.time()?;
-        let created = fields.time()?;
-        let (length, blocks) = (fields.number()?, fields.number()?);
-        let is_sealed = fields.byte()? == 1;
-        let snapshots = fields.number()?;
-        let headers = decode_headers(&mut fields)?;
-        let metadata = Metadata::new(fields.pairs()?).map_err(|_| fields.corrupt())?;
-        let tags = Tags::new(fields.pairs()?).map_err(|_| fields.corrupt())?;
-        let lease = lease::decode(&mut fields)?;
-        let tier = Tier { name: fields.text()?, changed: fields.time()? };
-        let copy_id = fields.text()?;
-        let copy = if copy_id.is_empty() {
-            None
-        } else {
-            let source = fields.text()?;
-            Some(CopyState { id: copy_id, source, completed: fields.time()? })
-        };
-        let body = match fields.byte()? {
-            1 => Body::Inline(fields.bytes()?),
-            2 => Body::Whole { content: fields.number()? },
-            3 => Body::Pieces { layout: fields.number()?, records: fields.number()? },
+        let public_access = match fields.byte()? {
+            0 => PublicAccess::Private,
+            1 => PublicAccess::Blob,
+            2 => PublicAccess::Container,
             _ => return Err(fields.corrupt()),
         };
+        let metadata = Metadata::new(fields.pairs()?).map_err(|_| fields.corrupt())?;
+        let lease = lease::decode(&mut fields)?;
+        let policies = fields.bytes()?;
         fields.finish()?;
-        let tier = Some(tier).filter(|tier| !tier.name.is_empty());
-        #[rustfmt::skip]
-        let blob = Self {
-            kind, changed, created, length, blocks, is_sealed, snapshots, headers, metadata, tags, lease, tier, copy, body,
-        };
-        Ok(blob)
+        Ok(Self { id, changed, public_access, metadata, lease, policies })
     }
-}
-
-fn encode_headers(headers: &ContentHeaders, out: &mut FieldWriter) {
-    let ContentHeaders { content_type, encoding, language, disposition, cache_control, md5 } = headers;
-    for text in [content_type, encoding, language, disposition, cache_control] {
-        out.text(text);
-    }
-    out.bytes(md5.as_ref().map_or(&[], |md5| &md5.0[..]));
-}
-
-fn decode_headers(fields: &mut FieldReader<'_>) -> Result<ContentHeaders> {
-    let content_type = fields.text()?;
-    let encoding = fields.text()?;
-    let language = fields.text()?;
-    let disposition = fields.text()?;
-    let cache_control = fields.text()?;
-    let md5 = match &fields.bytes()?[..] {
-        [] => None,
-        bytes => Some(Md5(bytes.try_into().map_err(|_| fields.corrupt())?)),
-    };
-    Ok(ContentHeaders { content_type, encoding, language, disposition, cache_control, md5 })
 }
 
 #[cfg(test)]
@@ -183,41 +83,19 @@ mod tests {
 
     #[test]
     fn a_record_comes_back_as_it_was() {
-        let noon = DateTime::from_unix_seconds(1_000_000_000);
-        let plain = Blob {
-            kind: BlobKind::Block,
-            changed: noon,
-            created: noon,
-            length: 3,
-            blocks: 0,
-            is_sealed: false,
-            snapshots: 2,
-            headers: ContentHeaders {
-                content_type: "text/plain".into(),
-                md5: Some(Md5::of(b"abc")),
-                ..Default::default()
-            },
+        let container = Container {
+            id: 300,
+            changed: DateTime::from_unix_seconds(7),
+            public_access: PublicAccess::Blob,
             metadata: Metadata::new(vec![("k".to_owned(), "v".to_owned())]).unwrap(),
-            tags: Tags::parse_header("a=1").unwrap(),
             lease: None,
-            tier: None,
-            copy: None,
-            body: Body::Inline(Bytes::from_static(b"abc")),
+            policies: Bytes::from_static(b"<x/>"),
         };
-        let copied = Blob {
-            kind: BlobKind::Append,
-            tier: Some(Tier { name: "Cool".into(), changed: noon }),
-            copy: Some(CopyState { id: "c".into(), source: "http://x/".into(), completed: noon }),
-            body: Body::Pieces { layout: 300, records: 2 },
-            is_sealed: true,
-            ..plain.clone()
-        };
-        for blob in [plain.clone(), Blob { body: Body::Whole { content: 9 }, ..plain }, copied] {
-            let record = blob.encode();
-            assert_eq!(Blob::decode(&record).unwrap(), blob);
-            for length in 0..record.len() {
-                assert!(Blob::decode(&record.slice(..length)).is_err(), "{length}");
-            }
+        let record = container.encode();
+        assert_eq!(Container::decode(&record).unwrap(), container);
+        assert_eq!(crate::namespace::id_of_row(&record).unwrap(), 300);
+        for length in 0..record.len() {
+            assert!(Container::decode(&record.slice(..length)).is_err(), "{length}");
         }
     }
 }

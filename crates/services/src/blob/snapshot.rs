@@ -1,17 +1,17 @@
 //! Snapshots: records of a blob as it was, which share its content.
 
-use tablerock_kv::{Bytes, Error as StoreError, Transaction};
-use tablerock_protocol::{DateTime, ErrorCode, Metadata};
+use tablerock_kv::{Error as StoreError, Transaction};
+use tablerock_protocol::{DateTime, Metadata};
 
 use super::address::{BlobAddress, WriteTerms};
 use super::lease::{self, Leased};
-use super::record::Blob;
+use super::stored_blob::Blob;
 use super::{BlobService, keys};
 use crate::Result;
 
 impl BlobService {
-    /// Takes a snapshot, and tells its id and the time of the snapshot's last change. Metadata, if any is given, is the
-    /// snapshot's own, which is then a change of its own.
+    /// Takes a snapshot; returns its id and the time of its last change. Given metadata replaces the blob's in the
+    /// snapshot, which is a change of its own.
     pub async fn snapshot_blob(
         &self,
         at: BlobAddress<'_>,
@@ -20,10 +20,8 @@ impl BlobService {
     ) -> Result<(DateTime, DateTime)> {
         let place = self.place_to_write(at).await?;
         self.timestamps.reserve().await?;
-        let key = Bytes::from_static(keys::BASE_KEY);
-        let decide = |tx: &mut Transaction| {
-            let mut blob = Blob::decode(tx.get(&key).ok_or(ErrorCode::BlobNotFound)?)?;
-            // A snapshot changes nothing, so it needs no lease; one that is named must be the right one.
+        let snapshot = |tx: &mut Transaction, blob: &mut Blob| {
+            // A snapshot does not change the blob, so it needs no lease; one that is named must be the right one.
             lease::check_read(blob.lease.as_ref(), terms.lease, self.clock.ticks(), Leased::Blob)?;
             terms.conditions.check_write(Some(blob.changed))?;
             let taken = self.next_change(None)?;
@@ -34,9 +32,8 @@ impl BlobService {
             }
             blob.snapshots = blob.snapshots.checked_add(1).ok_or_else(|| StoreError::corrupt("too many snapshots"))?;
             tx.put(keys::snapshot_key(taken.ticks()), snapshot.encode());
-            tx.put(key.clone(), blob.encode());
             Ok((taken, snapshot.changed))
         };
-        self.store.transact(&place.partition, vec![key.clone()], decide).await
+        Ok(self.amend_records(&place, None, snapshot).await?.1)
     }
 }

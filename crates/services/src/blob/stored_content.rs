@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use tablerock_kv::{Bytes, ContentReader, Error, Position, Range, Result, ScanLimits, Store};
+use tablerock_kv::{Bytes, ContentReader, Error, Result, Store};
 
 use super::address::ContentAddress;
 use super::content::{CHUNK_BYTES, RECORDS_BYTES_MAX};
 use super::keys;
+use crate::sharing::Sharing;
 
 /// A content that somebody reads.
 #[derive(Debug)]
@@ -66,22 +67,10 @@ impl StoredContent {
 
     async fn read_record(&self, offset: u64, length: usize) -> Result<Option<Bytes>> {
         let key = keys::chunk_key(offset / CHUNK_BYTES as u64);
-        let Some(chunk) = self.chunk(key).await? else { return Ok(None) };
+        let found = Sharing::of(&self.store).read_large(&self.store, self.at.partition(), key, CHUNK_BYTES).await?;
+        let Some(chunk) = found else { return Ok(None) };
         let start = (offset % CHUNK_BYTES as u64) as usize;
         let end = chunk.len().min(start + length);
         Ok(Some(chunk.slice(start.min(end)..end)))
-    }
-
-    /// A chunk is large, and on a shared store a read of a single record is one that others are quick behind: a page of one
-    /// record holds up nobody.
-    async fn chunk(&self, key: Bytes) -> Result<Option<Bytes>> {
-        let partition = self.at.partition();
-        if self.store.is_exclusive() {
-            return self.store.get(&partition, &key).await;
-        }
-        let start = Position::new(partition, key);
-        let limits = ScanLimits { records_max: 1, bytes_max: CHUNK_BYTES, deadline: None };
-        let page = self.store.scan(&Range::between(start.clone(), start.successor()), limits).await?;
-        Ok(page.records.into_iter().next().map(|record| record.value))
     }
 }

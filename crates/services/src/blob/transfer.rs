@@ -4,12 +4,12 @@ use tablerock_kv::{Bytes, Error, Record, Result, Store};
 use tablerock_protocol::blob::Checksums;
 
 use super::address::ContentAddress;
-use super::blocks::{UncommittedBlock, newest_block};
-use super::container_record::Container;
-use super::content::{Inflow, Upload};
+use super::blocks::{BlocksHeader, UncommittedBlock};
+use super::content::{ContentUpload, Inflow};
 use super::keys::{self, BlobKey};
 use super::pieces::{PieceRecord, PieceSource};
-use super::record::{Blob, BlobKind, Body};
+use super::record::Container;
+use super::stored_blob::{Blob, BlobKind, Body};
 use super::stored_content::StoredContent;
 
 /// Key and value of a record of a blob, with other numbers for contents and layouts, which have theirs from one sequence.
@@ -65,12 +65,15 @@ pub(crate) fn contents_of_record(key: &Bytes, value: &Bytes) -> Result<Vec<(u64,
 }
 
 /// The note that watches over a blob's uncommitted blocks, if the record is the one that tells of them.
-pub(crate) fn watch_note_of(record: &Record, new_container_id: u64) -> Result<Option<(Bytes, Bytes)>> {
+pub(crate) fn block_watch_of(record: &Record, new_container_id: u64) -> Result<Option<(Bytes, Bytes)>> {
     if keys::blob_key_of(&record.key)? != BlobKey::Blocks {
         return Ok(None);
     }
     let name = keys::blob_name_of(&record.partition)?;
-    Ok(Some((keys::watch_note_key(newest_block(&record.value)?, new_container_id, &name), Bytes::new())))
+    Ok(Some((
+        keys::block_watch_key(BlocksHeader::decode(&record.value)?.newest, new_container_id, &name),
+        Bytes::new(),
+    )))
 }
 
 /// Copies one content, from wherever the one store has it to where the other would look for it. Both are known by the ids
@@ -84,7 +87,7 @@ pub(crate) async fn copy_content(
     mut told: impl FnMut(u64),
 ) -> Result<()> {
     let at = ContentAddress { container_id: new.0, content: new.1 };
-    let mut upload = Upload::new(to, Inflow::default(), at, Some(length), Checksums::new(false));
+    let mut upload = ContentUpload::new(to, Inflow::default(), at, Some(length), Checksums::new(false));
     let mut content = StoredContent::open(from, address(old), length).await?;
     let mut offset = 0;
     while offset < length {
@@ -110,11 +113,11 @@ fn store_error(error: crate::Error) -> Error {
 }
 
 fn gone() -> Error {
-    Error::invalid("a blob was overwritten while it was read: stop whoever writes there, and begin anew")
+    Error::invalid("a blob was replaced while it was read: stop all writers there, and copy again")
 }
 
 /// What a blob holds, piece by piece and in order.
-pub(crate) enum Held {
+pub(crate) enum BlobBytes {
     Inline(Bytes),
     Stored { content: u64, length: u64 },
 }
@@ -122,7 +125,7 @@ pub(crate) enum Held {
 /// What a blob or a snapshot is made of.
 #[derive(Default)]
 pub(crate) struct Makeup {
-    pub(crate) held: Vec<Held>,
+    pub(crate) held: Vec<BlobBytes>,
     /// The blocks that Get Block List shows: ids in Base64, and lengths.
     pub(crate) blocks: Vec<(String, u64)>,
 }
@@ -131,16 +134,16 @@ impl Makeup {
     pub(crate) async fn of(store: &Store, partition: &Bytes, blob: &Blob) -> Result<Self> {
         let mut makeup = Self::default();
         match &blob.body {
-            Body::Inline(bytes) => makeup.held.push(Held::Inline(bytes.clone())),
-            Body::Whole { content } => makeup.held.push(Held::Stored { content: *content, length: blob.length }),
+            Body::Inline(bytes) => makeup.held.push(BlobBytes::Inline(bytes.clone())),
+            Body::Whole { content } => makeup.held.push(BlobBytes::Stored { content: *content, length: blob.length }),
             Body::Pieces { layout, records } => {
                 for piece in super::pieces::read_all(store, partition, *layout, *records).await? {
                     if blob.kind == BlobKind::Block {
                         makeup.blocks.push((piece.id.to_base64(), piece.length));
                     }
                     makeup.held.push(match piece.source {
-                        PieceSource::Inline(bytes) => Held::Inline(bytes),
-                        PieceSource::Content(content) => Held::Stored { content, length: piece.length },
+                        PieceSource::Inline(bytes) => BlobBytes::Inline(bytes),
+                        PieceSource::Content(content) => BlobBytes::Stored { content, length: piece.length },
                     });
                 }
             }
@@ -171,11 +174,6 @@ pub(crate) fn described(row: &Bytes) -> Result<(Container, String)> {
     let container = Container::decode(row)?;
     let policies = String::from_utf8_lossy(&container.policies).into_owned();
     Ok((container, policies))
-}
-
-/// A blob or a snapshot from its record.
-pub(crate) fn opened(value: &Bytes) -> Result<Blob> {
-    Blob::decode(value)
 }
 
 /// An uncommitted block's id in Base64, and its content.

@@ -7,20 +7,19 @@ use tablerock_protocol::xml::StoredAccessPolicies;
 
 use super::QueueService;
 use super::record::QueueRecord;
-use crate::Result;
+use crate::{Result, namespace};
 
 impl QueueService {
     pub async fn queue_acl(&self, account: &str, name: &QueueName) -> Result<StoredAccessPolicies> {
         let record = self.queue_record(account, name).await?;
-        let unreadable = |_| tablerock_kv::Error::corrupt("stored access policies cannot be read");
-        Ok(StoredAccessPolicies::parse(&record.policies, QueuePermissions::LETTERS).map_err(unreadable)?)
+        Ok(namespace::decode_policies(&record.policies, QueuePermissions::LETTERS)?)
     }
 
     /// Replaces the whole list.
     pub async fn set_queue_acl(&self, account: &str, name: &QueueName, policies: &StoredAccessPolicies) -> Result<()> {
         let policies = Bytes::from(policies.render());
-        self.change_queue(account, name, |tx, key, record| {
-            tx.put(key.clone(), QueueRecord { policies: policies.clone(), ..record.clone() }.encode());
+        self.change_queue(account, name, |entry, record| {
+            entry.put(QueueRecord { policies: policies.clone(), ..record }.encode());
         })
         .await
     }

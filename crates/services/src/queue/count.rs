@@ -4,9 +4,10 @@
 //! message belongs to the part that its number falls on, so writes that happen at the same time rarely meet at one
 //! record, and the parts are never negative.
 
-use tablerock_kv::{Bytes, Error, Result, ScanLimits, Store, Transaction};
+use tablerock_kv::{Bytes, Result, ScanLimits, Store, Transaction};
 
 use super::keys;
+use crate::fields::decode_number;
 
 /// The parts of a queue's count.
 pub(crate) const PARTS: u64 = 64;
@@ -42,6 +43,5 @@ fn put(tx: &mut Transaction, key: &Bytes, count: u64) {
 }
 
 fn decode(stored: Option<&Bytes>) -> Result<u64> {
-    let Some(bytes) = stored else { return Ok(0) };
-    bytes[..].try_into().map(u64::from_be_bytes).map_err(|_| Error::corrupt("a count of messages is not eight bytes"))
+    stored.map_or(Ok(0), |count| decode_number(count, "a count of messages"))
 }

@@ -1,67 +1,14 @@
-//! Where queues and their messages are stored. `docs/keys.md` specifies these keys, and a test reads its examples.
+//! The keys of messages. `docs/keys.md` specifies them, and a test reads its examples.
 
 use tablerock_kv::key::{KeyBuilder, KeyReader};
-use tablerock_kv::{Bytes, Position, Range, prefix_end};
+use tablerock_kv::{Bytes, Position, Range};
 
-/// An account's queue directory: name to id.
-const DIRECTORY: u8 = b'q';
 /// The messages of a queue, under its id.
 const MESSAGES: u8 = b'm';
 
 pub const NEXT_QUEUE_ID: &[u8] = b"next-queue-id";
 pub const NEXT_MESSAGE_NUMBER: &[u8] = b"next-message-number";
 pub const QUEUE_TIME: &[u8] = b"queue-time";
-
-pub fn directory_partition(account: &str) -> Bytes {
-    KeyBuilder::with_capacity(4 + account.len()).tag(DIRECTORY).text(account).finish()
-}
-
-/// The directories of all accounts.
-pub fn directories() -> Range {
-    Range::partitions(&[DIRECTORY])
-}
-
-/// The key of a queue in its directory.
-pub fn directory_key(name: &str) -> Bytes {
-    Bytes::copy_from_slice(name.as_bytes())
-}
-
-/// Begins the keys of a directory's notes, which names of queues cannot begin with.
-const NOTE: u8 = 0;
-
-/// The note that messages are gone and still to be dropped.
-pub fn drop_note_key(queue_id: u64) -> Bytes {
-    KeyBuilder::new().tag(NOTE).number(queue_id).finish()
-}
-
-pub(super) fn is_drop_note(key: &[u8]) -> bool {
-    key.first() == Some(&NOTE)
-}
-
-/// The queue that such a note is about.
-pub(super) fn queue_of_drop_note(key: &[u8]) -> tablerock_kv::Result<u64> {
-    let mut pieces = KeyReader::new(key);
-    pieces.tag()?;
-    pieces.number()
-}
-
-/// All notes of a directory.
-pub(super) fn drop_notes(account: &str) -> Range {
-    let directory = directory_partition(account);
-    Range::between(Position::new(directory.clone(), vec![NOTE]), Position::new(directory, vec![NOTE + 1]))
-}
-
-/// The queues of a directory whose names begin with `prefix` and are not before `from`.
-pub(crate) fn directory_queues(account: &str, prefix: &str, from: &str) -> Range {
-    let directory = directory_partition(account);
-    let first = prefix.max(from).as_bytes().to_vec();
-    let first = if first.is_empty() { vec![NOTE + 1] } else { first };
-    let end = match prefix_end(prefix.as_bytes()) {
-        Some(end) => Position::new(directory.clone(), end),
-        None => Position::end_of(&directory),
-    };
-    Range::between(Position::new(directory, first), end)
-}
 
 /// Where a message is stored in its queue. The order of these keys is the order in which messages are given out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,7 +3,7 @@
 use tablerock_kv::{Bytes, TICKS_PER_SECOND, Transaction};
 use tablerock_protocol::{DateTime, ErrorCode, PopReceipt, QueueName, ServiceError, Uuid};
 
-use super::heads::Flight;
+use super::front_cache::PendingMove;
 use super::keys::MessageKey;
 use super::stored_message::{NEVER, StoredMessage};
 use super::{QueueService, count, keys};
@@ -55,7 +55,7 @@ impl QueueService {
         let number = self.message_numbers.next().await?;
         let key = MessageKey { visible: self.time.visible_after(now, message.visibility_seconds), number };
         let stored = StoredMessage {
-            id: random_uuid(self.rng.id()),
+            id: uuid::Builder::from_random_bytes(self.rng.id()).into_uuid(),
             changes: 0,
             dequeue_count: 0,
             inserted: now,
@@ -71,11 +71,7 @@ impl QueueService {
             write(tx, key, &stored, value.clone());
             Ok(())
         };
-        let flight = Flight::start(&self.heads, &self.store, queue_id, vec![key]);
-        let partition = keys::messages_partition(queue_id);
-        let outcome = self.store.transact(&partition, vec![count_key.clone()], decide).await;
-        flight.over(outcome.is_ok());
-        outcome?;
+        self.pending_move(vec![key], queue_id).commit(vec![count_key.clone()], decide).await?;
         Ok(stored.shown_at(key))
     }
 
@@ -108,11 +104,7 @@ impl QueueService {
             write(tx, new_key, &message, message.encode());
             Ok(message.shown_at(new_key))
         };
-        let flight = Flight::start(&self.heads, &self.store, queue_id, vec![new_key]);
-        let partition = keys::messages_partition(queue_id);
-        let outcome = self.store.transact(&partition, vec![place.clone()], decide).await;
-        flight.over(outcome.is_ok());
-        outcome
+        self.pending_move(vec![new_key], queue_id).commit(vec![place.clone()], decide).await
     }
 
     pub async fn delete_message(&self, account: &str, queue: &QueueName, id: Uuid, receipt: PopReceipt) -> Result<()> {
@@ -132,6 +124,12 @@ impl QueueService {
         };
         let partition = keys::messages_partition(queue_id);
         self.store.transact(&partition, vec![place.clone(), count_key.clone()], decide).await
+    }
+}
+
+impl QueueService {
+    pub(super) fn pending_move(&self, targets: Vec<MessageKey>, queue_id: u64) -> PendingMove {
+        PendingMove::to(targets, queue_id, &self.front_cache, &self.store)
     }
 }
 
@@ -165,11 +163,4 @@ pub(super) fn later(ticks: u64, seconds: u64) -> u64 {
 fn visible_after_expiry(seconds: u32) -> ServiceError {
     let reason = "The message would become visible only after it has expired.";
     ServiceError::invalid_parameter("visibilitytimeout", &seconds.to_string(), reason)
-}
-
-/// A random UUID, marked as one.
-fn random_uuid(mut bytes: [u8; 16]) -> Uuid {
-    bytes[6] = bytes[6] & 0x0f | 0x40;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    Uuid::from_bytes(bytes)
 }

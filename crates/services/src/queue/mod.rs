@@ -1,26 +1,26 @@
 //! The Queue service: queues and their messages on one store.
 //!
 //! All messages of a queue are one partition, each stored under the time at which it becomes visible, so the next ones
-//! to give out are the first. Giving one out moves it to the time at which it becomes visible again; a pop receipt
-//! names the place it was moved to, and so finds nothing once the message has moved on. See
+//! to return are the first. Get Messages moves a message to the time at which it becomes visible again. A pop receipt
+//! names that key, and so finds nothing once the message has moved on. See
 //! `docs/decisions/0015-queues-in-order-of-visibility.md`.
 //!
 //! | file | owns |
 //! | --- | --- |
-//! | `directory.rs`, `record.rs`, `listing.rs`, `acl.rs` | queues: name to id, metadata, policies |
+//! | `directory.rs`, `record.rs`, `list.rs`, `acl.rs` | queues: name to id, metadata, policies |
 //! | `messages.rs`, `stored_message.rs` | put, update, delete |
-//! | `get.rs`, `heads/` | get and peek, and what is remembered of the front of a queue |
-//! | `count.rs` | how many messages there are |
+//! | `get.rs`, `front_cache/` | get and peek, and the cache of a queue's front |
+//! | `count.rs` | the number of messages |
 //! | `sweep.rs` | removing expired messages |
-//! | `time.rs` | the time that all of it goes by |
+//! | `time.rs` | the clock of messages, which never goes back |
 
 mod acl;
 mod count;
 mod directory;
+mod front_cache;
 mod get;
-mod heads;
 pub mod keys;
-mod listing;
+mod list;
 mod messages;
 mod record;
 mod stored_message;
@@ -33,48 +33,47 @@ use tablerock_kv::{Bytes, Clock, Rng, Store};
 use tablerock_protocol::{Metadata, QueueName, Service};
 
 use crate::Result;
-use crate::duty::Duty;
 use crate::ids::Ids;
 use crate::load::Load;
+use crate::namespace::{Directory, Namespace};
+use crate::sharing::Sharing;
 
-use heads::Heads;
+use front_cache::FrontCache;
 use sweep::Sweeps;
 use time::QueueTime;
 
 pub(crate) use count::PARTS as COUNT_PARTS;
 pub use directory::{Created, QueueState};
 pub(crate) use keys::renumbered_key;
-pub use listing::{ListedQueue, QueuePage, QueueQuery};
+pub use list::{ListedQueue, QueuePage, QueueQuery};
 pub use messages::{Message, MessageUpdate, NewMessage, TimeToLive};
 
-/// A queue's metadata and its stored access policies, from its row in the directory.
+/// Returns a queue's metadata and stored access policies, from its row in the directory.
 pub(crate) fn described(row: &Bytes) -> tablerock_kv::Result<(Metadata, String)> {
     let record = record::QueueRecord::decode(row)?;
     Ok((record.metadata, String::from_utf8_lossy(&record.policies).into_owned()))
 }
 
-/// A message from its record.
+/// Decodes a message from its record.
 pub(crate) fn opened(key: &[u8], value: &Bytes) -> tablerock_kv::Result<Message> {
     Ok(stored_message::StoredMessage::decode(value)?.shown_at(keys::decode_message_key(key)?))
 }
 
-/// Ids that are taken from the store at a time.
-const QUEUE_IDS_BLOCK: u64 = 32;
+/// Message numbers that are taken from the store at a time.
 const MESSAGE_NUMBERS_BLOCK: u64 = 1 << 20;
 
-/// Every rule of behaviour of the Queue service. No HTTP above it, no engine below it. A store that is
-/// [exclusive](Store::is_exclusive) has one of these at a time: it remembers what it has read.
+/// Every rule of behaviour of the Queue service, without HTTP and without an engine. A process opens one per store: it
+/// caches the fronts of queues.
 #[derive(Debug)]
 pub struct QueueService {
     store: Store,
     clock: Arc<dyn Clock>,
     rng: Rng,
     time: QueueTime,
-    queue_ids: Ids,
+    directory: Directory,
     message_numbers: Ids,
-    heads: Heads,
+    front_cache: FrontCache,
     sweeps: Sweeps,
-    sweep_duty: Duty,
     load: Load,
 }
 
@@ -82,24 +81,23 @@ impl QueueService {
     pub async fn open(store: Store, clock: Arc<dyn Clock>, rng: Rng) -> Result<Self> {
         Ok(Self {
             time: QueueTime::open(store.clone(), clock.clone()).await?,
-            queue_ids: Ids::new(store.clone(), keys::NEXT_QUEUE_ID, QUEUE_IDS_BLOCK),
+            directory: Directory::new(&store, &clock, Namespace::Queues, sweep::PERIOD),
             message_numbers: Ids::new(store.clone(), keys::NEXT_MESSAGE_NUMBER, MESSAGE_NUMBERS_BLOCK),
-            heads: Heads::new(store.is_exclusive()),
+            front_cache: FrontCache::new(Sharing::of(&store)),
             sweeps: Sweeps::default(),
             load: Load::new(Service::Queue, clock.clone()),
-            sweep_duty: Duty::new(store.clone(), clock.clone(), crate::keys::QUEUE_SWEEP_DUTY, sweep::REST),
             store,
             clock,
             rng,
         })
     }
 
-    /// Which queues are read and written most.
+    /// The queues that are read and written most.
     pub fn load(&self) -> &Load {
         &self.load
     }
 
-    /// Messages of a queue, which is one partition, are to be read.
+    /// Counts reads of a queue, which is one partition.
     fn count_reads(&self, account: &str, queue: &QueueName, messages: usize) {
         self.load.read(account, queue.as_str(), "", messages.max(1) as u64);
     }
@@ -108,7 +106,7 @@ impl QueueService {
         self.load.write(account, queue.as_str(), "", messages as u64);
     }
 
-    /// Leaves the store as a clean stop should. Requests must have ended.
+    /// Prepares the store for a clean stop. Requests must have ended.
     pub async fn close(&self) -> Result<()> {
         Ok(self.time.close().await?)
     }

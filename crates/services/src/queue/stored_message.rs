@@ -7,13 +7,15 @@
 //!
 //! When it becomes visible is not in the value, for that is the record's key.
 
-use tablerock_kv::{Bytes, Error, Result};
+use tablerock_kv::{Bytes, Result};
 use tablerock_protocol::{DateTime, PopReceipt, Uuid};
 
 use super::Message;
 use super::keys::MessageKey;
+use crate::fields::{FieldReader, FieldWriter, corrupt};
 
 const FORMAT: u8 = 1;
+const WHAT: &str = "a stored message";
 const HEAD_BYTES: usize = 41;
 
 /// The expiry of a message that lives for ever: the last date there is.
@@ -33,51 +35,37 @@ pub(super) struct StoredMessage {
 
 impl StoredMessage {
     pub(super) fn encode(&self) -> Bytes {
-        let mut out = Vec::with_capacity(HEAD_BYTES + self.text.len());
-        out.push(FORMAT);
-        out.extend_from_slice(self.id.as_bytes());
-        out.extend_from_slice(&self.changes.to_be_bytes());
-        out.extend_from_slice(&self.dequeue_count.to_be_bytes());
-        out.extend_from_slice(&self.inserted.to_be_bytes());
-        out.extend_from_slice(&self.expires.to_be_bytes());
-        out.extend_from_slice(&self.text);
-        out.into()
+        let mut out = FieldWriter::with_capacity(FORMAT, HEAD_BYTES + self.text.len());
+        out.raw(self.id.as_bytes());
+        out.raw(&self.changes.to_be_bytes());
+        out.raw(&self.dequeue_count.to_be_bytes());
+        out.ticks(self.inserted);
+        out.ticks(self.expires);
+        out.raw(&self.text);
+        out.finish()
     }
 
     pub(super) fn decode(bytes: &Bytes) -> Result<Self> {
-        Self::try_decode(bytes).ok_or_else(corrupt)
+        let mut fields = FieldReader::new(bytes, FORMAT, WHAT)?;
+        let id = Uuid::from_bytes(fields.array()?);
+        let changes = u32::from_be_bytes(fields.array()?);
+        let dequeue_count = u32::from_be_bytes(fields.array()?);
+        let (inserted, expires) = (fields.ticks()?, fields.ticks()?);
+        let text = fields.rest();
+        if inserted > NEVER || expires > NEVER || std::str::from_utf8(&text).is_err() {
+            return Err(corrupt(WHAT));
+        }
+        Ok(Self { id, changes, dequeue_count, inserted, expires, text })
     }
 
     /// Whether a stored message has expired, without decoding the rest.
     pub(super) fn has_expired_in(bytes: &[u8], now: u64) -> Result<bool> {
         let expires = bytes.get(HEAD_BYTES - 8..HEAD_BYTES).and_then(|expires| expires.try_into().ok());
-        Ok(expired(u64::from_be_bytes(expires.ok_or_else(corrupt)?), now))
+        Ok(expired(u64::from_be_bytes(expires.ok_or_else(|| corrupt(WHAT))?), now))
     }
 
     pub(super) fn has_expired(&self, now: u64) -> bool {
         expired(self.expires, now)
-    }
-
-    fn try_decode(bytes: &Bytes) -> Option<Self> {
-        let (&[FORMAT], rest) = bytes.split_first_chunk()? else { return None };
-        let (id, rest) = rest.split_first_chunk()?;
-        let (changes, rest) = rest.split_first_chunk()?;
-        let (dequeue_count, rest) = rest.split_first_chunk()?;
-        let (inserted, rest) = rest.split_first_chunk()?;
-        let (expires, text) = rest.split_first_chunk()?;
-        let [inserted, expires] = [inserted, expires].map(|time| u64::from_be_bytes(*time));
-        if inserted > NEVER || expires > NEVER {
-            return None;
-        }
-        std::str::from_utf8(text).ok()?;
-        Some(Self {
-            id: Uuid::from_bytes(*id),
-            changes: u32::from_be_bytes(*changes),
-            dequeue_count: u32::from_be_bytes(*dequeue_count),
-            inserted,
-            expires,
-            text: bytes.slice_ref(text),
-        })
     }
 
     /// The message as a client sees it, stored under a key.
@@ -97,10 +85,6 @@ impl StoredMessage {
 
 fn expired(expires: u64, now: u64) -> bool {
     expires <= now && expires != NEVER
-}
-
-fn corrupt() -> Error {
-    Error::corrupt("a stored message cannot be read")
 }
 
 #[cfg(test)]

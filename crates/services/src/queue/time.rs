@@ -16,6 +16,7 @@ use tablerock_protocol::DateTime;
 
 use super::keys;
 use super::messages::later;
+use crate::fields::decode_number;
 use crate::keys::system_partition;
 
 /// How much time may pass before it is saved again.
@@ -55,7 +56,7 @@ impl QueueTime {
             && let Ok(_saving) = self.saving.try_lock()
             && let Err(error) = self.save(now).await
         {
-            tracing::warn!(%error, "the time of the queues could not be saved");
+            tracing::warn!(%error, "saving the queue time failed, will retry");
         }
         now
     }
@@ -111,8 +112,7 @@ fn ticks_between(earlier: Instant, later: Instant) -> u64 {
 }
 
 fn decode(bytes: &[u8]) -> Result<u64> {
-    let ticks =
-        bytes.try_into().map(u64::from_be_bytes).map_err(|_| Error::corrupt("the queue time is not eight bytes"))?;
+    let ticks = decode_number(bytes, "the queue time")?;
     let is_date = ticks < DateTime::MAX.ticks();
     is_date.then_some(ticks).ok_or_else(|| Error::corrupt("the queue time is after the last date"))
 }

@@ -6,8 +6,8 @@ use tablerock_protocol::{DateTime, ErrorCode, EtagCondition, limits};
 
 use super::directory::FoundPartition;
 use super::group::{Change, EntityGroup, EntityOperation};
-use super::{Properties, StoredEntity, TableService};
-use crate::{Error, Result, keys};
+use super::{Properties, StoredEntity, TableService, keys};
+use crate::{Error, Result};
 
 /// What an operation did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl TableService {
                 })
                 .collect()
         };
-        let announcement = self.sketches.as_ref().map(|sketches| sketches.announce(&partition, &row_keys));
+        let announcement = self.skip_index.as_ref().map(|skip_index| skip_index.announce(&partition, &row_keys));
         let outcome = match values {
             Some(values) => {
                 let seen = row_keys.iter().cloned().zip(values).collect();

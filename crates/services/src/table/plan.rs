@@ -8,7 +8,7 @@ use tablerock_kv::{Bytes, Position, Range};
 use tablerock_protocol::filter::{Comparison, Operator};
 use tablerock_protocol::{Filter, PARTITION_KEY, ROW_KEY, Value};
 
-use crate::keys;
+use super::keys;
 
 /// Above this many rectangles the plan stops being exact and falls back on reading more.
 const RECTANGLES_MAX: usize = 1024;

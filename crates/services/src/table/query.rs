@@ -1,26 +1,20 @@
 //! Running a query: ranges from the plan, pages bounded by items, bytes and time.
+//!
+//! `query_run.rs` reads the ranges, `query_page.rs` filters what was read.
 
-use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tablerock_kv::key::key_bytes_to_text;
-use tablerock_kv::{Bytes, Position, Range, ScanLimits};
+use tablerock_kv::{Position, Range};
 use tablerock_protocol::signing::{KeyBound, KeyRange};
 use tablerock_protocol::{Filter, limits};
 
 use super::plan::Plan;
-use super::sketch::{Look, Search};
-use super::stored_entity::{EntityRow, corrupt};
-use super::{StoredEntity, TableService};
-use crate::{Result, keys};
+use super::query_run::{PartitionsRead, QueryRun};
+use super::{StoredEntity, TableService, keys};
+use crate::Result;
 
-/// Records that are fetched in one go. A filter may discard most of them, so it is not the page size: a query
-/// starts small, since it may want one entity only, and takes more each time.
-const CHUNK_RECORDS_MIN: usize = 64;
-const CHUNK_RECORDS_MAX: usize = 512;
-const CHUNK_BYTES: usize = 1024 * 1024;
-
-/// What Query Entities asks for.
+/// The parameters of Query Entities.
 #[derive(Debug, Clone, Default)]
 pub struct EntityQuery {
     pub filter: Option<Filter>,
@@ -45,7 +39,7 @@ pub struct FoundEntity {
 pub struct EntityPage {
     pub entities: Vec<FoundEntity>,
     pub next: Option<(String, String)>,
-    /// How many stored entities were looked at to find these.
+    /// The number of stored entities that were read to find these.
     pub entities_read: u64,
 }
 
@@ -56,40 +50,31 @@ impl TableService {
         let deadline = self.clock.instant() + Duration::from_secs(limits::QUERY_SECONDS_MAX);
         let plan = Plan::new(table_id, query.filter.as_ref());
         let filter = query.filter.as_ref().filter(|_| !plan.is_exact);
-        let mut run = Run {
-            service: self,
-            filter,
-            search: filter.zip(self.sketches.as_ref()).and_then(|(filter, sketches)| sketches.search(filter)),
-            items_max: query.top.unwrap_or(limits::PAGE_ITEMS_MAX),
-            deadline,
-            page: EntityPage::default(),
-            page_bytes: 0,
-            chunk_records: CHUNK_RECORDS_MIN,
-            read_from: ReadFrom::Nowhere,
-        };
-        if run.items_max == 0 {
-            return Ok(run.page);
+        let items_max = query.top.unwrap_or(limits::PAGE_ITEMS_MAX);
+        if items_max == 0 {
+            return Ok(EntityPage::default());
         }
+        let mut run = QueryRun::new(self, filter, items_max, deadline);
         for range in cut(plan.ranges, table_id, query) {
             if run.read(range).await? {
                 break;
             }
         }
-        let Run { page, read_from, .. } = run;
-        self.count_read(account, table, &read_from, page.entities_read)?;
+        let (page, partitions_read) = run.finish();
+        self.count_read(account, table, &partitions_read, page.entities_read)?;
         Ok(page)
     }
 
-    /// What a query reads of one partition is that one's load; what it reads of several is the table's.
-    fn count_read(&self, account: &str, table: &str, read_from: &ReadFrom, entities: u64) -> Result<()> {
-        // To find nothing takes a look as well.
+    /// Counts what a query read of one partition as that partition's load, and anything else as the table's.
+    fn count_read(&self, account: &str, table: &str, read: &PartitionsRead, entities: u64) -> Result<()> {
+        // A query that finds nothing is a read as well.
         let entities = entities.max(1);
-        match read_from {
-            ReadFrom::One(partition) => {
+        match read {
+            PartitionsRead::One(partition) => {
                 let partition_key = key_bytes_to_text(keys::partition_key_of(partition)?)?;
                 self.load.read(account, table, &partition_key, entities);
             }
-            ReadFrom::Nowhere | ReadFrom::Several => self.load.read_across(account, table, entities),
+            PartitionsRead::None | PartitionsRead::Several => self.load.read_across(account, table, entities),
         }
         Ok(())
     }
@@ -139,149 +124,4 @@ fn range_of(keys: &KeyRange, table_id: u64) -> Range {
         }
     };
     Range { start, end }
-}
-
-/// One query under way.
-struct Run<'a> {
-    service: &'a TableService,
-    filter: Option<&'a Filter>,
-    /// Finds what need not be read, if the filter is one that allows it.
-    search: Option<Search>,
-    items_max: usize,
-    deadline: Instant,
-    page: EntityPage,
-    page_bytes: usize,
-    chunk_records: usize,
-    read_from: ReadFrom,
-}
-
-/// Which partitions a query has read.
-#[derive(Debug, PartialEq, Eq)]
-enum ReadFrom {
-    Nowhere,
-    One(Bytes),
-    Several,
-}
-
-impl ReadFrom {
-    fn add(&mut self, partition: &Bytes) {
-        match self {
-            Self::Nowhere => *self = Self::One(partition.clone()),
-            Self::One(before) if before == partition => {}
-            Self::One(_) | Self::Several => *self = Self::Several,
-        }
-    }
-}
-
-impl Run<'_> {
-    /// Reads a range into the page; true if the page ended before the range did.
-    async fn read(&mut self, mut range: Range) -> Result<bool> {
-        if range.end.as_ref() == Some(&range.start.successor()) {
-            return self.read_point(range.start).await;
-        }
-        loop {
-            let (stretch, building) = match self.look(&range) {
-                Look::Nothing => return Ok(false),
-                Look::NothingBefore(place) => {
-                    range.start = place;
-                    continue;
-                }
-                Look::Possible(stretch) => (stretch, None),
-                Look::Unknown(stretch) => {
-                    let building = self.search.as_ref().map(|search| search.build(stretch.clone()));
-                    (stretch, building)
-                }
-            };
-            let chunk = self.service.store.scan(&stretch, self.chunk_limits()).await?;
-            if let Some(building) = building {
-                building.keep(&chunk);
-            }
-            self.page.entities_read += chunk.records.len() as u64;
-            // Records are in order, so these two tell whether there are others.
-            for record in chunk.records.first().into_iter().chain(chunk.records.last()) {
-                self.read_from.add(&record.partition);
-            }
-            for record in chunk.records {
-                if self.take(&record.partition, &record.key, record.value)? {
-                    return Ok(true);
-                }
-            }
-            range.start = match (chunk.next, stretch.end) {
-                (Some(next), _) if self.is_late() => {
-                    self.stop_at(&next.partition, &next.key)?;
-                    return Ok(true);
-                }
-                (Some(next), _) => next,
-                (None, Some(end)) if range.end.as_ref() != Some(&end) => end,
-                (None, _) => return Ok(false),
-            };
-        }
-    }
-
-    /// What has to be read of the beginning of a range. Once it is late nothing is skipped any more, since a page
-    /// ends at an entity, and one has to be found for that.
-    fn look(&self, range: &Range) -> Look {
-        match &self.search {
-            Some(search) if !self.is_late() => search.look(range),
-            _ => Look::Unknown(range.clone()),
-        }
-    }
-
-    fn is_late(&self) -> bool {
-        self.service.clock.instant() >= self.deadline
-    }
-
-    async fn read_point(&mut self, Position { partition, key }: Position) -> Result<bool> {
-        self.service.throttle.check_partition(&partition, 1)?;
-        self.read_from.add(&partition);
-        let Some(value) = self.service.store.get(&partition, &key).await? else { return Ok(false) };
-        self.page.entities_read += 1;
-        self.take(&partition, &key, value)
-    }
-
-    fn chunk_limits(&mut self) -> ScanLimits {
-        // Without a filter it is known how many are wanted; one more shows whether anything follows a full page.
-        let missing = self.items_max - self.page.entities.len() + 1;
-        let records_max = if self.filter.is_none() { missing.min(CHUNK_RECORDS_MAX) } else { self.chunk_records };
-        self.chunk_records = CHUNK_RECORDS_MAX.min(self.chunk_records * 2);
-        ScanLimits { records_max, bytes_max: CHUNK_BYTES, deadline: Some(self.deadline) }
-    }
-
-    /// Takes one record into the page if it matches; true if the page is full and goes on with this record.
-    fn take(&mut self, partition: &Bytes, key: &Bytes, value: Bytes) -> Result<bool> {
-        let full = self.page.entities.len() == self.items_max
-            || (self.page_bytes + value.len() > limits::PAGE_BYTES_MAX && self.page_bytes > 0);
-        if full {
-            self.stop_at(partition, key)?;
-            return Ok(true);
-        }
-        let entity = StoredEntity::open(value)?;
-        let (partition_key, row_key) =
-            (key_bytes_to_text(keys::partition_key_of(partition)?)?, key_bytes_to_text(key)?);
-        if let Some(filter) = self.filter {
-            let row = EntityRow {
-                partition_key: &partition_key,
-                row_key: &row_key,
-                entity: &entity,
-                corrupt: Cell::new(false),
-            };
-            let matches = filter.matches(&row);
-            if row.corrupt.get() {
-                return Err(corrupt().into());
-            }
-            if !matches {
-                return Ok(false);
-            }
-        }
-        self.page_bytes += entity.bytes_len();
-        let (partition_key, row_key) = (partition_key.into_owned(), row_key.into_owned());
-        self.page.entities.push(FoundEntity { partition_key, row_key, entity });
-        Ok(false)
-    }
-
-    fn stop_at(&mut self, partition: &[u8], key: &[u8]) -> Result<()> {
-        let partition_key = key_bytes_to_text(keys::partition_key_of(partition)?)?.into_owned();
-        self.page.next = Some((partition_key, key_bytes_to_text(key)?.into_owned()));
-        Ok(())
-    }
 }

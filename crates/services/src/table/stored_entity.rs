@@ -16,6 +16,8 @@ use tablerock_protocol::entity::property_size;
 use tablerock_protocol::filter::Row;
 use tablerock_protocol::{DateTime, PARTITION_KEY, Property, ROW_KEY, TIMESTAMP, Uuid, Value};
 
+use crate::fields;
+
 const FORMAT: u8 = 1;
 const HEAD_BYTES: usize = 9;
 
@@ -157,7 +159,7 @@ impl Row for EntityRow<'_> {
 }
 
 pub(super) fn corrupt() -> Error {
-    Error::corrupt("a stored entity cannot be read")
+    fields::corrupt("a stored entity")
 }
 
 /// Of a number in LEB128 that [`Cursor::length`] reads.

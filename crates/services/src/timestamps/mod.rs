@@ -15,7 +15,9 @@ use std::sync::Arc;
 use tablerock_kv::{Bytes, Clock, Error, Result, Rng, Store, TICKS_PER_SECOND};
 use tablerock_protocol::DateTime;
 
+use crate::fields::decode_number;
 use crate::keys;
+use crate::sharing::Sharing;
 
 use lanes::{Lane, Lanes};
 
@@ -35,12 +37,12 @@ pub(crate) struct Timestamps {
     key: &'static [u8],
     /// `None` if nobody else writes to the store.
     lanes: Option<Lanes>,
-    state: parking_lot::Mutex<State>,
+    allocation: parking_lot::Mutex<Allocation>,
     raising: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct State {
+struct Allocation {
     lane: Lane,
     last: u64,
     ceiling: u64,
@@ -51,20 +53,20 @@ struct State {
 impl Timestamps {
     /// Goes on where the last process stopped.
     pub(crate) async fn open(store: Store, clock: Arc<dyn Clock>, key: &'static [u8]) -> Result<Self> {
-        let lanes = (!store.is_exclusive()).then(|| Lanes::new(store.clone(), key, Rng::from_os().number()));
+        let lanes = Sharing::of(&store).coordination(|| Lanes::new(store.clone(), key, Rng::from_os().number()));
         let stored = match lanes {
             None => store.get(&keys::system_partition(), key).await?,
             Some(_) => None,
         };
         let ceiling = stored.map_or(Ok(0), |bytes| decode(&bytes))?;
         // In lanes the first reservation finds one that is free.
-        let state = State { lane: Lane::ALL, last: ceiling, ceiling, wanted: 0 };
+        let allocation = Allocation { lane: Lane::ALL, last: ceiling, ceiling, wanted: 0 };
         Ok(Self {
             store,
             clock,
             key,
             lanes,
-            state: parking_lot::Mutex::new(state),
+            allocation: parking_lot::Mutex::new(allocation),
             raising: tokio::sync::Mutex::new(()),
         })
     }
@@ -82,15 +84,15 @@ impl Timestamps {
         let Some(lanes) = &self.lanes else {
             let ceiling = present + RESERVE_TICKS;
             self.write_ceiling(ceiling).await?;
-            self.state.lock().ceiling = ceiling;
+            self.allocation.lock().ceiling = ceiling;
             return Ok(());
         };
-        let before = *self.state.lock();
+        let before = *self.allocation.lock();
         let reserved = lanes.reserve(before.lane, present, RESERVE_TICKS).await?;
-        let mut state = self.state.lock();
-        state.last = state.last.max(reserved.from);
-        state.lane = reserved.lane;
-        state.ceiling = reserved.ceiling;
+        let mut allocation = self.allocation.lock();
+        allocation.last = allocation.last.max(reserved.from);
+        allocation.lane = reserved.lane;
+        allocation.ceiling = reserved.ceiling;
         Ok(())
     }
 
@@ -105,15 +107,15 @@ impl Timestamps {
     /// the next reservation goes beyond it.
     pub(crate) fn next_after(&self, replaced: Option<DateTime>) -> Result<DateTime> {
         let wall = self.clock.ticks();
-        let mut state = self.state.lock();
-        let earliest = (state.last + 1).max(replaced.map_or(0, |replaced| replaced.ticks() + 1));
-        let wanted = if wall < state.ceiling { wall.max(earliest) } else { earliest };
-        let ticks = state.lane.at_or_after(wanted);
-        if ticks >= state.ceiling {
-            state.wanted = state.wanted.max(ticks);
+        let mut allocation = self.allocation.lock();
+        let earliest = (allocation.last + 1).max(replaced.map_or(0, |replaced| replaced.ticks() + 1));
+        let wanted = if wall < allocation.ceiling { wall.max(earliest) } else { earliest };
+        let ticks = allocation.lane.at_or_after(wanted);
+        if ticks >= allocation.ceiling {
+            allocation.wanted = allocation.wanted.max(ticks);
             return Err(Error::unavailable("a version is later than the timestamps that are reserved; retry"));
         }
-        state.last = ticks;
+        allocation.last = ticks;
         Ok(DateTime::from_ticks(ticks))
     }
 
@@ -121,9 +123,9 @@ impl Timestamps {
     pub(crate) async fn close(&self) -> Result<()> {
         let _raising = self.raising.lock().await;
         let before = {
-            let mut state = self.state.lock();
-            let before = *state;
-            state.ceiling = 0;
+            let mut allocation = self.allocation.lock();
+            let before = *allocation;
+            allocation.ceiling = 0;
             before
         };
         let used = before.last + 1;
@@ -136,28 +138,23 @@ impl Timestamps {
 
     fn has_room(&self) -> bool {
         let present = self.present();
-        present + MARGIN_TICKS <= self.state.lock().ceiling
+        present + MARGIN_TICKS <= self.allocation.lock().ceiling
     }
 
     fn present(&self) -> u64 {
-        let state = *self.state.lock();
-        self.clock.ticks().max(state.last).max(state.wanted)
+        let allocation = *self.allocation.lock();
+        self.clock.ticks().max(allocation.last).max(allocation.wanted)
     }
 
     async fn write_ceiling(&self, ceiling: u64) -> Result<()> {
         let key = Bytes::from_static(self.key);
-        self.store
-            .transact(&keys::system_partition(), vec![], |tx| {
-                tx.put(key.clone(), ceiling.to_be_bytes().to_vec());
-                Ok(())
-            })
-            .await
+        let value = ceiling.to_be_bytes().to_vec();
+        self.store.write(&keys::system_partition(), |tx| tx.put(key.clone(), value.clone())).await
     }
 }
 
 fn decode(bytes: &[u8]) -> Result<u64> {
-    let ticks = bytes.try_into().map_err(|_| Error::corrupt("the timestamp ceiling is not eight bytes"))?;
-    let ticks = u64::from_be_bytes(ticks);
+    let ticks = decode_number(bytes, "the timestamp ceiling")?;
     // After the last date that there is, all timestamps would be that date.
     let is_date = ticks <= DateTime::MAX.ticks();
     is_date.then_some(ticks).ok_or_else(|| Error::corrupt("the timestamp ceiling is after the last date"))
@@ -174,7 +171,7 @@ mod tests {
     const NOON: u64 = 638_000_000_000_000_000;
 
     async fn open(store: &Store, clock: &Arc<ManualClock>) -> Timestamps {
-        Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await.unwrap()
+        Timestamps::open(store.clone(), clock.clone(), crate::table::keys::TIMESTAMP_CEILING).await.unwrap()
     }
 
     async fn take(timestamps: &Timestamps) -> u64 {

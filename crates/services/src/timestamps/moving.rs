@@ -4,6 +4,7 @@ use tablerock_kv::{Bytes, Error, Result, Store, Transaction};
 
 use super::lanes::{self, Record};
 use crate::keys;
+use crate::sharing::Sharing;
 
 /// What no timestamp of a store has reached, of all its servers.
 pub(crate) async fn ceiling_of(store: &Store, key: &'static [u8]) -> Result<u64> {
@@ -18,7 +19,7 @@ pub(crate) async fn ceiling_of(store: &Store, key: &'static [u8]) -> Result<u64>
 /// From now on no server hands out a timestamp below this, but for what those that run have reserved. A lane that is raised
 /// belongs to nobody, so whoever had it takes another.
 pub(crate) async fn raise_ceiling(store: &Store, key: &'static [u8], ceiling: u64) -> Result<()> {
-    if store.is_exclusive() {
+    let Some(lanes) = Sharing::of(store).coordination(|| lanes::keys_of(key)) else {
         let key = Bytes::from_static(key);
         let raise = |tx: &mut Transaction| {
             if tx.get(&key).map_or(Ok(0), |bytes| super::decode(bytes))? < ceiling {
@@ -27,8 +28,7 @@ pub(crate) async fn raise_ceiling(store: &Store, key: &'static [u8], ceiling: u6
             Ok::<_, Error>(())
         };
         return store.transact(&keys::system_partition(), vec![key.clone()], raise).await;
-    }
-    let lanes = lanes::keys_of(key);
+    };
     let raise = |tx: &mut Transaction| {
         for lane in &lanes {
             if lanes::decode(tx.get(lane))?.ceiling < ceiling {

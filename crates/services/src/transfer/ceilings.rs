@@ -7,7 +7,7 @@ use crate::{blob, keys, queue};
 
 /// Raises everything in the new store to where the old one is.
 pub(super) async fn raise_all(from: &Store, to: &Store) -> Result<()> {
-    for key in [keys::TIMESTAMP_CEILING, blob::keys::TIMESTAMP_CEILING] {
+    for key in [crate::table::keys::TIMESTAMP_CEILING, blob::keys::TIMESTAMP_CEILING] {
         raise_ceiling(to, key, ceiling_of(from, key).await?).await?;
     }
     let key = queue::keys::QUEUE_TIME;

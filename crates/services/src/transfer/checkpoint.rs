@@ -8,12 +8,12 @@
 //!
 //! Format 1 had neither name nor mark: a copy cannot go on from such a note, but can be given up.
 
-use tablerock_kv::{Bytes, Error, Position, Result, Store, Transaction};
+use tablerock_kv::{Bytes, Error, Position, Result, Store};
 
-use super::holdings::Kind;
 use super::renumbering::{Renumbering, Shift};
 use super::source::Source;
 use crate::keys;
+use crate::namespace::Namespace;
 
 const FORMAT: u8 = 2;
 const FORMAT_WITHOUT_SOURCE: u8 = 1;
@@ -26,7 +26,7 @@ pub(super) struct Checkpoint {
     pub(super) records: u64,
     pub(super) bytes: u64,
     /// What is being copied, by its kind and its id in the old store, and from where on in the old store.
-    pub(super) kind: Kind,
+    pub(super) kind: Namespace,
     pub(super) id: u64,
     pub(super) position: Position,
 }
@@ -34,31 +34,23 @@ pub(super) struct Checkpoint {
 impl Checkpoint {
     pub(super) fn new(source: Source, renumbering: Renumbering) -> Self {
         let position = Position::new(Bytes::new(), Bytes::new());
-        Self { source, renumbering, records: 0, bytes: 0, kind: Kind::Table, id: 0, position }
+        Self { source, renumbering, records: 0, bytes: 0, kind: Namespace::Tables, id: 0, position }
     }
 
     pub(super) async fn read(to: &Store, account: &str) -> Result<Option<Self>> {
-        let note = to.get(&keys::system_partition(), &keys::copy_note_key(account)).await?;
+        let note = to.get(&keys::system_partition(), &keys::copy_checkpoint_key(account)).await?;
         note.map(|bytes| Self::decode(&bytes).ok_or_else(|| Error::corrupt("the note about a copy cannot be read")))
             .transpose()
     }
 
     pub(super) async fn save(&self, to: &Store, account: &str) -> Result<()> {
-        let (key, value) = (keys::copy_note_key(account), self.encode());
-        let put = |tx: &mut Transaction| {
-            tx.put(key.clone(), value.clone());
-            Ok(())
-        };
-        to.transact(&keys::system_partition(), vec![], put).await
+        let (key, value) = (keys::copy_checkpoint_key(account), self.encode());
+        to.write(&keys::system_partition(), |tx| tx.put(key.clone(), value.clone())).await
     }
 
     pub(super) async fn remove(to: &Store, account: &str) -> Result<()> {
-        let key = keys::copy_note_key(account);
-        let delete = |tx: &mut Transaction| {
-            tx.delete(key.clone());
-            Ok(())
-        };
-        to.transact(&keys::system_partition(), vec![], delete).await
+        let key = keys::copy_checkpoint_key(account);
+        to.write(&keys::system_partition(), |tx| tx.delete(key.clone())).await
     }
 
     fn encode(&self) -> Bytes {
@@ -72,9 +64,9 @@ impl Checkpoint {
         out.extend_from_slice(&self.records.to_be_bytes());
         out.extend_from_slice(&self.bytes.to_be_bytes());
         out.push(match self.kind {
-            Kind::Table => 0,
-            Kind::Queue => 1,
-            Kind::Container => 2,
+            Namespace::Tables => 0,
+            Namespace::Queues => 1,
+            Namespace::Containers => 2,
         });
         out.extend_from_slice(&self.id.to_be_bytes());
         append_sized(&mut out, &self.position.partition);
@@ -97,7 +89,7 @@ impl Checkpoint {
         }
         let (records, bytes) = (take_number(&mut rest)?, take_number(&mut rest)?);
         let (&kind, mut rest) = rest.split_first()?;
-        let kind = *Kind::ALL.get(usize::from(kind))?;
+        let kind = *Namespace::ALL.get(usize::from(kind))?;
         let id = take_number(&mut rest)?;
         let partition = take_sized(&mut rest)?.to_vec();
         let position = Position::new(partition, rest.to_vec());
@@ -134,7 +126,7 @@ mod tests {
         let renumbering = Renumbering::from_shifts([1, 2, 64, 4, u64::MAX / 3].map(shift));
         let position = Position::new(b"part".to_vec(), b"key".to_vec());
         let source = Source { name: "a folder".to_owned(), mark: [3, 1, 4, 1, 5, 9, 2, 6, 5] };
-        let note = Checkpoint { source, renumbering, records: 7, bytes: 8, kind: Kind::Queue, id: 9, position };
+        let note = Checkpoint { source, renumbering, records: 7, bytes: 8, kind: Namespace::Queues, id: 9, position };
         let encoded = note.encode();
         assert_eq!(Checkpoint::decode(&encoded), Some(note));
         for length in 0..encoded.len() - 7 {

@@ -2,18 +2,17 @@
 
 use std::collections::HashSet;
 
-use tablerock_kv::{Bytes, Error, Position, Record, Result, ScanLimits, Store, Transaction};
+use tablerock_kv::{Bytes, Error, Position, Record, Result, Store};
 use tokio::task::JoinSet;
 
 use super::checkpoint::Checkpoint;
-use super::holdings::{Holding, Kind, holdings, settings};
+use super::named_objects::{NamedObject, named_objects, settings};
 use super::renumbering::Renumbering;
 use super::source::Source;
 use super::{ceilings, directories};
+use crate::namespace::Namespace;
 use crate::{blob, keys};
 
-/// What is read at once, and then written.
-const PAGE: ScanLimits = ScanLimits { records_max: 1_000, bytes_max: 4 << 20, deadline: None };
 /// Commits that are under way at a time: each waits for a sync, which they share.
 const COMMITS_MAX: usize = 32;
 
@@ -55,10 +54,10 @@ pub async fn copy_account(
     tell: &(dyn Fn(Progress) + Send + Sync),
 ) -> Result<Progress> {
     let mut all = Vec::new();
-    for kind in Kind::ALL {
-        let mut of_kind = holdings(from, account, kind).await?;
+    for kind in Namespace::ALL {
+        let mut of_kind = named_objects(from, account, kind).await?;
         // A later run finds its place by ids, which stay when names come and go.
-        of_kind.sort_by_key(|holding| holding.id);
+        of_kind.sort_by_key(|object| object.id);
         all.extend(of_kind);
     }
     let source = Source::look(from, terms.source, &all).await?;
@@ -96,10 +95,10 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    async fn run(mut self, all: &[Holding]) -> Result<Progress> {
-        for holding in all {
-            if (holding.kind, holding.id) >= (self.note.kind, self.note.id) {
-                self.copy_holding(holding).await?;
+    async fn run(mut self, all: &[NamedObject]) -> Result<Progress> {
+        for object in all {
+            if (object.kind, object.id) >= (self.note.kind, self.note.id) {
+                self.copy_holding(object).await?;
             }
             self.progress.holdings_done += 1;
             self.report();
@@ -110,39 +109,37 @@ impl Copying<'_> {
         Ok(self.progress)
     }
 
-    async fn copy_holding(&mut self, holding: &Holding) -> Result<()> {
-        let mut range = holding.records();
-        if (self.note.kind, self.note.id) == (holding.kind, holding.id) {
+    async fn copy_holding(&mut self, object: &NamedObject) -> Result<()> {
+        let mut range = object.records();
+        if (self.note.kind, self.note.id) == (object.kind, object.id) {
             range.start = range.start.max(self.note.position.clone());
         }
-        loop {
-            let page = self.from.scan(&range, PAGE).await?;
-            self.copy_page(holding, page.records).await?;
+        let mut pages = self.from.records(range);
+        while let Some(records) = pages.next_page().await? {
+            self.copy_page(object, records).await?;
             self.report();
-            let Some(next) = page.next else { break };
-            range.start = next;
         }
         if self.noted == (self.note.records, self.note.bytes) {
             return Ok(());
         }
-        self.save_note(holding.kind, holding.id.saturating_add(1), Position::new(Bytes::new(), Bytes::new())).await
+        self.save_note(object.kind, object.id.saturating_add(1), Position::new(Bytes::new(), Bytes::new())).await
     }
 
     /// Copies records with the contents that they refer to. What is noted as copied has been written before.
-    async fn copy_page(&mut self, holding: &Holding, records: Vec<Record>) -> Result<()> {
+    async fn copy_page(&mut self, object: &NamedObject, records: Vec<Record>) -> Result<()> {
         let mut copied = Vec::with_capacity(records.len());
         for record in records {
-            if holding.kind == Kind::Container {
-                self.copy_contents(holding, &record).await?;
+            if object.kind == Namespace::Containers {
+                self.copy_contents(object, &record).await?;
             }
             let place = Position::new(record.partition.clone(), record.key.clone());
-            let record = self.note.renumbering.record(holding.kind, record)?;
+            let record = self.note.renumbering.record(object.kind, record)?;
             self.note.records += 1;
             self.note.bytes += (record.key.len() + record.value.len()) as u64;
             copied.push(record);
             if self.is_note_due() {
                 self.write(std::mem::take(&mut copied)).await?;
-                self.save_note(holding.kind, holding.id, place.successor()).await?;
+                self.save_note(object.kind, object.id, place.successor()).await?;
             }
         }
         self.write(copied).await
@@ -153,7 +150,7 @@ impl Copying<'_> {
         self.note.records - records >= self.terms.note_records || self.note.bytes - bytes >= self.terms.note_bytes
     }
 
-    async fn save_note(&mut self, kind: Kind, id: u64, position: Position) -> Result<()> {
+    async fn save_note(&mut self, kind: Namespace, id: u64, position: Position) -> Result<()> {
         (self.note.kind, self.note.id, self.note.position) = (kind, id, position);
         self.note.save(self.to, self.account).await?;
         self.noted = (self.note.records, self.note.bytes);
@@ -188,8 +185,8 @@ impl Copying<'_> {
     }
 
     /// Copies the contents that a record of a blob refers to, each once a blob, and watches over blocks that no list has named.
-    async fn copy_contents(&mut self, holding: &Holding, record: &Record) -> Result<()> {
-        let container_id = self.note.renumbering.id(Kind::Container, holding.id)?;
+    async fn copy_contents(&mut self, object: &NamedObject, record: &Record) -> Result<()> {
+        let container_id = self.note.renumbering.id(Namespace::Containers, object.id)?;
         if record.partition != self.of_blob.0 {
             self.of_blob = (record.partition.clone(), HashSet::new());
         }
@@ -203,17 +200,17 @@ impl Copying<'_> {
                     progress.bytes = *bytes;
                     tell(*progress);
                 };
-                blob::copy_content(from, (holding.id, content), to, new, length, told).await?;
+                blob::copy_content(from, (object.id, content), to, new, length, told).await?;
             }
         }
-        if let Some((key, value)) = blob::watch_note_of(record, container_id)? {
-            put_all(self.to, &blob::keys::notes_partition(), &[(key, value)]).await?;
+        if let Some((key, value)) = blob::block_watch_of(record, container_id)? {
+            put_all(self.to, &blob::keys::intents_partition(), &[(key, value)]).await?;
         }
         Ok(())
     }
 
     /// Makes the account visible in the new store.
-    async fn publish(&self, all: &[Holding]) -> Result<()> {
+    async fn publish(&self, all: &[NamedObject]) -> Result<()> {
         let settings = settings(self.from, self.account).await?;
         if !settings.is_empty() {
             put_all(self.to, &keys::account_partition(self.account), &settings).await?;
@@ -231,9 +228,5 @@ async fn finish_one(commits: &mut JoinSet<Result<()>>) -> Result<()> {
 }
 
 async fn put_all(to: &Store, partition: &[u8], writes: &[(Bytes, Bytes)]) -> Result<()> {
-    let put = |tx: &mut Transaction| {
-        writes.iter().for_each(|(key, value)| tx.put(key.clone(), value.clone()));
-        Ok(())
-    };
-    to.transact(partition, vec![], put).await
+    to.write(partition, |tx| writes.iter().for_each(|(key, value)| tx.put(key.clone(), value.clone()))).await
 }

@@ -2,17 +2,18 @@
 
 use tablerock_kv::{Bytes, Error, Result, Store, Transaction};
 
-use super::holdings::{Holding, Kind, holdings, id_of_row};
+use super::named_objects::{NamedObject, named_objects};
 use super::renumbering::Renumbering;
+use crate::namespace::{Namespace, id_of_row, row_with_id};
 
 /// Rows of a directory that are changed at once.
 const ROWS_MAX: usize = 500;
 
 /// Fails if the account has anything in the new store that this copy has not brought there.
 pub(super) async fn check_free(to: &Store, account: &str, ours: &Renumbering) -> Result<()> {
-    for kind in Kind::ALL {
-        let found = holdings(to, account, kind).await?;
-        if let Some(other) = found.iter().find(|holding| !ours.is_new_id(kind, holding.id)) {
+    for kind in Namespace::ALL {
+        let found = named_objects(to, account, kind).await?;
+        if let Some(other) = found.iter().find(|object| !ours.is_new_id(kind, object.id)) {
             return Err(in_the_way(account, &other.key));
         }
     }
@@ -20,12 +21,12 @@ pub(super) async fn check_free(to: &Store, account: &str, ours: &Renumbering) ->
 }
 
 /// Writes the rows of all that was copied. A row that somebody else has put there meanwhile is not written over.
-pub(super) async fn publish(to: &Store, account: &str, ours: &Renumbering, all: &[Holding]) -> Result<()> {
+pub(super) async fn publish(to: &Store, account: &str, ours: &Renumbering, all: &[NamedObject]) -> Result<()> {
     // All at first: what is in the way of one shall be found before any other is to be seen.
     check_free(to, account, ours).await?;
-    for kind in Kind::ALL {
-        let of_kind = all.iter().filter(|holding| holding.kind == kind);
-        let rows = of_kind.map(|holding| Ok((holding.key.clone(), holding.row_with_id(ours.id(kind, holding.id)?))));
+    for kind in Namespace::ALL {
+        let of_kind = all.iter().filter(|object| object.kind == kind);
+        let rows = of_kind.map(|object| Ok((object.key.clone(), row_with_id(&object.row, ours.id(kind, object.id)?))));
         let rows = rows.collect::<Result<Vec<_>>>()?;
         for rows in rows.chunks(ROWS_MAX) {
             let put = |tx: &mut Transaction| {
@@ -50,9 +51,9 @@ pub(super) async fn publish(to: &Store, account: &str, ours: &Renumbering, all: 
 
 /// Takes away the rows that a copy has written.
 pub(super) async fn withdraw(to: &Store, account: &str, ours: &Renumbering) -> Result<()> {
-    for kind in Kind::ALL {
-        let found = holdings(to, account, kind).await?;
-        let keys = found.into_iter().filter(|holding| ours.is_new_id(kind, holding.id)).map(|holding| holding.key);
+    for kind in Namespace::ALL {
+        let found = named_objects(to, account, kind).await?;
+        let keys = found.into_iter().filter(|object| ours.is_new_id(kind, object.id)).map(|object| object.key);
         let keys: Vec<Bytes> = keys.collect();
         for keys in keys.chunks(ROWS_MAX) {
             let delete = |tx: &mut Transaction| {

@@ -18,16 +18,16 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use tablerock_kv::key::key_bytes_to_text;
-use tablerock_kv::{Bytes, Error, Record, Result, ScanLimits, Store};
+use tablerock_kv::{Bytes, Error, Record, Result, Store};
 use tablerock_protocol::json::{EntityShape, Location, append_entity, append_json_string};
 use tablerock_protocol::{DateTime, MetadataLevel, Select};
 
-use super::holdings::{Holding, Kind, holdings, settings};
-use crate::blob::{self, BlobKind, Held, Makeup};
+use super::named_objects::{NamedObject, named_objects, settings};
+use crate::blob::{self, BlobBytes, BlobKind, Makeup};
+use crate::namespace::Namespace;
 use crate::table::StoredEntity;
-use crate::{keys, queue, table};
+use crate::{queue, table};
 
-const PAGE: ScanLimits = ScanLimits { records_max: 1_000, bytes_max: 4 << 20, deadline: None };
 /// Bytes of content in one line; a multiple of three, so that only the last line of a content is padded.
 const CONTENT_BYTES: usize = 192 << 10;
 
@@ -51,12 +51,12 @@ pub async fn export_account(store: &Store, account: &str, sink: &mut (dyn Export
         let (key, xml) = (String::from_utf8_lossy(&key).into_owned(), String::from_utf8_lossy(&xml).into_owned());
         export.line().text("settings", &key).text("xml", &xml).end();
     }
-    for kind in Kind::ALL {
-        for holding in holdings(store, account, kind).await? {
+    for kind in Namespace::ALL {
+        for object in named_objects(store, account, kind).await? {
             match kind {
-                Kind::Table => export.table(&holding).await?,
-                Kind::Queue => export.queue(&holding).await?,
-                Kind::Container => export.container(&holding).await?,
+                Namespace::Tables => export.table(&object).await?,
+                Namespace::Queues => export.queue(&object).await?,
+                Namespace::Containers => export.container(&object).await?,
             }
         }
     }
@@ -82,17 +82,16 @@ impl Export<'_> {
         written.map_err(|error| Error::unavailable("the export could not be written").with_source(error))
     }
 
-    async fn table(&mut self, holding: &Holding) -> Result<()> {
-        let (name, policies) = table::described(&holding.row)?;
+    async fn table(&mut self, object: &NamedObject) -> Result<()> {
+        let (name, policies) = table::described(&object.row)?;
         self.line().text("table", &name).text("policies", &policies).end();
         let (account, select) = (self.account, Select::default());
         let location = Location { base: "", account, table: &name };
         let shape = EntityShape { location, level: MetadataLevel::Minimal, select: &select };
-        let mut range = holding.records();
-        loop {
-            let page = self.store.scan(&range, PAGE).await?;
-            for record in page.records {
-                let partition_key = key_bytes_to_text(keys::partition_key_of(&record.partition)?)?.into_owned();
+        let mut pages = self.store.records(object.records());
+        while let Some(records) = pages.next_page().await? {
+            for record in records {
+                let partition_key = key_bytes_to_text(table::keys::partition_key_of(&record.partition)?)?.into_owned();
                 let row_key = key_bytes_to_text(&record.key)?.into_owned();
                 let entity = StoredEntity::open(record.value)?;
                 let (out, timestamp) = (&mut self.lines, entity.timestamp());
@@ -103,19 +102,17 @@ impl Export<'_> {
                 self.lines.extend_from_slice(b"}\n");
             }
             self.flush()?;
-            let Some(next) = page.next else { return Ok(()) };
-            range.start = next;
         }
+        Ok(())
     }
 
-    async fn queue(&mut self, holding: &Holding) -> Result<()> {
-        let (metadata, policies) = queue::described(&holding.row)?;
-        let name = name_of(holding);
+    async fn queue(&mut self, object: &NamedObject) -> Result<()> {
+        let (metadata, policies) = queue::described(&object.row)?;
+        let name = name_of(object);
         self.line().text("queue", &name).pairs("metadata", metadata.pairs()).text("policies", &policies).end();
-        let mut range = queue::keys::messages_only(holding.id);
-        loop {
-            let page = self.store.scan(&range, PAGE).await?;
-            for record in page.records {
+        let mut pages = self.store.records(queue::keys::messages_only(object.id));
+        while let Some(records) = pages.next_page().await? {
+            for record in records {
                 let message = queue::opened(&record.key, &record.value)?;
                 let mut line = self.line();
                 line.open("message").text("id", &message.id.to_string());
@@ -125,29 +122,26 @@ impl Export<'_> {
                 line.end();
             }
             self.flush()?;
-            let Some(next) = page.next else { return Ok(()) };
-            range.start = next;
         }
+        Ok(())
     }
 
-    async fn container(&mut self, holding: &Holding) -> Result<()> {
-        let container = blob::described(&holding.row)?;
-        let name = name_of(holding);
+    async fn container(&mut self, object: &NamedObject) -> Result<()> {
+        let container = blob::described(&object.row)?;
+        let name = name_of(object);
         let mut line = self.line();
         line.text("container", &name).time("changed", container.0.changed);
         line.text("publicAccess", container.0.public_access.name().unwrap_or_default());
         line.pairs("metadata", container.0.metadata.pairs()).text("policies", &container.1);
         line.end();
-        let mut range = holding.records();
-        loop {
-            let page = self.store.scan(&range, PAGE).await?;
-            for record in page.records {
-                self.blob_record(holding.id, &record).await?;
+        let mut pages = self.store.records(object.records());
+        while let Some(records) = pages.next_page().await? {
+            for record in records {
+                self.blob_record(object.id, &record).await?;
             }
             self.flush()?;
-            let Some(next) = page.next else { return Ok(()) };
-            range.start = next;
         }
+        Ok(())
     }
 
     async fn blob_record(&mut self, container_id: u64, record: &Record) -> Result<()> {
@@ -163,13 +157,13 @@ impl Export<'_> {
                 let mut line = self.line();
                 line.open("block").text("blob", &name).text("id", &id).close();
                 line.end();
-                self.contents(container_id, vec![Held::Stored { content, length }]).await
+                self.contents(container_id, vec![BlobBytes::Stored { content, length }]).await
             }
         }
     }
 
     async fn blob(&mut self, container_id: u64, name: &str, record: &Record, taken: Option<DateTime>) -> Result<()> {
-        let blob = blob::opened(&record.value)?;
+        let blob = blob::Blob::decode(&record.value)?;
         let mut line = self.line();
         line.open("blob").text("name", name);
         if let Some(taken) = taken {
@@ -210,12 +204,12 @@ impl Export<'_> {
     }
 
     /// Bytes in lines of one length, wherever the store has cut them.
-    async fn contents(&mut self, container_id: u64, held: Vec<Held>) -> Result<()> {
+    async fn contents(&mut self, container_id: u64, held: Vec<BlobBytes>) -> Result<()> {
         let mut buffer = Vec::new();
         for held in held {
             match held {
-                Held::Inline(bytes) => self.content(&mut buffer, &bytes)?,
-                Held::Stored { content, length } => {
+                BlobBytes::Inline(bytes) => self.content(&mut buffer, &bytes)?,
+                BlobBytes::Stored { content, length } => {
                     let store = self.store;
                     let take = async |bytes: Bytes| self.content(&mut buffer, &bytes);
                     blob::read_content(store, (container_id, content), length, take).await?;
@@ -240,8 +234,8 @@ impl Export<'_> {
 }
 
 /// Names of queues and containers are their keys.
-fn name_of(holding: &Holding) -> String {
-    String::from_utf8_lossy(&holding.key).into_owned()
+fn name_of(object: &NamedObject) -> String {
+    String::from_utf8_lossy(&object.key).into_owned()
 }
 
 /// One line under way.

@@ -1,13 +1,11 @@
 //! A copy that is given up: what has arrived of it goes again.
 
-use tablerock_kv::{Range, Result, ScanLimits, Store, Transaction};
+use tablerock_kv::{Range, Result, Store};
 
 use super::checkpoint::Checkpoint;
 use super::directories;
 use super::renumbering::Shift;
-use crate::{blob, keys, queue};
-
-const SCAN: ScanLimits = ScanLimits { records_max: 1_000, bytes_max: 4 << 20, deadline: None };
+use crate::{blob, queue, table};
 
 /// Gives back what a copy of an account has brought to a store that was not finished, so that the next one begins anew. Returns
 /// whether there was such a copy. It can be cut off as well, and is then done again.
@@ -16,7 +14,7 @@ pub async fn forget_copy(to: &Store, account: &str) -> Result<bool> {
     // Rows first, so that nobody comes to what is going.
     directories::withdraw(to, account, &note.renumbering).await?;
     let [tables, queues, _, containers, _] = note.renumbering.shifts();
-    drop_ids(to, tables, keys::table_range).await?;
+    drop_ids(to, tables, table::keys::table_range).await?;
     drop_ids(to, queues, queue::keys::messages_range).await?;
     drop_ids(to, containers, blob::keys::container_blobs).await?;
     drop_ids(to, containers, blob::keys::container_contents).await?;
@@ -38,26 +36,20 @@ async fn drop_ids(to: &Store, ids: Shift, range_of: impl Fn(u64) -> Range) -> Re
     to.drop_range(Range { start: range_of(ids.up).start, end: range_of(ids.up + ids.count - 1).end }).await
 }
 
-/// Notes about uncommitted blocks lie in one partition, by time.
+/// Watches on uncommitted blocks lie in one partition, by time.
 async fn forget_watches(to: &Store, containers: Shift) -> Result<()> {
-    let mut range = blob::keys::watch_notes();
-    loop {
-        let page = to.scan(&range, SCAN).await?;
+    let mut pages = to.records(blob::keys::block_watches());
+    while let Some(watches) = pages.next_page().await? {
         let mut ours = Vec::new();
-        for note in page.records {
-            let (_, container_id, _) = blob::keys::blob_of_watch_note(&note.key)?;
+        for watch in watches {
+            let (_, container_id, _) = blob::keys::blob_of_block_watch(&watch.key)?;
             if containers.has_given(container_id) {
-                ours.push(note.key);
+                ours.push(watch.key);
             }
         }
         if !ours.is_empty() {
-            let delete = |tx: &mut Transaction| {
-                ours.iter().for_each(|key| tx.delete(key.clone()));
-                Ok(())
-            };
-            to.transact(&blob::keys::notes_partition(), vec![], delete).await?;
+            to.write(&blob::keys::intents_partition(), |tx| ours.iter().for_each(|key| tx.delete(key.clone()))).await?;
         }
-        let Some(next) = page.next else { return Ok(()) };
-        range.start = next;
     }
+    Ok(())
 }

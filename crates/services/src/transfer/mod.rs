@@ -11,7 +11,7 @@
 //! | going on after an interruption | `checkpoint.rs`, `source.rs` |
 //! | giving a copy up | `forget.rs` |
 //! | the text | `export.rs` |
-//! | what an account has | `holdings.rs` |
+//! | what an account has | `named_objects.rs` |
 
 mod ceilings;
 mod checkpoint;
@@ -19,11 +19,12 @@ mod copy;
 mod directories;
 mod export;
 mod forget;
-mod holdings;
+mod named_objects;
 mod renumbering;
 mod source;
 
 pub use copy::{CopyTerms, Progress, copy_account};
 pub use export::{ExportSink, export_account};
 pub use forget::forget_copy;
-pub use holdings::accounts_of;
+pub use named_objects::accounts_of;
+pub use source::needs_start_over;

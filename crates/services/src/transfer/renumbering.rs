@@ -4,7 +4,9 @@
 use tablerock_kv::key::{KeyBuilder, KeyReader};
 use tablerock_kv::{Bytes, Error, Record, Result, Store, Transaction};
 
-use super::holdings::Kind;
+use super::source::SourceChanged;
+use crate::fields::decode_number;
+use crate::namespace::Namespace;
 use crate::{blob, keys, queue};
 
 /// A message's number decides in which part of its queue's count it is counted, and must go on doing so.
@@ -12,7 +14,7 @@ const MESSAGE_STEP: u64 = queue::COUNT_PARTS;
 
 /// The sequences that are moved, in the order in which they are stored in a checkpoint.
 pub(super) const SEQUENCES: [(&[u8], u64); 5] = [
-    (keys::NEXT_TABLE_ID, 1),
+    (crate::table::keys::NEXT_TABLE_ID, 1),
     (queue::keys::NEXT_QUEUE_ID, 1),
     (queue::keys::NEXT_MESSAGE_NUMBER, MESSAGE_STEP),
     (blob::keys::NEXT_CONTAINER_ID, 1),
@@ -32,7 +34,7 @@ impl Shift {
         if number < self.count {
             return Ok(self.up + number);
         }
-        Err(Error::invalid("the source is being written to: stop whoever writes there, and copy with --start-over"))
+        Err(SourceChanged::error("the source is being written to: stop all writers there first"))
     }
 
     /// Whether a number in the new store is one of those reserved.
@@ -55,7 +57,10 @@ impl Renumbering {
     pub(super) async fn reserve(from: &Store, to: &Store) -> Result<Self> {
         let mut shifts = [Shift::default(); SEQUENCES.len()];
         for ((key, step), shift) in SEQUENCES.into_iter().zip(&mut shifts) {
-            let count = from.get(&keys::system_partition(), key).await?.map_or(Ok(0), |bytes| decode(&bytes))?;
+            let count = from
+                .get(&keys::system_partition(), key)
+                .await?
+                .map_or(Ok(0), |bytes| decode_number(&bytes, "the next id"))?;
             *shift = reserve(to, key, count, step).await?;
         }
         Ok(Self::from_shifts(shifts))
@@ -69,38 +74,38 @@ impl Renumbering {
         Self { tables, queues, messages, containers, contents }
     }
 
-    /// Whether an id in the new store is of something that this copy has brought there.
-    pub(super) fn is_new_id(&self, kind: Kind, id: u64) -> bool {
+    fn of(&self, kind: Namespace) -> Shift {
         match kind {
-            Kind::Table => self.tables.has_given(id),
-            Kind::Queue => self.queues.has_given(id),
-            Kind::Container => self.containers.has_given(id),
+            Namespace::Tables => self.tables,
+            Namespace::Queues => self.queues,
+            Namespace::Containers => self.containers,
         }
+    }
+
+    /// Whether an id in the new store belongs to an object that this copy has brought there.
+    pub(super) fn is_new_id(&self, kind: Namespace, id: u64) -> bool {
+        self.of(kind).has_given(id)
     }
 
     /// The new id of a table, queue or container.
-    pub(super) fn id(&self, kind: Kind, id: u64) -> Result<u64> {
-        match kind {
-            Kind::Table => self.tables.apply(id),
-            Kind::Queue => self.queues.apply(id),
-            Kind::Container => self.containers.apply(id),
-        }
+    pub(super) fn id(&self, kind: Namespace, id: u64) -> Result<u64> {
+        self.of(kind).apply(id)
     }
 
     /// A record as the new store has it.
-    pub(super) fn record(&self, kind: Kind, record: Record) -> Result<Record> {
+    pub(super) fn record(&self, kind: Namespace, record: Record) -> Result<Record> {
         let partition = self.partition(kind, &record.partition)?;
         let Record { key, value, .. } = record;
         let (key, value) = match kind {
-            Kind::Table => (key, value),
-            Kind::Queue => (queue::renumbered_key(&key, |number| self.messages.apply(number))?, value),
-            Kind::Container => blob::renumbered(&key, &value, |content| self.contents.apply(content))?,
+            Namespace::Tables => (key, value),
+            Namespace::Queues => (queue::renumbered_key(&key, |number| self.messages.apply(number))?, value),
+            Namespace::Containers => blob::renumbered(&key, &value, |content| self.contents.apply(content))?,
         };
         Ok(Record { partition, key, value })
     }
 
     /// Behind the tag, every partition begins with the id of what it belongs to.
-    fn partition(&self, kind: Kind, partition: &[u8]) -> Result<Bytes> {
+    fn partition(&self, kind: Namespace, partition: &[u8]) -> Result<Bytes> {
         let mut pieces = KeyReader::new(partition);
         let (tag, id) = (pieces.tag()?, pieces.number()?);
         Ok(KeyBuilder::with_capacity(partition.len() + 9).tag(tag).number(self.id(kind, id)?).tail(pieces.tail()))
@@ -111,7 +116,7 @@ impl Renumbering {
 async fn reserve(to: &Store, key: &'static [u8], count: u64, step: u64) -> Result<Shift> {
     let key = Bytes::from_static(key);
     let decide = |tx: &mut Transaction| {
-        let up = tx.get(&key).map_or(Ok(0), |bytes| decode(bytes))?.next_multiple_of(step);
+        let up = tx.get(&key).map_or(Ok(0), |bytes| decode_number(bytes, "the next id"))?.next_multiple_of(step);
         let end = up.checked_add(count).ok_or_else(|| Error::corrupt("the next id is after the last one"))?;
         if count > 0 {
             tx.put(key.clone(), end.to_be_bytes().to_vec());
@@ -119,8 +124,4 @@ async fn reserve(to: &Store, key: &'static [u8], count: u64, step: u64) -> Resul
         Ok(Shift { up, count })
     };
     to.transact(&keys::system_partition(), vec![key.clone()], decide).await
-}
-
-pub(super) fn decode(bytes: &[u8]) -> Result<u64> {
-    bytes.try_into().map(u64::from_be_bytes).map_err(|_| Error::corrupt("the next id is not eight bytes"))
 }

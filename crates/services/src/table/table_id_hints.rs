@@ -1,26 +1,26 @@
-//! The ids that tables had when they were last looked up, in a store that others change as well.
+//! The ids that tables had when they were last looked up, on a store that servers share.
 //!
-//! A guess is never trusted. It says where an entity will be if the table is still the one that it was, so that the entity
-//! and the table's row in the directory can be read together; the row then tells whether the guess was right.
+//! A hint is never trusted. It locates an entity if the table is still the same, so that the entity and the table's row
+//! in the directory can be read together; the row then confirms the hint.
 
 use std::collections::HashMap;
 
 use parking_lot::RwLock;
 
-use super::known_tables::key;
+use super::table_id_cache::key;
 
-/// Beyond this many tables, all are forgotten and looked up again.
+/// Beyond this many tables, all hints are dropped.
 const TABLES_MAX: usize = 10_000;
 
 #[derive(Debug, Default)]
-pub(super) struct GuessedTables(RwLock<HashMap<String, u64>>);
+pub(super) struct TableIdHints(RwLock<HashMap<String, u64>>);
 
-impl GuessedTables {
+impl TableIdHints {
     pub(super) fn get(&self, account: &str, table: &str) -> Option<u64> {
         self.0.read().get(&key(account, table)).copied()
     }
 
-    /// Keeps what the directory says: an id, or that there is no such table.
+    /// Keeps what the directory has: an id, or no such table.
     pub(super) fn keep(&self, account: &str, table: &str, id: Option<u64>) {
         let key = key(account, table);
         let mut tables = self.0.write();
@@ -41,8 +41,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_that_was_seen_is_guessed() {
-        let tables = GuessedTables::default();
+    fn the_hint_is_the_last_id_that_was_read() {
+        let tables = TableIdHints::default();
         assert_eq!(tables.get("account", "People"), None);
         for id in [Some(7), Some(8), None] {
             tables.keep("account", "People", id);
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn no_more_than_so_many_tables_are_remembered() {
-        let tables = GuessedTables::default();
+        let tables = TableIdHints::default();
         for number in 0..=TABLES_MAX {
             tables.keep("account", &format!("Table{number}"), Some(1));
         }

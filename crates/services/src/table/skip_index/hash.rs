@@ -8,7 +8,7 @@ use tablerock_protocol::Value;
 /// differ in the middle alone cost a look at their entities.
 const END_BYTES: usize = 64;
 
-/// Hashes properties, differently in each process: nobody outside can make values collide.
+/// Hashes properties, differently in each process: a client cannot make values collide.
 #[derive(Debug, Default)]
 pub(super) struct PropertyHasher(RandomState);
 

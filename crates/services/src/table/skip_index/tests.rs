@@ -9,7 +9,7 @@ use tablerock_protocol::filter::{Comparison, Operator};
 use tablerock_protocol::{DateTime, Property, Uuid, Value};
 
 use super::*;
-use crate::keys;
+use crate::table::keys;
 use crate::table::stored_entity::EntityRow;
 use crate::table::{Properties, StoredEntity};
 
@@ -28,18 +28,18 @@ fn entity(n: i32) -> Bytes {
     Properties::encode(&[property]).at(DateTime::from_ticks(1)).into_bytes()
 }
 
-/// A store with some rows, each with its number as `n`, and sketches of what has been read of it.
+/// A store with some rows, each with its number as `n`, and skip_index of what has been read of it.
 struct Bench {
     store: Store,
     clock: Arc<ManualClock>,
-    sketches: Sketches,
+    skip_index: SkipIndex,
 }
 
 impl Bench {
     async fn new(rows: usize, bytes_max: usize) -> Self {
         let (store, clock) = (Store::in_memory(), Arc::new(ManualClock::at(0)));
-        let sketches = Sketches::with_bytes_max(store.clone(), clock.clone(), bytes_max);
-        let bench = Self { store, clock, sketches };
+        let skip_index = SkipIndex::with_bytes_max(store.clone(), clock.clone(), bytes_max);
+        let bench = Self { store, clock, skip_index };
         for row in 0..rows {
             bench.put(row, row as i32).await;
         }
@@ -54,8 +54,8 @@ impl Bench {
         self.store.transact(&partition(), vec![], put).await.unwrap();
     }
 
-    fn search(&self, n: i32) -> Search {
-        self.sketches.search(&Filter::parse(&format!("n eq {n}")).unwrap().unwrap()).unwrap()
+    fn search(&self, n: i32) -> SkipSearch {
+        self.skip_index.search(&Filter::parse(&format!("n eq {n}")).unwrap().unwrap()).unwrap()
     }
 
     async fn scan(&self, range: &Range) -> Page {
@@ -63,7 +63,7 @@ impl Bench {
         self.store.scan(range, limits).await.unwrap()
     }
 
-    /// Reads the whole table and keeps sketches of it.
+    /// Reads the whole table and keeps skip_index of it.
     async fn read(&self) {
         let building = self.search(0).build(keys::table_range(TABLE));
         building.keep(&self.scan(&keys::table_range(TABLE)).await);
@@ -76,12 +76,12 @@ impl Bench {
         let (mut read, mut found) = (0, false);
         while !range.is_empty() {
             let stretch = match search.look(&range) {
-                Look::Nothing => break,
-                Look::NothingBefore(place) => {
+                RangeMatch::None => break,
+                RangeMatch::NoneBefore(place) => {
                     range.start = place;
                     continue;
                 }
-                Look::Unknown(stretch) | Look::Possible(stretch) => stretch,
+                RangeMatch::Unindexed(stretch) | RangeMatch::Possible(stretch) => stretch,
             };
             let page = self.scan(&stretch).await;
             read += page.records.len();
@@ -92,51 +92,51 @@ impl Bench {
     }
 
     fn announce(&self, rows: &[usize]) -> Announcement {
-        self.sketches.announce(&partition(), &rows.iter().map(|row| row_key(*row)).collect::<Vec<_>>())
+        self.skip_index.announce(&partition(), &rows.iter().map(|row| row_key(*row)).collect::<Vec<_>>())
     }
 
-    fn pieces(&self) -> usize {
-        let state = self.sketches.0.state.read();
-        state.pieces.check();
-        state.pieces.len()
+    fn blocks(&self) -> usize {
+        let state = self.skip_index.0.state.read();
+        state.blocks.check();
+        state.blocks.len()
     }
 }
 
 #[tokio::test]
-async fn the_second_search_reads_one_piece() {
-    let bench = Bench::new(640, SKETCH_BYTES_MAX).await;
+async fn the_second_search_reads_one_block() {
+    let bench = Bench::new(640, SKIP_INDEX_BYTES_MAX).await;
     assert_eq!(bench.find(300).await, (640, true));
     bench.read().await;
-    assert_eq!(bench.pieces(), 10);
+    assert_eq!(bench.blocks(), 10);
     assert_eq!(bench.find(300).await, (64, true));
     assert_eq!(bench.find(-1).await, (0, false));
 }
 
 #[tokio::test]
 async fn a_write_drops_what_it_may_change_and_nothing_else() {
-    let bench = Bench::new(640, SKETCH_BYTES_MAX).await;
+    let bench = Bench::new(640, SKIP_INDEX_BYTES_MAX).await;
     bench.read().await;
     let announcement = bench.announce(&[5, 70, 71]);
-    assert_eq!(bench.pieces(), 8);
+    assert_eq!(bench.blocks(), 8);
     bench.put(70, -70).await;
     assert_eq!(bench.find(-70).await, (128, true));
     announcement.over();
     bench.read().await;
-    assert_eq!((bench.pieces(), bench.find(-70).await), (10, (64, true)));
+    assert_eq!((bench.blocks(), bench.find(-70).await), (10, (64, true)));
 }
 
 #[tokio::test]
 async fn a_builder_that_is_dropped_leaves_nothing_behind() {
-    let bench = Bench::new(1, SKETCH_BYTES_MAX).await;
+    let bench = Bench::new(1, SKIP_INDEX_BYTES_MAX).await;
     drop(bench.search(0).build(keys::table_range(TABLE)));
-    assert!(bench.sketches.0.state.read().under_way.is_idle());
+    assert!(bench.skip_index.0.state.read().in_progress.is_idle());
 }
 
 #[tokio::test]
-async fn no_sketch_is_kept_that_overlaps_a_write_in_time() {
+async fn no_block_is_kept_that_overlaps_a_write_in_time() {
     let table = keys::table_range(TABLE);
     for (begins_before, ends_before) in [(true, false), (true, true), (false, false), (false, true)] {
-        let bench = Bench::new(128, SKETCH_BYTES_MAX).await;
+        let bench = Bench::new(128, SKIP_INDEX_BYTES_MAX).await;
         let early = begins_before.then(|| bench.announce(&[100]));
         let building = bench.search(0).build(table.clone());
         // It reads before the write is there, in all cases.
@@ -155,20 +155,20 @@ async fn no_sketch_is_kept_that_overlaps_a_write_in_time() {
 }
 
 #[tokio::test]
-async fn sketches_beside_a_write_are_kept() {
-    let bench = Bench::new(128, SKETCH_BYTES_MAX).await;
+async fn blocks_next_to_a_write_are_kept() {
+    let bench = Bench::new(128, SKIP_INDEX_BYTES_MAX).await;
     let building = bench.search(0).build(keys::table_range(TABLE));
     let page = bench.scan(&keys::table_range(TABLE)).await;
     let announcement = bench.announce(&[100]);
     building.keep(&page);
     announcement.over();
-    assert_eq!(bench.pieces(), 1);
+    assert_eq!(bench.blocks(), 1);
     assert_eq!(bench.find(-1).await, (64, false));
 }
 
 #[tokio::test]
-async fn small_neighbours_become_one_piece() {
-    let bench = Bench::new(640, SKETCH_BYTES_MAX).await;
+async fn small_neighbours_become_one_block() {
+    let bench = Bench::new(640, SKIP_INDEX_BYTES_MAX).await;
     bench.read().await;
     for row in (0..640).filter(|row| row % 64 != 0) {
         let announcement = bench.announce(&[row]);
@@ -180,10 +180,10 @@ async fn small_neighbours_become_one_piece() {
         announcement.over();
     }
     for _ in 0..10 {
-        let Look::Unknown(gap) = bench.search(-1).look(&keys::table_range(TABLE)) else { break };
+        let RangeMatch::Unindexed(gap) = bench.search(-1).look(&keys::table_range(TABLE)) else { break };
         bench.search(0).build(gap.clone()).keep(&bench.scan(&gap).await);
     }
-    assert_eq!(bench.pieces(), 1);
+    assert_eq!(bench.blocks(), 1);
     assert_eq!(bench.find(64).await, (10, true));
 }
 
@@ -192,12 +192,12 @@ async fn memory_is_bounded_and_what_is_in_use_stays() {
     let bytes_max = 3_000;
     let bench = Bench::new(640, bytes_max).await;
     bench.read().await;
-    let kept = bench.pieces();
+    let kept = bench.blocks();
     assert!((2..10).contains(&kept), "{kept}");
     let (read, _) = bench.find(-1).await;
     assert!((64..640).contains(&read));
     // What did not fit is read again and again, and does not replace what is asked all the time.
-    let Look::Unknown(rest) = bench.search(-1).look(&keys::table_range(TABLE)) else { panic!("not all fits") };
+    let RangeMatch::Unindexed(rest) = bench.search(-1).look(&keys::table_range(TABLE)) else { panic!("not all fits") };
     for _ in 0..5 {
         bench.search(0).build(rest.clone()).keep(&bench.scan(&rest).await);
         assert_eq!(bench.find(-1).await.0, read);
@@ -205,42 +205,42 @@ async fn memory_is_bounded_and_what_is_in_use_stays() {
     bench.clock.advance(Duration::from_secs(120));
     for _ in 0..5 {
         bench.search(0).build(rest.clone()).keep(&bench.scan(&rest).await);
-        bench.pieces();
+        bench.blocks();
     }
     let first = Range::between(keys::table_range(TABLE).start, Position::new(partition(), row_key(64)));
-    assert!(matches!(bench.search(-1).look(&first), Look::Unknown(_)), "the idle ones have made room");
+    assert!(matches!(bench.search(-1).look(&first), RangeMatch::Unindexed(_)), "the idle ones have made room");
 }
 
 #[tokio::test]
 async fn a_look_stays_within_its_range() {
-    let bench = Bench::new(640, SKETCH_BYTES_MAX).await;
+    let bench = Bench::new(640, SKIP_INDEX_BYTES_MAX).await;
     bench.read().await;
     let range =
         |from, to| Range::between(Position::new(partition(), row_key(from)), Position::new(partition(), row_key(to)));
     let search = bench.search(100);
-    assert_eq!(search.look(&range(10, 20)), Look::Nothing);
-    assert_eq!(search.look(&range(70, 80)), Look::Possible(range(70, 80)));
-    assert_eq!(search.look(&range(10, 90)), Look::Possible(range(64, 90)));
-    assert_eq!(search.look(&range(10, 300)), Look::Possible(range(64, 128)));
-    assert_eq!(search.look(&range(130, 300)), Look::Nothing);
+    assert_eq!(search.look(&range(10, 20)), RangeMatch::None);
+    assert_eq!(search.look(&range(70, 80)), RangeMatch::Possible(range(70, 80)));
+    assert_eq!(search.look(&range(10, 90)), RangeMatch::Possible(range(64, 90)));
+    assert_eq!(search.look(&range(10, 300)), RangeMatch::Possible(range(64, 128)));
+    assert_eq!(search.look(&range(130, 300)), RangeMatch::None);
     bench.announce(&[200]).over();
-    assert_eq!(search.look(&range(130, 195)), Look::Unknown(range(192, 195)));
-    assert_eq!(search.look(&range(130, 300)), Look::Unknown(range(192, 256)));
+    assert_eq!(search.look(&range(130, 195)), RangeMatch::Unindexed(range(192, 195)));
+    assert_eq!(search.look(&range(130, 300)), RangeMatch::Unindexed(range(192, 256)));
 }
 
 #[test]
-fn without_a_runtime_a_write_that_nobody_waits_for_turns_sketches_off() {
+fn without_a_runtime_a_write_that_nobody_waits_for_turns_the_index_off() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let bench = runtime.block_on(async {
-        let bench = Bench::new(64, SKETCH_BYTES_MAX).await;
+        let bench = Bench::new(64, SKIP_INDEX_BYTES_MAX).await;
         bench.read().await;
         bench
     });
     drop(bench.announce(&[5]));
     runtime.block_on(async {
         bench.read().await;
-        assert_eq!(bench.pieces(), 0);
-        assert!(bench.sketches.0.state.read().under_way.is_idle());
+        assert_eq!(bench.blocks(), 0);
+        assert!(bench.skip_index.0.state.read().in_progress.is_idle());
     });
 }
 
@@ -303,7 +303,7 @@ fn matches(filter: &Filter, record: &Record) -> bool {
 }
 
 #[test]
-fn no_piece_with_a_match_is_ever_skipped() {
+fn no_block_with_a_match_is_ever_skipped() {
     let seed = RandomSeed::draw();
     let mut rng = fastrand::Rng::with_seed(seed.0);
     let hasher = PropertyHasher::default();
@@ -311,17 +311,17 @@ fn no_piece_with_a_match_is_ever_skipped() {
     for _ in 0..200 {
         let rows = rng.usize(..150);
         let page = Page { records: (0..rows).map(|row| any_record(row, &mut rng)).collect(), next: None };
-        let pieces = piece::cut(&keys::table_range(TABLE), &page, &hasher);
+        let blocks = block::cut(&keys::table_range(TABLE), &page, &hasher);
         for _ in 0..50 {
             let filter = any_filter(3, &mut rng);
-            let needs = Needs::of(&filter, &hasher);
-            for (start, piece) in &pieces {
-                let range = Range::between(start.clone(), piece.end.clone());
+            let required = RequiredValues::of(&filter, &hasher);
+            for (start, block) in &blocks {
+                let range = Range::between(start.clone(), block.end.clone());
                 let inside =
                     |record: &&Record| range.contains(&Position::new(record.partition.clone(), record.key.clone()));
                 let found = page.records.iter().filter(inside).find(|record| matches(&filter, record));
                 matched += usize::from(found.is_some());
-                if !piece.may_match(&needs) {
+                if !block.may_match(&required) {
                     skipped += 1;
                     assert!(found.is_none(), "{filter:?} matches {found:?}");
                 }

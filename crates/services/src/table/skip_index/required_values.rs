@@ -1,50 +1,54 @@
-//! What has to occur among some entities for a filter to match one of them.
+//! The values that must occur in a block for a filter to match one of its entities.
 
 use tablerock_protocol::filter::Operator;
 use tablerock_protocol::{Filter, TIMESTAMP, Value};
 
 use super::hash::PropertyHasher;
 
-/// A filter, as far as it asks for certain values. It never asks for more than the filter does.
+/// The values that a filter requires. It never requires more than the filter does.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Needs {
-    /// Whatever occurs, an entity may match.
-    Nothing,
+pub(super) enum RequiredValues {
+    /// An entity may match whatever occurs.
+    Anything,
     /// A property with this hash.
     Value(u32),
-    All(Vec<Needs>),
-    Any(Vec<Needs>),
+    All(Vec<RequiredValues>),
+    Any(Vec<RequiredValues>),
 }
 
-impl Needs {
+impl RequiredValues {
     pub(super) fn of(filter: &Filter, hasher: &PropertyHasher) -> Self {
         match filter {
             Filter::And(parts) => {
-                let mut parts: Vec<Needs> = parts.iter().map(|part| Self::of(part, hasher)).collect();
-                parts.retain(|part| *part != Needs::Nothing);
-                if parts.is_empty() { Needs::Nothing } else { Needs::All(parts) }
+                let mut parts: Vec<RequiredValues> = parts.iter().map(|part| Self::of(part, hasher)).collect();
+                parts.retain(|part| *part != RequiredValues::Anything);
+                if parts.is_empty() { RequiredValues::Anything } else { RequiredValues::All(parts) }
             }
             Filter::Or(parts) => {
-                let parts: Vec<Needs> = parts.iter().map(|part| Self::of(part, hasher)).collect();
-                if parts.contains(&Needs::Nothing) { Needs::Nothing } else { Needs::Any(parts) }
+                let parts: Vec<RequiredValues> = parts.iter().map(|part| Self::of(part, hasher)).collect();
+                if parts.contains(&RequiredValues::Anything) {
+                    RequiredValues::Anything
+                } else {
+                    RequiredValues::Any(parts)
+                }
             }
             // Each write has a Timestamp of its own, so they would take room, and hardly anyone asks for one.
             Filter::Compare(comparison) if comparison.operator == Operator::Eq && comparison.property != TIMESTAMP => {
-                Needs::Value(hasher.hash(&comparison.property, &comparison.literal))
+                RequiredValues::Value(hasher.hash(&comparison.property, &comparison.literal))
             }
-            Filter::IsTrue(property) => Needs::Value(hasher.hash(property, &Value::Boolean(true))),
+            Filter::IsTrue(property) => RequiredValues::Value(hasher.hash(property, &Value::Boolean(true))),
             // An entity without the property can match a negation, and order says nothing about hashes.
-            Filter::Compare(_) | Filter::Not(_) => Needs::Nothing,
+            Filter::Compare(_) | Filter::Not(_) => RequiredValues::Anything,
         }
     }
 
     /// Whether entities with properties of these hashes, in order, can have a match among them.
     pub(super) fn are_met_by(&self, hashes: &[u32]) -> bool {
         match self {
-            Needs::Nothing => true,
-            Needs::Value(hash) => contains(hashes, *hash),
-            Needs::All(parts) => parts.iter().all(|part| part.are_met_by(hashes)),
-            Needs::Any(parts) => parts.iter().any(|part| part.are_met_by(hashes)),
+            RequiredValues::Anything => true,
+            RequiredValues::Value(hash) => contains(hashes, *hash),
+            RequiredValues::All(parts) => parts.iter().all(|part| part.are_met_by(hashes)),
+            RequiredValues::Any(parts) => parts.iter().any(|part| part.are_met_by(hashes)),
         }
     }
 }
@@ -65,8 +69,8 @@ fn contains(hashes: &[u32], wanted: u32) -> bool {
 mod tests {
     use super::*;
 
-    fn needs(filter: &str, hasher: &PropertyHasher) -> Needs {
-        Needs::of(&Filter::parse(filter).unwrap().unwrap(), hasher)
+    fn required(filter: &str, hasher: &PropertyHasher) -> RequiredValues {
+        RequiredValues::of(&Filter::parse(filter).unwrap().unwrap(), hasher)
     }
 
     fn met(filter: &str, present: &[&str]) -> bool {
@@ -74,7 +78,7 @@ mod tests {
         let mut hashes: Vec<u32> =
             present.iter().map(|name| hasher.hash(name, &Value::Int32(1))).chain([0, u32::MAX]).collect();
         hashes.sort_unstable();
-        needs(filter, &hasher).are_met_by(&hashes)
+        required(filter, &hasher).are_met_by(&hashes)
     }
 
     #[test]
@@ -96,7 +100,7 @@ mod tests {
         let timestamp = "Timestamp eq datetime'2020-01-01T00:00:00Z'";
         for filter in ["a ne 1", "a gt 1", "not (a eq 1)", "not a", "a eq 1 or b lt 1", "a ge 1 and a le 1", timestamp]
         {
-            assert_eq!(needs(filter, &hasher), Needs::Nothing, "{filter}");
+            assert_eq!(required(filter, &hasher), RequiredValues::Anything, "{filter}");
         }
     }
 

@@ -1,16 +1,16 @@
-//! Who is writing and who is building: what a sketch under construction must not have missed.
+//! Writes and builds in progress: what a build must not have missed.
 //!
-//! A write is *announced* from before its commit until its outcome is visible to readers. A builder is registered
-//! from before it reads until its sketches are kept or given up. A sketch is good if no write to its piece was
-//! announced at any time in between: a write that ends leaves a mark with the builders of that time, and those that
-//! are still announced when a builder is done count as well.
+//! A write is *announced* from before its commit until readers see its outcome. A build is registered from before it
+//! reads until its blocks are kept or given up. A block is good if no write to it was announced at any time in between:
+//! a write that ends leaves a mark with the builds of that time, and writes that are still announced when a build ends
+//! count as well.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tablerock_kv::{Bytes, Position, Range};
 
-/// Marks that a builder collects before it is given up as hopeless.
+/// Marks that a build collects before it is given up.
 const MARKS_MAX: usize = 1024;
 
 /// The records of one partition that a transaction may change.
@@ -49,9 +49,9 @@ impl Written {
 /// Names a registration.
 pub(super) type Ticket = u64;
 
-/// All writes and builders of the moment.
+/// All writes and builds in progress.
 #[derive(Debug, Default)]
-pub(super) struct UnderWay {
+pub(super) struct InProgress {
     next: Ticket,
     writes: BTreeMap<Ticket, Arc<Written>>,
     builders: BTreeMap<Ticket, Builder>,
@@ -63,7 +63,7 @@ struct Builder {
     marks: Vec<Arc<Written>>,
 }
 
-impl UnderWay {
+impl InProgress {
     pub(super) fn begin_write(&mut self, written: Arc<Written>) -> Ticket {
         let ticket = self.ticket();
         self.writes.insert(ticket, written);
@@ -85,7 +85,7 @@ impl UnderWay {
         ticket
     }
 
-    /// The writes that a builder may have missed or seen in part; `None` if there were too many to remember.
+    /// Returns the writes that a build may have missed or read in part; `None` if there were too many.
     pub(super) fn end_build(&mut self, ticket: Ticket) -> Option<Vec<Arc<Written>>> {
         let Builder { range, mut marks } = self.builders.remove(&ticket)?;
         if marks.len() > MARKS_MAX {
@@ -145,34 +145,34 @@ mod tests {
 
     #[test]
     fn a_builder_hears_of_every_write_that_overlaps_it_in_time_and_place() {
-        let mut under_way = UnderWay::default();
+        let mut in_progress = InProgress::default();
         let place = range(("p", "a"), ("p", "m"));
-        let over_before = under_way.begin_write(written("p", &["b"]));
-        under_way.end_write(over_before);
-        let ends_during = under_way.begin_write(written("p", &["c"]));
-        let outlasts = under_way.begin_write(written("p", &["d"]));
-        let builder = under_way.begin_build(place);
-        under_way.end_write(ends_during);
-        let elsewhere = under_way.begin_write(written("p", &["x"]));
-        let within = under_way.begin_write(written("p", &["e"]));
-        under_way.end_write(within);
-        let marks = under_way.end_build(builder).unwrap();
+        let over_before = in_progress.begin_write(written("p", &["b"]));
+        in_progress.end_write(over_before);
+        let ends_during = in_progress.begin_write(written("p", &["c"]));
+        let outlasts = in_progress.begin_write(written("p", &["d"]));
+        let builder = in_progress.begin_build(place);
+        in_progress.end_write(ends_during);
+        let elsewhere = in_progress.begin_write(written("p", &["x"]));
+        let within = in_progress.begin_write(written("p", &["e"]));
+        in_progress.end_write(within);
+        let marks = in_progress.end_build(builder).unwrap();
         let keys: Vec<&Bytes> = marks.iter().flat_map(|written| &written.keys).collect();
         assert_eq!(keys, ["c", "e", "d"]);
-        under_way.end_write(outlasts);
-        under_way.end_write(elsewhere);
-        assert!(under_way.is_idle());
+        in_progress.end_write(outlasts);
+        in_progress.end_write(elsewhere);
+        assert!(in_progress.is_idle());
     }
 
     #[test]
     fn a_builder_among_too_many_writes_is_given_up() {
-        let mut under_way = UnderWay::default();
-        let builder = under_way.begin_build(range(("p", ""), ("q", "")));
+        let mut in_progress = InProgress::default();
+        let builder = in_progress.begin_build(range(("p", ""), ("q", "")));
         for _ in 0..2 * MARKS_MAX {
-            let write = under_way.begin_write(written("p", &["a"]));
-            under_way.end_write(write);
+            let write = in_progress.begin_write(written("p", &["a"]));
+            in_progress.end_write(write);
         }
-        assert!(under_way.builders[&builder].marks.len() <= MARKS_MAX + 1);
-        assert!(under_way.end_build(builder).is_none());
+        assert!(in_progress.builders[&builder].marks.len() <= MARKS_MAX + 1);
+        assert!(in_progress.end_build(builder).is_none());
     }
 }

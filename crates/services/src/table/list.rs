@@ -1,16 +1,17 @@
 //! Listing tables: a filter on their names, pages of at most a thousand.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
-use tablerock_kv::{Position, ScanLimits};
+use tablerock_kv::ScanLimits;
 use tablerock_protocol::filter::Row;
 use tablerock_protocol::{ErrorCode, Filter, ServiceError, TableName, Value, limits};
 
 use super::TableService;
 use super::record::TableRecord;
-use crate::{Result, keys};
+use crate::{Result, namespace};
 
-/// What Query Tables asks for.
+/// The parameters of Query Tables.
 #[derive(Debug, Clone, Default)]
 pub struct TableQuery {
     pub filter: Option<Filter>,
@@ -35,51 +36,31 @@ impl TableService {
         }
         let items_max = query.top.unwrap_or(limits::PAGE_ITEMS_MAX);
         let mut page = TablePage::default();
-        let mut range = keys::directory_tables(account);
-        if let Some(from) = &query.from {
-            range.start.key = keys::directory_key(from);
-        }
-        let deadline = self.clock.instant() + std::time::Duration::from_secs(limits::QUERY_SECONDS_MAX);
-        let scan_limits = ScanLimits {
-            records_max: limits::PAGE_ITEMS_MAX + 1,
-            bytes_max: limits::PAGE_BYTES_MAX,
-            deadline: Some(deadline),
-        };
         // Nothing to return means nothing to continue either.
         if items_max == 0 {
             return Ok(page);
         }
-        loop {
-            let found = self.store.scan(&range, scan_limits).await?;
-            for record in &found.records {
-                let name = TableRecord::decode(&record.value)?.name;
-                if TableName::is_of_analytics(&name)
-                    || !query.filter.as_ref().is_none_or(|filter| filter.matches(&TableRow(&name)))
-                {
-                    continue;
-                }
-                if page.names.len() == items_max {
-                    page.next = Some(folded(&record.key)?);
-                    return Ok(page);
-                }
-                page.names.push(name);
-            }
-            let Some(next) = found.next else { break };
-            if self.clock.instant() >= deadline {
-                page.next = Some(folded(&next.key)?);
+        let deadline = self.clock.instant() + Duration::from_secs(limits::QUERY_SECONDS_MAX);
+        let scan_limits = ScanLimits { deadline: Some(deadline), ..ScanLimits::PAGE };
+        let from = query.from.as_deref().unwrap_or_default();
+        let mut rows = self.directory.rows(account, "", from, scan_limits);
+        let mut is_first = true;
+        while let Some(row) = rows.next().await? {
+            // A page makes progress even if the deadline passes before its first row.
+            let is_late = !std::mem::take(&mut is_first) && self.clock.instant() >= deadline;
+            let name = TableRecord::decode(&row.value)?.name;
+            let is_listed = !TableName::is_of_analytics(&name)
+                && query.filter.as_ref().is_none_or(|filter| filter.matches(&TableRow(&name)));
+            if is_late || (is_listed && page.names.len() == items_max) {
+                page.next = Some(namespace::name_of_row(&row.key)?);
                 break;
             }
-            range.start = Position::new(next.partition, next.key);
+            if is_listed {
+                page.names.push(name);
+            }
         }
         Ok(page)
     }
-}
-
-fn folded(key: &[u8]) -> Result<String> {
-    // A position right after a name ends in a zero byte; names themselves are letters and digits.
-    let text =
-        String::from_utf8(key.to_vec()).map_err(|_| tablerock_kv::Error::corrupt("a table's name is no text"))?;
-    Ok(text)
 }
 
 struct TableRow<'a>(&'a str);
@@ -90,8 +71,8 @@ impl Row for TableRow<'_> {
     }
 }
 
-/// A table has one property. The live service answers a filter on another with an internal error; a client is
-/// better served by one that says whose fault it is.
+/// Rejects a filter on anything but the one property that a table has. The live service returns an internal error; a
+/// client is better served by one that names the cause.
 fn check_names_only(filter: &Filter) -> Result<(), ServiceError> {
     let name = match filter {
         Filter::And(parts) | Filter::Or(parts) => return parts.iter().try_for_each(check_names_only),

@@ -1,101 +1,103 @@
-//! The ids of tables that were looked up before, so that an operation on entities need not ask the store for them.
+//! The cache of table ids, so that an operation on entities need not read the directory.
 //!
-//! Only what is there is remembered, and only one thing ends it: the deletion of the table. A deletion is announced
-//! before its commit, which takes the id out and keeps it out until the outcome is known. If that is never known,
-//! because the request was cut off, the table is looked up in the store from then on.
+//! Only tables that exist are cached, and only the deletion of a table ends that. A deletion is announced before its
+//! commit, which removes the id and keeps it out until the outcome is known. If the outcome is never known, because the
+//! request was interrupted, the table is looked up in the store from then on.
 
 use std::collections::HashMap;
 
 use parking_lot::RwLock;
 use tablerock_kv::Store;
 
-/// Beyond this many tables, all are forgotten and looked up again.
+use crate::sharing::Sharing;
+
+/// Beyond this many tables, the cache is emptied.
 const TABLES_MAX: usize = 10_000;
 
 #[derive(Debug, Default)]
-pub(super) struct KnownTables(RwLock<Known>);
+pub(super) struct TableIdCache(RwLock<CachedIds>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct CachedIds {
     tables: HashMap<String, Entry>,
-    /// How many deletions have begun. Who looked up a table while one began may have read what is gone by now.
+    /// The number of deletions that have begun. A lookup during which one began may have read a row that is gone.
     deletions: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
     Id(u64),
-    /// So many deletions are under way, or were cut off.
+    /// So many deletions are in progress, or were interrupted.
     Deleting(u32),
 }
 
-/// The outcome of a search, and the right to add to it.
+/// The outcome of a lookup.
 pub(super) enum Lookup {
     Found(u64),
-    Unknown(Search),
+    Unknown(PendingLookup),
 }
 
-/// A search in the store whose result may be remembered.
-pub(super) struct Search {
+/// A lookup in the store whose result may be cached.
+pub(super) struct PendingLookup {
     key: String,
     deletions: u64,
 }
 
-impl KnownTables {
-    /// Nothing may be remembered of a store that others change as well.
+impl TableIdCache {
+    /// Returns a cache, unless other servers write to the store.
     pub(super) fn of(store: &Store) -> Option<Self> {
-        store.is_exclusive().then(Self::default)
+        Sharing::of(store).cache(Self::default)
     }
 
     pub(super) fn look_up(&self, account: &str, table: &str) -> Lookup {
         let key = key(account, table);
-        let known = self.0.read();
-        match known.tables.get(&key) {
+        let cached = self.0.read();
+        match cached.tables.get(&key) {
             Some(Entry::Id(id)) => Lookup::Found(*id),
-            _ => Lookup::Unknown(Search { key, deletions: known.deletions }),
+            _ => Lookup::Unknown(PendingLookup { key, deletions: cached.deletions }),
         }
     }
 
-    /// Adds what a search found in the store, unless a deletion has begun since.
-    pub(super) fn remember(&self, search: Search, id: u64) {
-        let mut known = self.0.write();
-        if known.deletions != search.deletions || known.tables.contains_key(&search.key) {
+    /// Adds what a lookup found in the store, unless a deletion has begun since.
+    pub(super) fn remember(&self, lookup: PendingLookup, id: u64) {
+        let mut cached = self.0.write();
+        if cached.deletions != lookup.deletions || cached.tables.contains_key(&lookup.key) {
             return;
         }
-        if known.tables.len() >= TABLES_MAX {
-            known.tables.retain(|_, entry| matches!(entry, Entry::Deleting(_)));
+        if cached.tables.len() >= TABLES_MAX {
+            cached.tables.retain(|_, entry| matches!(entry, Entry::Deleting(_)));
         }
-        known.tables.insert(search.key, Entry::Id(id));
+        cached.tables.insert(lookup.key, Entry::Id(id));
     }
 
     /// To be called before the commit of a deletion.
     pub(super) fn deletion_begins(&self, account: &str, table: &str) -> Deletion<'_> {
         let key = key(account, table);
-        let mut known = self.0.write();
-        known.deletions += 1;
-        let under_way = match known.tables.get(&key) {
+        let mut cached = self.0.write();
+        cached.deletions += 1;
+        let in_progress = match cached.tables.get(&key) {
             Some(Entry::Deleting(others)) => others + 1,
             _ => 1,
         };
-        known.tables.insert(key.clone(), Entry::Deleting(under_way));
+        cached.tables.insert(key.clone(), Entry::Deleting(in_progress));
         Deletion { tables: self, key }
     }
 }
 
-/// A deletion that is under way.
+/// A deletion in progress.
 #[must_use]
 pub(super) struct Deletion<'a> {
-    tables: &'a KnownTables,
+    tables: &'a TableIdCache,
     key: String,
 }
 
 impl Deletion<'_> {
-    /// The outcome can be read in the store.
+    /// Records that the outcome can be read in the store.
     pub(super) fn ended(self) {
-        let mut known = self.tables.0.write();
-        match known.tables.get_mut(&self.key) {
+        let mut cached = self.tables.0.write();
+        match cached.tables.get_mut(&self.key) {
             Some(Entry::Deleting(others @ 2..)) => *others -= 1,
-            _ => drop(known.tables.remove(&self.key)),
+            _ => drop(cached.tables.remove(&self.key)),
         }
     }
 }
@@ -114,14 +116,14 @@ pub(super) fn key(account: &str, table: &str) -> String {
 mod tests {
     use super::*;
 
-    fn search(tables: &KnownTables, table: &str) -> Search {
+    fn search(tables: &TableIdCache, table: &str) -> PendingLookup {
         match tables.look_up("account", table) {
             Lookup::Unknown(search) => search,
-            Lookup::Found(id) => panic!("{table} is known as {id}"),
+            Lookup::Found(id) => panic!("{table} is cached as {id}"),
         }
     }
 
-    fn find(tables: &KnownTables, table: &str) -> Option<u64> {
+    fn find(tables: &TableIdCache, table: &str) -> Option<u64> {
         match tables.look_up("account", table) {
             Lookup::Found(id) => Some(id),
             Lookup::Unknown(_) => None,
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_table_is_known_in_every_spelling_once_it_was_found() {
-        let tables = KnownTables::default();
+        let tables = TableIdCache::default();
         tables.remember(search(&tables, "People"), 7);
         assert_eq!(
             (find(&tables, "People"), find(&tables, "pEOPLE"), find(&tables, "Peopl")),
@@ -140,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_was_read_before_a_deletion_is_not_remembered_after_it() {
-        let tables = KnownTables::default();
+        let tables = TableIdCache::default();
         let before = search(&tables, "People");
         let deletion = tables.deletion_begins("account", "people");
         tables.remember(before, 7);
@@ -155,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_table_whose_deletion_was_cut_off_is_never_remembered() {
-        let tables = KnownTables::default();
+        let tables = TableIdCache::default();
         tables.remember(search(&tables, "People"), 7);
         drop(tables.deletion_begins("account", "People"));
         tables.deletion_begins("account", "People").ended();
@@ -165,7 +167,7 @@ mod tests {
 
     #[test]
     fn no_more_than_so_many_tables_are_remembered() {
-        let tables = KnownTables::default();
+        let tables = TableIdCache::default();
         for number in 0..=TABLES_MAX {
             let name = format!("Table{number}");
             tables.remember(search(&tables, &name), 1);

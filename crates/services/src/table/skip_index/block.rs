@@ -1,4 +1,4 @@
-//! A sketch of one piece of a table, and how it is made from the records of that piece.
+//! The index of one block of a table, and how it is built from the records of the block.
 
 use std::mem::size_of;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,32 +8,32 @@ use tablerock_kv::{Bytes, Page, Position, Range, Record, Result};
 use tablerock_protocol::{PARTITION_KEY, ROW_KEY, Value};
 
 use super::hash::PropertyHasher;
-use super::needs::Needs;
-use crate::keys;
+use super::required_values::RequiredValues;
 use crate::table::StoredEntity;
+use crate::table::keys;
 
-/// The most entities of one piece. More make fewer pieces to look at; fewer make less to read where a match may be.
-pub(super) const PIECE_RECORDS: usize = 64;
+/// Entities of one block at most. More make fewer blocks to examine; fewer make less to read where a match may be.
+pub(super) const BLOCK_RECORDS: usize = 64;
 
-/// Which properties occur in a piece of a table.
+/// The properties that occur in a block of a table.
 #[derive(Debug)]
-pub(super) struct Piece {
-    /// Where the piece ends. Where it starts is its key among the pieces.
+pub(super) struct IndexBlock {
+    /// Where the block ends. Where it starts is its key among the blocks.
     pub(super) end: Position,
     pub(super) records: usize,
     /// The hashes of all properties, keys included, in order and each once.
     hashes: Box<[u32]>,
-    /// When it was last asked, in seconds.
+    /// When it was last used, in seconds.
     used: AtomicU32,
 }
 
-impl Piece {
-    pub(super) fn may_match(&self, needs: &Needs) -> bool {
-        needs.are_met_by(&self.hashes)
+impl IndexBlock {
+    pub(super) fn may_match(&self, required: &RequiredValues) -> bool {
+        required.are_met_by(&self.hashes)
     }
 
     pub(super) fn use_at(&self, seconds: u32) {
-        // Many readers share this, and a line that nobody writes to stays in all their caches.
+        // Many readers share this, and a cache line without writes stays in all their caches.
         if self.used.load(Ordering::Relaxed) != seconds {
             self.used.store(seconds, Ordering::Relaxed);
         }
@@ -43,13 +43,13 @@ impl Piece {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// What it takes in memory, with the position that it is kept under.
+    /// Its size in memory, with the position that it is stored under.
     pub(super) fn bytes(&self, start: &Position) -> usize {
         let position = |position: &Position| position.partition.len() + position.key.len();
         size_of::<(Position, Self)>() + position(start) + position(&self.end) + size_of::<u32>() * self.hashes.len()
     }
 
-    /// This piece and the one that follows it, as one.
+    /// This block and the one that follows it, as one.
     pub(super) fn followed_by(&self, next: &Self) -> Self {
         let hashes = [&self.hashes[..], &next.hashes[..]].concat();
         Self {
@@ -61,15 +61,15 @@ impl Piece {
     }
 }
 
-/// Cuts what a scan of `range` found into pieces, each with its start. A piece that has an unreadable entity is left
-/// out, so that whoever looks for something there hears of it.
-pub(super) fn cut(range: &Range, page: &Page, hasher: &PropertyHasher) -> Vec<(Position, Piece)> {
+/// Cuts what a scan of `range` found into blocks, each with its start. A block with an unreadable entity is left out, so
+/// that a filter reads it and fails.
+pub(super) fn cut(range: &Range, page: &Page, hasher: &PropertyHasher) -> Vec<(Position, IndexBlock)> {
     let Some(page_end) = page.next.as_ref().or(range.end.as_ref()) else { return Vec::new() };
-    // Pieces of about the same size: a small one at the end would stay small.
-    let count = page.records.len().div_ceil(PIECE_RECORDS).max(1);
+    // IndexBlocks of about the same size: a small one at the end would stay small.
+    let count = page.records.len().div_ceil(BLOCK_RECORDS).max(1);
     let border = |index: usize| index * page.records.len() / count;
     let mut start = own(&range.start.partition, &range.start.key);
-    let mut pieces = Vec::with_capacity(count);
+    let mut blocks = Vec::with_capacity(count);
     for index in 0..count {
         let end = match page.records.get(border(index + 1)) {
             Some(record) => own(&record.partition, &record.key),
@@ -77,12 +77,12 @@ pub(super) fn cut(range: &Range, page: &Page, hasher: &PropertyHasher) -> Vec<(P
         };
         let records = &page.records[border(index)..border(index + 1)];
         if let Ok(hashes) = hashes_of(records, hasher) {
-            let piece = Piece { end: end.clone(), records: records.len(), hashes, used: AtomicU32::new(0) };
-            pieces.push((start, piece));
+            let block = IndexBlock { end: end.clone(), records: records.len(), hashes, used: AtomicU32::new(0) };
+            blocks.push((start, block));
         }
         start = end;
     }
-    pieces
+    blocks
 }
 
 /// A copy: what a scan found may be a small part of a block, which would stay in memory with it.
@@ -135,12 +135,12 @@ mod tests {
         let hasher = PropertyHasher::default();
         for (rows, sizes) in [(0, vec![0]), (1, vec![1]), (64, vec![64]), (65, vec![32, 33]), (200, vec![50; 4])] {
             let (range, page) = page(rows);
-            let pieces = cut(&range, &page, &hasher);
-            assert_eq!(pieces.iter().map(|(_, piece)| piece.records).collect::<Vec<_>>(), sizes);
+            let blocks = cut(&range, &page, &hasher);
+            assert_eq!(blocks.iter().map(|(_, block)| block.records).collect::<Vec<_>>(), sizes);
             let mut at = range.start;
-            for (start, piece) in pieces {
+            for (start, block) in blocks {
                 assert_eq!(start, at);
-                at = piece.end;
+                at = block.end;
             }
             assert_eq!(Some(at), range.end);
         }
@@ -150,10 +150,10 @@ mod tests {
     fn a_piece_knows_keys_and_properties_and_so_does_the_union_of_two() {
         let hasher = PropertyHasher::default();
         let (range, page) = page(100);
-        let pieces = cut(&range, &page, &hasher);
-        let [(_, first), (_, second)] = &pieces[..] else { panic!("{pieces:?}") };
+        let blocks = cut(&range, &page, &hasher);
+        let [(_, first), (_, second)] = &blocks[..] else { panic!("{blocks:?}") };
         let both = first.followed_by(second);
-        let asks = |filter: &str| Needs::of(&Filter::parse(filter).unwrap().unwrap(), &hasher);
+        let asks = |filter: &str| RequiredValues::of(&Filter::parse(filter).unwrap().unwrap(), &hasher);
         for (filter, in_first, in_second) in [
             ("n eq 3", true, false),
             ("n eq 77", false, true),
@@ -162,9 +162,9 @@ mod tests {
             ("PartitionKey eq 'q'", false, false),
             ("n eq 3 and n eq 77", false, false),
         ] {
-            let needs = asks(filter);
-            assert_eq!((first.may_match(&needs), second.may_match(&needs)), (in_first, in_second), "{filter}");
-            assert!(both.may_match(&needs) || !(in_first || in_second), "{filter}");
+            let required = asks(filter);
+            assert_eq!((first.may_match(&required), second.may_match(&required)), (in_first, in_second), "{filter}");
+            assert!(both.may_match(&required) || !(in_first || in_second), "{filter}");
         }
         assert_eq!((both.records, &both.end), (100, &second.end));
     }
@@ -173,8 +173,8 @@ mod tests {
     fn a_piece_with_an_unreadable_entity_is_left_out() {
         let (range, mut page) = page(130);
         page.records[60].value = page.records[60].value.slice(..12);
-        let pieces = cut(&range, &page, &PropertyHasher::default());
-        assert_eq!(pieces.len(), 2, "of three");
-        assert_ne!(pieces[0].1.end, pieces[1].0);
+        let blocks = cut(&range, &page, &PropertyHasher::default());
+        assert_eq!(blocks.len(), 2, "of three");
+        assert_ne!(blocks[0].1.end, blocks[1].0);
     }
 }

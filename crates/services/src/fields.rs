@@ -1,27 +1,34 @@
-//! How records of the Blob service are written: numbers, texts and bytes, one behind the other.
+//! The codec of stored records: numbers, texts and bytes, one after the other behind a format byte.
 //!
-//! Lengths and small numbers are LEB128, seven bits a byte, the least significant first. What is read was written here, so
-//! whatever does not fit is damage.
+//! Lengths and small numbers are LEB128, seven bits a byte, the least significant first, unless a method states another
+//! form. Everything read was written here, so whatever does not fit is corrupt.
 
 use tablerock_kv::{Bytes, Error, Result};
 use tablerock_protocol::DateTime;
 
 /// A record under construction.
 #[derive(Debug, Default)]
-pub(super) struct FieldWriter {
+pub(crate) struct FieldWriter {
     bytes: Vec<u8>,
 }
 
 impl FieldWriter {
-    pub(super) fn new(format: u8) -> Self {
+    pub(crate) fn new(format: u8) -> Self {
         Self { bytes: vec![format] }
     }
 
-    pub(super) fn byte(&mut self, value: u8) {
+    /// As [`new`](Self::new), with room for so many bytes.
+    pub(crate) fn with_capacity(format: u8, capacity: usize) -> Self {
+        let mut writer = Self { bytes: Vec::with_capacity(capacity) };
+        writer.byte(format);
+        writer
+    }
+
+    pub(crate) fn byte(&mut self, value: u8) {
         self.bytes.push(value);
     }
 
-    pub(super) fn number(&mut self, mut value: u64) {
+    pub(crate) fn number(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.bytes.push(value as u8 | 0x80);
             value >>= 7;
@@ -30,24 +37,29 @@ impl FieldWriter {
     }
 
     /// Eight bytes, the most significant first.
-    pub(super) fn ticks(&mut self, value: u64) {
+    pub(crate) fn ticks(&mut self, value: u64) {
         self.bytes.extend_from_slice(&value.to_be_bytes());
     }
 
-    pub(super) fn raw(&mut self, bytes: &[u8]) {
+    /// Two bytes, the most significant first.
+    pub(crate) fn short(&mut self, value: u16) {
+        self.raw(&value.to_be_bytes());
+    }
+
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         self.raw(bytes);
     }
 
-    pub(super) fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
     }
 
-    pub(super) fn pairs(&mut self, pairs: &[(String, String)]) {
+    pub(crate) fn pairs(&mut self, pairs: &[(String, String)]) {
         self.number(pairs.len() as u64);
         for (name, value) in pairs {
             self.text(name);
@@ -55,31 +67,31 @@ impl FieldWriter {
         }
     }
 
-    pub(super) fn finish(self) -> Bytes {
+    pub(crate) fn finish(self) -> Bytes {
         self.bytes.into()
     }
 }
 
-/// What is left of a record.
+/// The unread part of a record.
 #[derive(Debug)]
-pub(super) struct FieldReader<'a> {
+pub(crate) struct FieldReader<'a> {
     record: &'a Bytes,
     at: usize,
-    /// What the record is, for the message about a damaged one.
+    /// The kind of record, for the error message.
     what: &'static str,
 }
 
 impl<'a> FieldReader<'a> {
-    pub(super) fn new(record: &'a Bytes, format: u8, what: &'static str) -> Result<Self> {
+    pub(crate) fn new(record: &'a Bytes, format: u8, what: &'static str) -> Result<Self> {
         let mut reader = Self { record, at: 0, what };
         if reader.byte()? == format { Ok(reader) } else { Err(reader.corrupt()) }
     }
 
-    pub(super) fn byte(&mut self) -> Result<u8> {
-        Ok(self.raw(1)?[0])
+    pub(crate) fn byte(&mut self) -> Result<u8> {
+        Ok(self.array::<1>()?[0])
     }
 
-    pub(super) fn number(&mut self) -> Result<u64> {
+    pub(crate) fn number(&mut self) -> Result<u64> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -91,56 +103,84 @@ impl<'a> FieldReader<'a> {
         Err(self.corrupt())
     }
 
-    /// A number of things that follow, each of at least one byte.
-    pub(super) fn count(&mut self) -> Result<usize> {
+    /// The number of items that follow, each of at least one byte.
+    pub(crate) fn count(&mut self) -> Result<usize> {
         let count = self.number()?;
         let left = self.record.len() - self.at;
         usize::try_from(count).ok().filter(|count| *count <= left).ok_or_else(|| self.corrupt())
     }
 
-    pub(super) fn ticks(&mut self) -> Result<u64> {
-        let bytes = self.raw(8)?;
-        Ok(u64::from_be_bytes(bytes[..].try_into().expect("eight bytes were taken")))
+    pub(crate) fn ticks(&mut self) -> Result<u64> {
+        Ok(u64::from_be_bytes(self.array()?))
     }
 
-    /// A time that something was done at. After it there is always a later one, which the next change needs.
-    pub(super) fn time(&mut self) -> Result<DateTime> {
+    pub(crate) fn short(&mut self) -> Result<u16> {
+        Ok(u16::from_be_bytes(self.array()?))
+    }
+
+    /// A fixed number of bytes.
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let bytes = self.record[self.at..].first_chunk().ok_or_else(|| self.corrupt())?;
+        self.at += N;
+        Ok(*bytes)
+    }
+
+    /// The time of a change. There is always a later one, which the next change needs.
+    pub(crate) fn time(&mut self) -> Result<DateTime> {
         let ticks = self.ticks()?;
         if ticks < DateTime::MAX.ticks() { Ok(DateTime::from_ticks(ticks)) } else { Err(self.corrupt()) }
     }
 
-    pub(super) fn raw(&mut self, length: usize) -> Result<Bytes> {
+    pub(crate) fn raw(&mut self, length: usize) -> Result<Bytes> {
         let end = self.at.checked_add(length).filter(|end| *end <= self.record.len()).ok_or_else(|| self.corrupt())?;
         let bytes = self.record.slice(self.at..end);
         self.at = end;
         Ok(bytes)
     }
 
-    pub(super) fn bytes(&mut self) -> Result<Bytes> {
+    pub(crate) fn raw_text(&mut self, length: usize) -> Result<String> {
+        String::from_utf8(self.raw(length)?.to_vec()).map_err(|_| self.corrupt())
+    }
+
+    /// Everything up to the end of the record.
+    pub(crate) fn rest(self) -> Bytes {
+        self.record.slice(self.at..)
+    }
+
+    pub(crate) fn bytes(&mut self) -> Result<Bytes> {
         let length = self.count()?;
         self.raw(length)
     }
 
-    pub(super) fn text(&mut self) -> Result<String> {
-        String::from_utf8(self.bytes()?.to_vec()).map_err(|_| self.corrupt())
+    pub(crate) fn text(&mut self) -> Result<String> {
+        let length = self.count()?;
+        self.raw_text(length)
     }
 
-    pub(super) fn pairs(&mut self) -> Result<Vec<(String, String)>> {
+    pub(crate) fn pairs(&mut self) -> Result<Vec<(String, String)>> {
         let count = self.count()?;
         (0..count).map(|_| Ok((self.text()?, self.text()?))).collect()
     }
 
-    pub(super) fn is_at_end(&self) -> bool {
-        self.at == self.record.len()
+    /// Fails unless the whole record has been read.
+    pub(crate) fn finish(self) -> Result<()> {
+        if self.at == self.record.len() { Ok(()) } else { Err(self.corrupt()) }
     }
 
-    pub(super) fn finish(self) -> Result<()> {
-        if self.is_at_end() { Ok(()) } else { Err(self.corrupt()) }
+    pub(crate) fn corrupt(&self) -> Error {
+        corrupt(self.what)
     }
+}
 
-    pub(super) fn corrupt(&self) -> Error {
-        Error::corrupt(format!("{} cannot be read", self.what))
-    }
+/// The error about a record that cannot be decoded.
+#[cold]
+pub(crate) fn corrupt(what: &str) -> Error {
+    Error::corrupt(format!("{what} cannot be read"))
+}
+
+/// Decodes a record that is one number of eight bytes, the most significant first.
+pub(crate) fn decode_number(record: &[u8], what: &str) -> Result<u64> {
+    record.try_into().map(u64::from_be_bytes).map_err(|_| Error::corrupt(format!("{what} is not eight bytes")))
 }
 
 #[cfg(test)]
