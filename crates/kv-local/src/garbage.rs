@@ -49,9 +49,9 @@ impl Deleted {
         self.bytes.fetch_add(u64::from(bytes) * SAMPLE_EVERY, Relaxed);
     }
 
-    fn forget(&self) {
-        self.records.store(0, Relaxed);
-        self.bytes.store(0, Relaxed);
+    /// Returns the deletions so far, in records and bytes.
+    pub(crate) fn counted(&self) -> (u64, u64) {
+        (self.records.load(Relaxed), self.bytes.load(Relaxed))
     }
 }
 
@@ -77,8 +77,10 @@ impl Garbage {
         is_lull && (self.is_due(deleted, records) || !self.is_known && has_old_garbage(records))
     }
 
-    pub(crate) fn compacted(&mut self, deleted: &Deleted) {
-        deleted.forget();
+    /// Forgets the deletions that were `counted` before a compaction; later ones are still in the tables.
+    pub(crate) fn compacted(&mut self, deleted: &Deleted, counted: (u64, u64)) {
+        deleted.records.fetch_sub(counted.0, Relaxed);
+        deleted.bytes.fetch_sub(counted.1, Relaxed);
         *self = Self { seen: 0, is_known: true };
     }
 }

@@ -149,6 +149,7 @@ impl Sweeper {
     /// Compacts all tables, which removes deleted records. Returns `false` if a timeout or the stop came first.
     fn compact(&mut self) -> Result<bool> {
         let records = &self.handles.records;
+        let counted = self.shared.deleted.counted();
         // A compaction keeps records that a view can see, and fjall learns which views are left when it rotates a write
         // buffer that is not empty. The latest deletions are in that buffer too, and take part only as a table.
         self.renew_view()?;
@@ -161,7 +162,7 @@ impl Sweeper {
             std::thread::sleep(PAUSE);
         }
         records.major_compact().map_err(|error| translate("cannot compact tables", error))?;
-        self.garbage.compacted(&self.shared.deleted);
+        self.garbage.compacted(&self.shared.deleted, counted);
         Ok(true)
     }
 
