@@ -8,6 +8,7 @@ mod arguments;
 mod banner;
 mod copy;
 mod export;
+mod hint;
 mod logging;
 mod places;
 mod serve;

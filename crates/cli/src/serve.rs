@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::banner::{self, Services};
+use crate::hint;
 use crate::logging;
 use crate::places::Opening;
 use crate::services::{self, ServiceOptions};
@@ -192,7 +193,7 @@ pub(crate) async fn open_engine(
         DataPlace::Memory => Ok((Arc::new(MemoryEngine::new()), Arc::new(SystemClock))),
         DataPlace::Folder(data) => {
             let options = LocalOptions { cache_bytes, ..LocalOptions::default() };
-            let engine = LocalEngine::open_with(data, &options).map_err(|error| error.to_string())?;
+            let engine = LocalEngine::open_with(data, &options).map_err(|error| hint::with_remedy(&error))?;
             Ok((Arc::new(engine), Arc::new(SystemClock)))
         }
         DataPlace::Database { target, connections_max } => {

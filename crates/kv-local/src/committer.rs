@@ -1,5 +1,5 @@
-//! The one thread that writes: takes all commits that wait, writes them as one batch, syncs once, publishes, and
-//! answers all of them. While it syncs, the next group gathers, whose first commit calls it when the time has come.
+//! The commit thread: takes all waiting commits, writes them as one batch, syncs once, publishes a view and sends the
+//! results. While it syncs, the next group gathers; the first commit of the group wakes the thread.
 
 use std::collections::HashSet;
 use std::io;
@@ -7,58 +7,45 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fjall::{Keyspace, PersistMode};
-use parking_lot::Mutex;
 use tablerock_kv::Result;
 
+use crate::commit_queue::{self, Shut, Taken, WaitingCommit, Writes};
 use crate::database::Handles;
 use crate::failure::{translate, translate_io};
-use crate::garbage::Deleted;
-use crate::overlay::{Overlay, Write};
-use crate::queue::{self, Queue, Shut, Taken, Waiting, Writes};
-use crate::statistics::Counters;
-use crate::view::{Published, View};
+use crate::overlay::Write;
+use crate::shared::Shared;
+use crate::view::View;
 
-/// How long nothing has to come before the committer looks after fjall's own threads.
+/// The idle time after which the committer checks fjall's own threads.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Called right before a group goes to disk; an error stands for one of the disk. Tests hold groups back with it
-/// and let them fail.
-pub(crate) type Seam = Box<dyn Fn() -> io::Result<()> + Send + Sync>;
-
-/// What the engine's calls and its threads share.
-pub(crate) struct Shared {
-    pub(crate) published: Published,
-    pub(crate) overlay: Overlay,
-    pub(crate) queue: Queue,
-    pub(crate) counters: Counters,
-    pub(crate) deleted: Deleted,
-    /// Since when the disk has been at work on a group.
-    pub(crate) writing_since: Mutex<Option<Instant>>,
-}
+/// Runs right before a group goes to disk; its error counts as one of the disk. Tests use it to delay groups and to
+/// make them fail.
+pub(crate) type SyncHook = Box<dyn Fn() -> io::Result<()> + Send + Sync>;
 
 pub(crate) struct Committer {
     pub(crate) handles: Handles,
     pub(crate) shared: Arc<Shared>,
-    pub(crate) seam: Seam,
+    pub(crate) before_sync: SyncHook,
 }
 
 impl Committer {
-    /// Works until the queue is shut and empty.
+    /// Runs until the queue is shut and empty.
     pub(crate) fn run(self) {
-        // If this thread ever panics, those who wait, and all who come later, hear of it.
+        // After a panic of this thread, waiting and later commits fail instead of waiting forever.
         let _guard = ShutWhenGone(Arc::clone(&self.shared));
         loop {
             match self.shared.queue.take(PATIENCE) {
                 Taken::Group(group) => self.commit(group),
-                Taken::Idle => self.look_after(),
+                Taken::Idle => self.check_workers(),
                 Taken::Over => return,
             }
         }
     }
 
-    fn commit(&self, group: Vec<Waiting>) {
+    fn commit(&self, group: Vec<WaitingCommit>) {
         let outcome = match self.shared.queue.shut_reason() {
-            // A group before this one failed: nothing may be written behind it.
+            // An earlier group failed: nothing may be written after it.
             Some(Shut::Failed(error)) => Err(error),
             _ => self.write(&group),
         };
@@ -67,17 +54,17 @@ impl Committer {
         } else {
             self.shared.counters.committed(group.len());
         }
-        for Waiting { sequence, writes, answer, room } in group {
+        for WaitingCommit { sequence, writes, result, permit } in group {
             if let Writes::Partition { stripe, writes } = writes {
                 self.shared.overlay.lock(stripe).remove(sequence, &writes);
             }
-            drop(room);
-            // Whoever does not wait any more has no use for the answer.
-            let _ = answer.send(outcome.clone());
+            drop(permit);
+            // A caller that was cancelled does not receive the result.
+            let _ = result.send(outcome.clone());
         }
     }
 
-    fn write(&self, group: &[Waiting]) -> Result<()> {
+    fn write(&self, group: &[WaitingCommit]) -> Result<()> {
         let writes = newest_writes(&self.handles, group);
         if writes.is_empty() {
             return Ok(());
@@ -88,7 +75,7 @@ impl Committer {
             match &write.value {
                 Some(value) => batch.insert(keyspace, write.key.clone(), value.clone()),
                 None => {
-                    self.shared.deleted.note(keyspace, &write.key);
+                    self.shared.deleted.count(keyspace, &write.key);
                     batch.remove(keyspace, write.key.clone());
                 }
             }
@@ -103,25 +90,25 @@ impl Committer {
     }
 
     fn sync(&self, batch: fjall::OwnedWriteBatch) -> Result<()> {
-        let refused = "a write to disk failed; writes are refused until Tablerock is restarted";
-        (self.seam)().map_err(|error| translate_io(refused, error))?;
-        batch.commit().map_err(|error| translate(refused, error))
+        let attempt = "a write to disk failed; writes are rejected until Tablerock is restarted";
+        (self.before_sync)().map_err(|error| translate_io(attempt, error))?;
+        batch.commit().map_err(|error| translate(attempt, error))
     }
 
-    /// Finds out whether one of fjall's threads has failed, and lets go of files that only the view still holds.
-    fn look_after(&self) {
+    /// Shuts the queue if one of fjall's threads has failed, and releases files that only the view still holds.
+    fn check_workers(&self) {
         match self.handles.database.persist(PersistMode::Buffer) {
             Ok(()) => self.shared.published.replace(View::open(&self.handles)),
             Err(error) => {
-                let attempt = "work in the background failed; writes are refused until Tablerock is restarted";
+                let attempt = "work in the background failed; writes are rejected until Tablerock is restarted";
                 self.shared.queue.shut(Shut::Failed(translate(attempt, error)));
             }
         }
     }
 }
 
-/// The writes of a group, and of several to one record only the last: in one batch, fjall could not tell them apart.
-fn newest_writes<'a>(handles: &'a Handles, group: &'a [Waiting]) -> Vec<(&'a Keyspace, &'a Write)> {
+/// Returns the writes of a group. Of several to one record only the last: fjall does not order them within a batch.
+fn newest_writes<'a>(handles: &'a Handles, group: &'a [WaitingCommit]) -> Vec<(&'a Keyspace, &'a Write)> {
     let mut seen = HashSet::new();
     let mut newest = Vec::new();
     let mut pick = |keyspace: &'a Keyspace, writes: &'a [Write]| {
@@ -148,9 +135,9 @@ struct ShutWhenGone(Arc<Shared>);
 impl Drop for ShutWhenGone {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.queue.shut(Shut::Failed(queue::died()));
+            self.0.queue.shut(Shut::Failed(commit_queue::died()));
         }
-        // Their answers' senders go with them, which tells those who wait.
+        // Dropping the commits drops the senders of their results, which wakes their callers.
         drop(self.0.queue.take(Duration::ZERO));
     }
 }

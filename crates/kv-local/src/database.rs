@@ -1,4 +1,4 @@
-//! fjall as this engine sets it up: two keyspaces, bounded memory, and a way past a torn journal.
+//! The settings of fjall: two keyspaces and bounded memory; also the recovery from a torn journal.
 
 use std::path::Path;
 
@@ -10,18 +10,18 @@ use crate::directory::Directory;
 use crate::failure::translate;
 use crate::{LocalOptions, journal, manifest};
 
-/// The longest physical key, that is partition and key with their delimiters: fjall counts it with 16 bits.
+/// The longest physical key, that is partition and key with their delimiters: fjall stores its length in 16 bits.
 pub(crate) const KEY_BYTES_MAX: usize = u16::MAX as usize;
 
-/// Blocks hold about seven entities of 1 KB. Smaller ones need an index that no longer fits into the cache when there
-/// are millions of entities; of greater ones, more has to be read for one entity.
+/// Blocks hold about seven entities of 1 KB. With smaller blocks, the index of millions of entities does not fit into the
+/// cache; with larger ones, a read of one entity reads more.
 const BLOCK_BYTES: u32 = 8 << 10;
 
-/// From the third level on, where most of a big table is, a read takes a small part of a table's index from disk instead
-/// of all of it. Above, indexes stay in memory.
+/// From the third level on, which holds most of a large table, a read loads a small part of a table's index instead of
+/// all of it. Indexes of the levels above stay in memory.
 const PARTITIONED_LEVELS: [bool; 3] = [false, false, true];
 
-/// Ours, and the one that fjall keeps for itself. They are numbered from zero.
+/// Our two keyspaces and the internal one of fjall, numbered from zero.
 const KEYSPACES: usize = 3;
 
 /// The open database and its keyspaces.
@@ -30,29 +30,29 @@ pub(crate) struct Handles {
     pub(crate) database: Database,
     /// Every record, under its physical key.
     pub(crate) records: Keyspace,
-    /// What the engine notes for itself: ranges to sweep.
+    /// The engine's own records: sweep intents.
     pub(crate) own: Keyspace,
     write_buffer_bytes: u64,
 }
 
 impl Handles {
-    /// Hands write buffers that are full over to fjall's threads, which make tables of them.
+    /// Passes full write buffers to fjall's threads, which turn them into tables.
     ///
-    /// fjall would ask its threads for this after every batch, in a queue of bounded length. While they merge tables
-    /// for long, those requests fill the queue, and a thread that takes one and then has to put its own message there
-    /// waits for itself: no buffer becomes a table any more, and the journal grows until the disk is full. A buffer
-    /// that is handed over right after the batch that filled it is asked for once at most.
+    /// fjall requests this from its threads after every batch, through a bounded queue. During a long compaction those
+    /// requests fill the queue, and a thread that takes one and has to send its own message waits for itself: no buffer
+    /// becomes a table any more, and the journal grows until the disk is full. A buffer that is rotated right after the
+    /// batch that filled it is requested once at most.
     pub(crate) fn rotate_full_buffers(&self) -> Result<()> {
         for keyspace in [&self.records, &self.own] {
             if keyspace.tree.active_memtable().size() > self.write_buffer_bytes {
-                keyspace.rotate_memtable().map_err(|error| translate("cannot change the write buffer", error))?;
+                keyspace.rotate_memtable().map_err(|error| translate("cannot rotate the write buffer", error))?;
             }
         }
         Ok(())
     }
 }
 
-/// Opens the database of a directory, and makes it first if there is none.
+/// Opens the database of a directory and creates it if there is none.
 pub(crate) fn open(directory: &Directory, options: &LocalOptions) -> Result<Handles> {
     if !directory.has_data()? {
         return directory.make_data(|path| open_at(path, options).map_err(|error| failed(path, error)));
@@ -61,15 +61,15 @@ pub(crate) fn open(directory: &Directory, options: &LocalOptions) -> Result<Hand
     check_whole(path)?;
     journal::mend(path)?;
     match open_at(path, options) {
-        // The structure of the journal is whole, so this is a checksum. A crash can break that of the last batch,
-        // which was then never acknowledged; if it is not the last, setting it aside does not help.
+        // The structure of the journal is intact, so a checksum is wrong. A crash can cause that in the last batch,
+        // which was then never acknowledged; if another batch is damaged, cutting the last one off does not help.
         Err(fjall::Error::JournalRecovery(error)) => {
             let Some(cut) = journal::cut_last_batch(path)? else {
                 return Err(failed(path, fjall::Error::JournalRecovery(error)));
             };
             match open_at(path, options) {
                 Ok(handles) => {
-                    tracing::warn!(bytes = cut.len(), "dropped a batch that was torn by a crash, never acknowledged");
+                    tracing::warn!(bytes = cut.len(), "cut off a torn batch, which was never acknowledged");
                     Ok(handles)
                 }
                 Err(_) => {
@@ -82,8 +82,8 @@ pub(crate) fn open(directory: &Directory, options: &LocalOptions) -> Result<Hand
     }
 }
 
-/// Fails if a file is missing without which fjall would take the data for something that never came to be, and begin
-/// anew: a keyspace without the file that names its tables, or all journals.
+/// Fails if a file is missing without which fjall would discard the data as incomplete and start empty: the file that
+/// names a keyspace's tables, or all journals.
 fn check_whole(data: &Path) -> Result<()> {
     (0..KEYSPACES).try_for_each(|id| manifest::check(&data.join(format!("keyspaces/{id}"))))?;
     match journal::newest(data)? {
@@ -105,11 +105,11 @@ fn open_at(path: &Path, options: &LocalOptions) -> fjall::Result<Handles> {
     Ok(Handles { database, records, own, write_buffer_bytes: options.write_buffer_bytes })
 }
 
-/// fjall with this engine's settings and a keyspace for records, and nothing around it, to measure what the engine adds.
+/// Opens fjall with this engine's settings and a keyspace for records, to measure the overhead of the engine.
 pub fn open_bare(path: &Path, options: &LocalOptions) -> fjall::Result<(Database, Keyspace)> {
     let database = Database::builder(path)
         .cache_size(options.cache_bytes)
-        // The journal is read again only after a crash: compressing it would cost each commit and help nobody.
+        // The journal is read only after a crash: compression would cost each commit and gain nothing.
         .journal_compression(CompressionType::None)
         .max_journaling_size(options.journal_bytes_max)
         .max_cached_files(Some(options.open_files_max))

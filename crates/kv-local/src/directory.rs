@@ -1,14 +1,14 @@
-//! The data directory: one process at a time, of a format we know.
+//! The data directory: locked by one process, in a known format.
 //!
 //! ```text
-//! tablerock-lock     locked while a process has the directory; holds its process id
-//! tablerock-format   which format the data has
-//! store.unfinished   there while the data is made: what a crash leaves then is made again
+//! tablerock-lock     locked while a process has the directory open; holds its process id
+//! tablerock-format   the format of the data
+//! store.unfinished   present while the data is created; after a crash meanwhile it is created again
 //! store/             fjall's files
 //! contents/          large contents, a folder for each group and a file for each content
 //! ```
 //!
-//! Other files are left alone.
+//! Other files are not touched.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use tablerock_kv::{Error, Result};
 
+use crate::LocationError;
 use crate::failure::translate_io;
 use crate::format;
 
@@ -24,52 +25,44 @@ const DATA_NAME: &str = "store";
 const CONTENTS_NAME: &str = "contents";
 const UNFINISHED_NAME: &str = "store.unfinished";
 
-/// A data directory that is ours as long as this value lives.
+/// A data directory, locked as long as this value lives.
 #[derive(Debug)]
 pub(crate) struct Directory {
     location: PathBuf,
-    /// The operating system drops the lock with the file, however the process ends.
+    /// The operating system releases the lock with the file, however the process ends.
     _lock: File,
 }
 
 impl Directory {
-    /// Takes the directory, and makes it if it is not there.
+    /// Locks the directory and creates it if it does not exist.
     pub(crate) fn open(location: &Path) -> Result<Self> {
-        let unusable = |error| {
-            let attempt =
-                format!("cannot write to {}; check its permissions, or choose another --location", location.display());
-            translate_io(&attempt, error)
-        };
-        create(location).map_err(unusable)?;
+        let not_writable = |error| LocationError::NotWritable { location: location.to_owned(), error }.into_error();
+        create(location).map_err(not_writable)?;
         let lock = lock(location).map_err(|failure| match failure {
-            LockFailure::Held(pid) => in_use(location, pid),
-            LockFailure::Io(error) => unusable(error),
+            LockFailure::Held(pid) => LocationError::InUse { location: location.to_owned(), pid }.into_error(),
+            LockFailure::Io(error) => not_writable(error),
         })?;
         let directory = Self { location: location.to_owned(), _lock: lock };
         if !format::check(location)? {
             if directory.data().exists() {
-                return Err(Error::invalid(format!(
-                    "{} has a folder {DATA_NAME} but no file tablerock-format, so it is not whole; \
-                     restore that file, or choose another --location",
-                    location.display()
-                )));
+                return Err(LocationError::Incomplete { location: location.to_owned() }.into_error());
             }
-            format::write(location).map_err(unusable)?;
+            format::write(location).map_err(not_writable)?;
         }
         Ok(directory)
     }
 
-    /// Where the data is.
+    /// The folder of the data.
     pub(crate) fn data(&self) -> PathBuf {
         self.location.join(DATA_NAME)
     }
 
-    /// Where large contents are, once there are any.
+    /// The folder of large contents, which is created with the first of them.
     pub(crate) fn contents(&self) -> PathBuf {
         self.location.join(CONTENTS_NAME)
     }
 
-    /// Whether there is data, made to the end. Data that was not is removed: nobody has been told of it.
+    /// Returns whether there is complete data. Incomplete data is removed: it holds no acknowledged writes.
     pub(crate) fn has_data(&self) -> Result<bool> {
         let is_there = self.data().exists();
         if is_there && self.unfinished().exists() {
@@ -79,7 +72,7 @@ impl Directory {
         Ok(is_there)
     }
 
-    /// Makes the data: `make` fills the folder. The note beside it goes when all of it is durable.
+    /// Creates the data: `make` fills the folder. The marker file is removed once all of it is durable.
     pub(crate) fn make_data<T>(&self, make: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
         let begin = || File::create(self.unfinished()).and_then(|_| format::sync_directory(&self.location));
         begin().map_err(|error| self.cannot_make(error))?;
@@ -99,17 +92,17 @@ impl Directory {
     }
 
     fn cannot_make(&self, error: std::io::Error) -> Error {
-        translate_io(&format!("cannot make {}", self.data().display()), error)
+        translate_io(&format!("cannot create {}", self.data().display()), error)
     }
 }
 
-/// Makes the directory and those above it, durably.
+/// Creates the directory and its parents, durably.
 fn create(location: &Path) -> std::io::Result<()> {
     let mut made: Vec<_> = location.ancestors().take_while(|path| !path.exists()).collect();
     fs::create_dir_all(location)?;
     if made.is_empty() && !format::is_written(location) {
-        // Somebody else made it, or we did and were killed before its name was durable. A power cut could still take
-        // it away as a whole.
+        // Another process created it, or this program did and was killed before its name was durable. Without this sync, a
+        // power cut could remove the whole directory.
         made.push(location);
     }
     made.iter()
@@ -130,7 +123,7 @@ fn lock(location: &Path) -> Result<File, LockFailure> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut text = String::new();
-            // Where locks are mandatory the holder's process id cannot be read; it is only a help.
+            // Where locks are mandatory the process id of the holder cannot be read; the error is less helpful then.
             let _ = file.read_to_string(&mut text);
             return Err(LockFailure::Held(text.trim().parse().ok()));
         }
@@ -145,15 +138,7 @@ fn lock(location: &Path) -> Result<File, LockFailure> {
     Ok(file)
 }
 
-fn in_use(location: &Path, pid: Option<u32>) -> Error {
-    let holder = pid.map_or(String::new(), |pid| format!(" (pid {pid})"));
-    Error::unavailable(format!(
-        "{} is in use by another Tablerock{holder}; stop it or choose another --location",
-        location.display()
-    ))
-}
-
-/// fjall syncs its files and the folders it puts them in, but not the folder above those.
+/// fjall syncs its files and their folders, but not the parents of those folders.
 fn sync_folders(path: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(path)? {
         let entry = entry?;

@@ -1,4 +1,4 @@
-//! The engine: what each call does, and the life of the threads behind it.
+//! The engine: its calls, and the start and stop of its threads.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,80 +10,82 @@ use bytes::Bytes;
 use fjall::PersistMode;
 use parking_lot::Mutex;
 use tablerock_kv::key::physical;
-use tablerock_kv::{Commit, Contents, Engine, Error, Health, Page, Range, Result, ScanLimits};
+use tablerock_kv::{Commit, Contents, Engine, Error, ErrorKind, Health, Page, Range, Result, ScanLimits};
 
-use crate::committer::{Committer, Seam, Shared};
+use crate::commit_queue::{CommitQueue, QueuePermit, QueuedCommit, Shut, Writes};
+use crate::committer::{Committer, SyncHook};
 use crate::contents::ContentFiles;
 use crate::database::{self, Handles, KEY_BYTES_MAX};
 use crate::directory::Directory;
 use crate::failure::translate;
 use crate::garbage::{Deleted, Garbage};
-use crate::intents::Intents;
 use crate::overlay::{Overlay, Stripe, Write};
-use crate::queue::{Place, Queue, Room, Shut, Writes};
+use crate::shared::Shared;
 use crate::statistics::Counters;
+use crate::sweep_queue::SweepQueue;
 use crate::sweeper::Sweeper;
 use crate::view::{Published, View};
 use crate::{LocalOptions, Statistics, walk};
 
-/// The most that one commit may write, far above what any request carries.
+/// The maximum size of one commit, far above that of any request.
 const COMMIT_BYTES_MAX: usize = 64 << 20;
 
-/// Values below this are copied on their way in: they may be a small part of a big buffer, such as the body of a
-/// request, which would stay in memory as long as they do.
+/// Smaller values are copied on their way in: they may be a small part of a large buffer, such as the body of a request,
+/// which they would keep in memory.
 const COPY_BYTES_BOUND: usize = 64 << 10;
 
-/// How long the disk may be at work on one group before the engine calls itself unwell.
+/// The time for one group after which the engine reports that it is read-only.
 const STALL: Duration = Duration::from_secs(30);
 
 /// A data directory, open for reading and writing.
 pub struct LocalEngine {
     pub(crate) shared: Arc<Shared>,
-    intents: Arc<Intents>,
+    sweep_queue: Arc<SweepQueue>,
     contents: Arc<ContentFiles>,
     sweep_delay: Duration,
-    /// What closing lets go of.
+    /// Released on close.
     pub(crate) open: Mutex<Option<Open>>,
 }
 
 pub(crate) struct Open {
     threads: Vec<JoinHandle<()>>,
     pub(crate) handles: Handles,
-    /// Last, so that the directory is free only when everything in it is closed.
+    /// Last, so that the directory is unlocked only when everything in it is closed.
     directory: Directory,
 }
 
 impl LocalEngine {
-    /// Opens a data directory, and makes it if it is not there.
+    /// Opens a data directory and creates it if it does not exist. An error whose source is a
+    /// [`LocationError`](crate::LocationError) is about the directory itself.
     pub fn open(location: &Path) -> Result<Self> {
         Self::open_with(location, &LocalOptions::default())
     }
 
-    /// As [`open`](LocalEngine::open), with other than the default options.
+    /// Opens a data directory with `options`; see [`open`](LocalEngine::open).
     pub fn open_with(location: &Path, options: &LocalOptions) -> Result<Self> {
-        Self::open_at_seam(location, options, Box::new(|| Ok(())))
+        Self::open_with_hook(location, options, Box::new(|| Ok(())))
     }
 
-    pub(crate) fn open_at_seam(location: &Path, options: &LocalOptions, seam: Seam) -> Result<Self> {
+    pub(crate) fn open_with_hook(location: &Path, options: &LocalOptions, before_sync: SyncHook) -> Result<Self> {
         let directory = Directory::open(location)?;
         let handles = database::open(&directory, options)?;
         handles.rotate_full_buffers()?;
-        let intents = Arc::new(Intents::load(&handles.own)?);
+        let sweep_queue = Arc::new(SweepQueue::load(&handles.own)?);
         let shared = Arc::new(Shared {
             published: Published::new(View::open(&handles)),
             overlay: Overlay::new(),
-            queue: Queue::new(options.queue_bytes_max),
+            queue: CommitQueue::new(options.queue_bytes_max),
             counters: Counters::default(),
             deleted: Deleted::default(),
             writing_since: Mutex::new(None),
         });
-        let committer = Committer { handles: handles.clone(), shared: Arc::clone(&shared), seam };
+        let committer = Committer { handles: handles.clone(), shared: Arc::clone(&shared), before_sync };
         let sweeper = Sweeper {
             handles: handles.clone(),
             shared: Arc::clone(&shared),
-            intents: Arc::clone(&intents),
+            queue: Arc::clone(&sweep_queue),
             data: directory.data(),
-            look_every: options.look_every,
+            garbage_check_interval: options.garbage_check_interval,
             garbage: Garbage::default(),
             swept: vec![],
         };
@@ -91,22 +93,22 @@ impl LocalEngine {
             vec![start("tablerock-commit", move || committer.run())?, start("tablerock-sweep", move || sweeper.run())?];
         let contents = Arc::new(ContentFiles::new(directory.contents()));
         let open = Mutex::new(Some(Open { threads, handles, directory }));
-        Ok(Self { shared, intents, contents, sweep_delay: options.sweep_delay, open })
+        Ok(Self { shared, sweep_queue, contents, sweep_delay: options.sweep_delay, open })
     }
 
-    /// What has been done since the engine was opened, and what waits.
+    /// Returns counters since the engine was opened, and the current backlog.
     pub fn statistics(&self) -> Statistics {
         let disk_bytes = self.shared.published.load().map_or(0, |view| view.disk_bytes());
-        self.shared.counters.read(self.shared.queue.pending_bytes(), self.intents.unswept(), disk_bytes)
+        self.shared.counters.read(self.shared.queue.pending_bytes(), self.sweep_queue.unswept(), disk_bytes)
     }
 
-    /// Checks a commit against the newest values and puts it in the queue, as one step for its partition. Tells
-    /// its place there, or nothing if there is nothing to wait for.
-    fn admit(&self, change: Change, room: Room) -> Result<Option<Place>> {
-        let mut stripe = self.shared.overlay.lock(change.stripe);
-        // What is not in the overlay by now is in this view.
+    /// Checks a commit against the newest values and queues it, as one step for its partition. Returns `None` if there is
+    /// nothing to wait for.
+    fn admit(&self, commit: PreparedCommit, permit: QueuePermit) -> Result<Option<QueuedCommit>> {
+        let mut stripe = self.shared.overlay.lock(commit.stripe);
+        // A record that is not in the overlay now is in this view.
         let view = self.shared.published.load()?;
-        let (rests_on_pending, holds) = match &change.expected[..] {
+        let (rests_on_pending, holds) = match &commit.expected[..] {
             [(key, expected)] => match stripe.get(key) {
                 Some(newest) => (true, newest == expected),
                 None => match stripe.take_read(key) {
@@ -120,14 +122,15 @@ impl LocalEngine {
             self.shared.counters.conflicted();
             return Err(Error::conflict("a record changed since it was read"));
         }
-        if change.writes.is_empty() && !rests_on_pending {
+        if commit.writes.is_empty() && !rests_on_pending {
             self.shared.counters.committed(1);
             return Ok(None);
         }
-        let pending = change.writes.clone();
-        let place = self.shared.queue.push(Writes::Partition { stripe: change.stripe, writes: change.writes }, room)?;
-        stripe.insert(place.sequence, &pending);
-        Ok(Some(place))
+        let pending = commit.writes.clone();
+        let queued =
+            self.shared.queue.push(Writes::Partition { stripe: commit.stripe, writes: commit.writes }, permit)?;
+        stripe.insert(queued.sequence, &pending);
+        Ok(Some(queued))
     }
 
     fn read_newest_one(&self, stripe: usize, key: Vec<u8>) -> Result<Option<Bytes>> {
@@ -138,38 +141,38 @@ impl LocalEngine {
             }
             stripe.commits()
         };
-        // Loaded after the overlay was looked at: what had left it by then is here.
+        // Loaded after the overlay was read: a record that had left the overlay by then is in this view.
         let value = self.shared.published.load()?.get(&key)?;
         self.shared.overlay.lock(stripe).note_read(commits, key, &value);
         Ok(value)
     }
 
     /// Waits until a commit in the queue is durable.
-    async fn answered(&self, place: Place) -> Result<()> {
-        if place.begins_group {
+    async fn committed(&self, queued: QueuedCommit) -> Result<()> {
+        if queued.begins_group {
             self.gather().await;
         }
-        place.answer.await.unwrap_or_else(|_| Err(self.shared.queue.shut_error()))
+        queued.result.await.unwrap_or_else(|_| Err(self.shared.queue.shut_error()))
     }
 
-    /// Calls the committer once this thread has nothing else to do. Requests that are ready by then join the group: a
-    /// sync for each few of them would take the time that they need to get here. A lone one goes at once.
+    /// Wakes the committer once this thread has nothing else to do. Requests that are ready by then join the group, which
+    /// saves syncs; a lone request does not wait.
     async fn gather(&self) {
-        // Also if the caller goes away meanwhile: others may wait in the group by now.
-        let _call = CallWhenDropped(&self.shared.queue);
+        // Also if the caller is cancelled: other commits may have joined the group.
+        let _wake = WakeOnDrop(&self.shared.queue);
         tokio::task::yield_now().await;
     }
 
-    /// Stops the threads, which finish what waits, and lets go of the directory.
+    /// Stops the threads, which first write the waiting commits, and unlocks the directory.
     fn shut_down(&self) -> Option<impl FnOnce() -> Result<()> + Send + 'static> {
         let open = self.open.lock().take()?;
-        self.intents.stop();
+        self.sweep_queue.stop();
         self.shared.queue.shut(Shut::Closed);
         let shared = Arc::clone(&self.shared);
         Some(move || {
             let Open { threads, handles, directory } = open;
             for thread in threads {
-                // A thread that died has said so already.
+                // The panic of a thread has already shut the queue.
                 let _ = thread.join();
             }
             shared.published.withdraw();
@@ -205,7 +208,7 @@ impl Engine for LocalEngine {
             let stripe = self.shared.overlay.lock(stripe);
             keys.iter().map(|key| stripe.get(key).cloned()).collect()
         };
-        // Loaded after the overlay was looked at: what had left it by then is here.
+        // Loaded after the overlay was read: a record that had left the overlay by then is in this view.
         let view = self.shared.published.load()?;
         let settled: Vec<_> =
             std::iter::zip(&keys, &pending).filter(|(_, pending)| pending.is_none()).map(|(key, _)| &key[..]).collect();
@@ -214,10 +217,10 @@ impl Engine for LocalEngine {
     }
 
     async fn commit(&self, commit: Commit) -> Result<()> {
-        let change = Change::prepare(commit, &self.shared.overlay)?;
-        let room = self.shared.queue.reserve(change.bytes).await?;
-        match self.admit(change, room)? {
-            Some(place) => self.answered(place).await,
+        let commit = PreparedCommit::new(commit, &self.shared.overlay)?;
+        let permit = self.shared.queue.reserve(commit.bytes).await?;
+        match self.admit(commit, permit)? {
+            Some(queued) => self.committed(queued).await,
             None => Ok(()),
         }
     }
@@ -229,17 +232,17 @@ impl Engine for LocalEngine {
         let (start, end) = physical::encode_range(&range);
         check_key(&start)?;
         check_key(&end.unwrap_or_default())?;
-        let intent = self.intents.create(range);
-        let note = intent.note();
-        let room = self.shared.queue.reserve(note.key.len()).await?;
-        let place = self.shared.queue.push(Writes::Background { records: vec![], own: vec![note] }, room)?;
-        // Before the answer, so that a caller who goes away does not leave the range behind until a restart.
-        self.intents.add(intent, self.sweep_delay);
-        self.answered(place).await
+        let intent = self.sweep_queue.create(range);
+        let record = intent.record();
+        let permit = self.shared.queue.reserve(record.key.len()).await?;
+        let queued = self.shared.queue.push(Writes::Background { records: vec![], own: vec![record] }, permit)?;
+        // Before the result, so that a cancelled caller does not leave the range unswept until a restart.
+        self.sweep_queue.add(intent, self.sweep_delay);
+        self.committed(queued).await
     }
 
     fn is_exclusive(&self) -> bool {
-        // The directory is locked, and a commit is accepted in one step.
+        // The directory is locked, and a commit is checked and accepted in one step.
         true
     }
 
@@ -252,7 +255,7 @@ impl Engine for LocalEngine {
         match self.shared.queue.shut_reason() {
             Some(_) if self.open.lock().is_none() => Shut::Closed.health(),
             Some(shut) => shut.health(),
-            None if stalled => Health::ReadOnly(format!("no write has reached the disk for {} s", STALL.as_secs())),
+            None if stalled => Health::ReadOnly(format!("no write has reached the disk in {} s", STALL.as_secs())),
             None => Health::Healthy,
         }
     }
@@ -260,7 +263,7 @@ impl Engine for LocalEngine {
     async fn close(&self) -> Result<()> {
         let Some(shut_down) = self.shut_down() else { return Ok(()) };
         let done = tokio::task::spawn_blocking(shut_down).await;
-        done.unwrap_or_else(|error| Err(Error::internal("closing was cut short").with_source(error)))
+        done.unwrap_or_else(|error| Err(Error::internal("closing the engine was interrupted").with_source(error)))
     }
 }
 
@@ -269,7 +272,7 @@ impl Drop for LocalEngine {
         if let Some(shut_down) = self.shut_down()
             && let Err(error) = shut_down()
         {
-            tracing::warn!(%error, "the engine was dropped without being closed");
+            tracing::warn!(%error, "closing a dropped engine failed");
         }
     }
 }
@@ -280,7 +283,7 @@ impl std::fmt::Debug for LocalEngine {
     }
 }
 
-/// Whether some of the expectations are about records on their way to disk, and whether all of them hold.
+/// Returns whether some expectations are about records on their way to disk, and whether all of them hold.
 fn hold_all(stripe: &Stripe, view: &View, expected: &[(Vec<u8>, Option<Bytes>)]) -> Result<(bool, bool)> {
     let (pending, settled): (Vec<_>, Vec<_>) = expected.iter().partition(|(key, _)| stripe.get(key).is_some());
     let keys: Vec<_> = settled.iter().map(|(key, _)| &key[..]).collect();
@@ -289,24 +292,24 @@ fn hold_all(stripe: &Stripe, view: &View, expected: &[(Vec<u8>, Option<Bytes>)])
     Ok((!pending.is_empty(), holds))
 }
 
-struct CallWhenDropped<'a>(&'a Queue);
+struct WakeOnDrop<'a>(&'a CommitQueue);
 
-impl Drop for CallWhenDropped<'_> {
+impl Drop for WakeOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.call();
+        self.0.wake();
     }
 }
 
-/// A commit in the terms of this engine: by stripe and physical key.
-struct Change {
+/// A commit by stripe and physical key.
+struct PreparedCommit {
     stripe: usize,
     expected: Vec<(Vec<u8>, Option<Bytes>)>,
     writes: Vec<Write>,
     bytes: usize,
 }
 
-impl Change {
-    fn prepare(commit: Commit, overlay: &Overlay) -> Result<Self> {
+impl PreparedCommit {
+    fn new(commit: Commit, overlay: &Overlay) -> Result<Self> {
         let Commit { partition, expected, writes } = commit;
         let stripe = overlay.stripe_of(&partition);
         let encode = |key: &[u8]| physical::encode(&partition, key);
@@ -316,7 +319,7 @@ impl Change {
         let bytes = writes.iter().map(|write| write.key.len() + write.value.as_ref().map_or(0, Bytes::len)).sum();
         writes.iter().try_for_each(|write| check_key(&write.key))?;
         if bytes > COMMIT_BYTES_MAX {
-            return Err(Error::invalid(format!("a commit of {bytes} bytes is greater than {COMMIT_BYTES_MAX}")));
+            return Err(Error::invalid(format!("a commit of {bytes} bytes is larger than {COMMIT_BYTES_MAX}")));
         }
         Ok(Self { stripe, expected, writes, bytes })
     }
@@ -326,7 +329,8 @@ fn check_key(physical: &[u8]) -> Result<()> {
     if physical.len() <= KEY_BYTES_MAX {
         return Ok(());
     }
-    Err(Error::invalid(format!("partition and key have more than {KEY_BYTES_MAX} bytes together")))
+    let message = format!("partition and key have more than {KEY_BYTES_MAX} bytes together");
+    Err(Error::new(ErrorKind::TooLong, message))
 }
 
 fn own(value: Bytes) -> Bytes {

@@ -1,11 +1,11 @@
-//! fjall's errors in our words: damage is `Corrupt`, everything else a restart may mend is `Unavailable`.
+//! Translation of fjall's errors: damage is `Corrupt`, everything that a restart may solve is `Unavailable`.
 
 use std::io;
 
 use fjall::LsmError;
 use tablerock_kv::{Error, ErrorKind};
 
-/// What was attempted, and what came of it.
+/// Returns an error with the attempt and its outcome.
 pub(crate) fn translate(attempt: &str, error: fjall::Error) -> Error {
     let kind = kind_of(&error);
     Error::new(kind, format!("{attempt}: {}", describe(&error))).with_source(error)
@@ -30,7 +30,7 @@ fn kind_of(error: &fjall::Error) -> ErrorKind {
     }
 }
 
-fn kind_of_io(error: &io::Error) -> ErrorKind {
+pub(crate) fn kind_of_io(error: &io::Error) -> ErrorKind {
     match error.kind() {
         io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => ErrorKind::Corrupt,
         _ => ErrorKind::Unavailable,

@@ -1,4 +1,4 @@
-//! The file that says which format a data directory has: a few lines a person can read, replaced atomically.
+//! The file that names the format of a data directory: a few readable lines, replaced atomically.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -6,23 +6,24 @@ use std::path::Path;
 
 use tablerock_kv::{Error, Result};
 
+use crate::LocationError;
 use crate::failure::translate_io;
 
 /// The format this version writes, and the newest it reads.
 const FORMAT: u32 = 1;
 
-/// The first version that reads it, for the message an older one shows.
+/// The first version that reads the format, for the error of an older version.
 const FIRST_READER: &str = "0.1.0";
 
 const FILE_NAME: &str = "tablerock-format";
 const HEADING: &str = "Tablerock data directory";
 
-/// Whether a directory says which format it has.
+/// Returns whether a directory names its format.
 pub(crate) fn is_written(location: &Path) -> bool {
     location.join(FILE_NAME).exists()
 }
 
-/// Checks that this version can read the directory. `false` means that it has no format yet.
+/// Checks that this version can read the directory. Returns `false` if the directory names no format yet.
 pub(crate) fn check(location: &Path) -> Result<bool> {
     let path = location.join(FILE_NAME);
     let text = match fs::read_to_string(&path) {
@@ -35,19 +36,18 @@ pub(crate) fn check(location: &Path) -> Result<bool> {
     match format {
         Some(1..=FORMAT) if text.starts_with(HEADING) => Ok(true),
         Some(newer) if newer > FORMAT => {
-            let reader = field("readable by").unwrap_or("a newer version");
-            Err(Error::invalid(format!(
-                "{} holds data of format {newer}, and this Tablerock ({}) reads formats up to {FORMAT}; \
-                 use Tablerock {reader}, or choose another --location",
-                location.display(),
-                env!("CARGO_PKG_VERSION"),
-            )))
+            let reader = field("readable by").unwrap_or("a newer version").to_owned();
+            let location = location.to_owned();
+            Err(LocationError::NewerFormat { location, format: newer, format_max: FORMAT, reader }.into_error())
         }
-        _ => Err(Error::corrupt(format!("{} names no format that ever existed", path.display()))),
+        _ => Err(Error::corrupt(format!(
+            "{} names an unknown format; restore the directory from a backup",
+            path.display()
+        ))),
     }
 }
 
-/// Says that the directory has the format of this version.
+/// Writes the format of this version to the directory.
 pub(crate) fn write(location: &Path) -> io::Result<()> {
     let text = format!(
         "{HEADING}\nformat: {FORMAT}\nreadable by: {FIRST_READER} or later\nwritten by: {}\n",

@@ -1,14 +1,13 @@
-//! The end of the journal after a power cut.
+//! Repair of fjall's journal after a power cut.
 //!
-//! Each batch is synced before the next one is written. So a crash can leave at most one torn batch, the last,
-//! which nobody was told about. fjall drops it where it can tell by the structure, but refuses to open when only
-//! the checksum is wrong, and forgets everything behind the first broken place when that is in the middle. We
-//! look first: a torn end is cut off, damage in the middle is reported. A journal that is not the newest was synced
-//! before the next one came to be, so there even a torn end is damage.
+//! Each batch is synced before the next one is written. So a crash leaves at most one torn batch, the last, which was
+//! never acknowledged. fjall drops it if the structure is broken, but does not open if only the checksum is wrong, and
+//! drops everything after a broken batch in the middle. This module runs first: it cuts a torn end off and reports damage
+//! in the middle. A journal that is not the newest was synced before the next was created, so its torn end is damage too.
 //!
 //! A batch is: `01`, the number of its items (4 bytes), its sequence number (8); the items; `03`, a checksum (8)
 //! and `46 4a 4c 03`. An item is: `02`, kind (1), compression (1), keyspace (8), length of key (2), of value (4)
-//! and of value as stored (4), then key and value. All numbers have the least significant byte first.
+//! and of value as stored (4), then key and value. All numbers are little-endian.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -18,6 +17,10 @@ use tablerock_kv::{Error, Result};
 
 use crate::failure::translate_io;
 
+/// The versions whose private files this module (fjall) and `manifest` (lsm-tree) parse. A test fails on others.
+#[cfg(test)]
+pub(crate) const PARSED_VERSIONS: [(&str, &str); 2] = [("fjall", "3.1.13"), ("lsm-tree", "3.1.10")];
+
 const START: u8 = 1;
 const ITEM: u8 = 2;
 const END: u8 = 3;
@@ -25,7 +28,7 @@ const CLEAR: u8 = 4;
 const MAGIC: &[u8] = b"FJL\x03";
 const END_BYTES: usize = 1 + 8 + MAGIC.len();
 
-/// Cuts a torn batch off the end of the newest journal, and fails if there is damage anywhere else.
+/// Cuts a torn batch off the end of the newest journal; fails if there is damage anywhere else.
 pub(crate) fn mend(data: &Path) -> Result<()> {
     let mut journals = numbered(data)?;
     journals.sort();
@@ -39,28 +42,28 @@ pub(crate) fn mend(data: &Path) -> Result<()> {
 fn mend_one(path: &Path, may_be_torn: bool) -> Result<()> {
     let failed = |error| translate_io(&format!("cannot read {}", path.display()), error);
     let mut file = open(path).map_err(failed)?;
-    let whole = whole_batches(&mut file).map_err(failed)?;
-    let rest = rest_after(&mut file, whole.end).map_err(failed)?;
+    let intact = intact_batches(&mut file).map_err(failed)?;
+    let rest = rest_after(&mut file, intact.end).map_err(failed)?;
     if rest.is_empty() {
         return Ok(());
     }
-    if !may_be_torn || has_batch_behind(&rest) {
+    if !may_be_torn || has_batch_after(&rest) {
         return Err(Error::corrupt(format!(
-            "{} is damaged at byte {}, before batches that are whole; restore the directory from a backup",
+            "{} is damaged at byte {}, before intact batches; restore the directory from a backup",
             path.display(),
-            whole.end
+            intact.end
         )));
     }
-    tracing::warn!(bytes = rest.len(), "cut off a batch that was torn by a crash, never acknowledged");
-    file.set_len(whole.end).and_then(|()| file.sync_all()).map_err(failed)
+    tracing::warn!(bytes = rest.len(), "cut off a torn batch, which was never acknowledged");
+    file.set_len(intact.end).and_then(|()| file.sync_all()).map_err(failed)
 }
 
-/// The number and path of the journal that is written to.
+/// Returns the number and path of the journal in use.
 pub(crate) fn newest(data: &Path) -> Result<Option<(u64, PathBuf)>> {
     Ok(numbered(data)?.into_iter().max())
 }
 
-/// The number of the oldest journal that a restart would read.
+/// Returns the number of the oldest journal that a restart would read.
 pub(crate) fn oldest_number(data: &Path) -> Result<Option<u64>> {
     Ok(numbered(data)?.into_iter().min().map(|(number, _)| number))
 }
@@ -72,37 +75,37 @@ fn numbered(data: &Path) -> Result<Vec<(u64, PathBuf)>> {
     Ok(paths.into_iter().filter_map(|path| Some((number(&path)?, path))).collect())
 }
 
-/// A batch set aside.
-pub(crate) struct Cut {
+/// A batch that was cut off.
+pub(crate) struct CutBatch {
     at: u64,
     batch: Vec<u8>,
     file_bytes: u64,
 }
 
-/// Takes the last batch out of the newest journal, if it has one.
-pub(crate) fn cut_last_batch(data: &Path) -> Result<Option<Cut>> {
+/// Cuts the last batch off the newest journal, if it has one.
+pub(crate) fn cut_last_batch(data: &Path) -> Result<Option<CutBatch>> {
     let Some((_, path)) = newest(data)? else { return Ok(None) };
     let cut = || {
         let mut file = open(&path)?;
-        let whole = whole_batches(&mut file)?;
-        let Some(at) = whole.last else { return Ok(None) };
+        let intact = intact_batches(&mut file)?;
+        let Some(at) = intact.last else { return Ok(None) };
         let file_bytes = file.metadata()?.len();
         let mut batch = Vec::new();
         file.seek(SeekFrom::Start(at))?;
-        (&file).take(whole.end - at).read_to_end(&mut batch)?;
+        (&file).take(intact.end - at).read_to_end(&mut batch)?;
         file.set_len(at)?;
         file.sync_all()?;
-        Ok(Some(Cut { at, batch, file_bytes }))
+        Ok(Some(CutBatch { at, batch, file_bytes }))
     };
     cut().map_err(|error| translate_io(&format!("cannot cut {}", path.display()), error))
 }
 
-impl Cut {
+impl CutBatch {
     pub(crate) fn len(&self) -> usize {
         self.batch.len()
     }
 
-    /// Puts the batch back where it was.
+    /// Writes the batch back.
     pub(crate) fn restore(&self, data: &Path) -> Result<()> {
         let Some((_, path)) = newest(data)? else { return Ok(()) };
         let restore = || {
@@ -121,23 +124,23 @@ fn open(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).open(path)
 }
 
-/// Where the batches end that are whole by structure, and where the last of them begins.
-struct Whole {
+/// The end of the batches with an intact structure, and the start of the last of them.
+struct IntactBatches {
     last: Option<u64>,
     end: u64,
 }
 
-fn whole_batches(file: &mut File) -> io::Result<Whole> {
+fn intact_batches(file: &mut File) -> io::Result<IntactBatches> {
     file.seek(SeekFrom::Start(0))?;
     let mut reader = BufReader::with_capacity(1 << 16, file);
-    let mut whole = Whole { last: None, end: 0 };
+    let mut intact = IntactBatches { last: None, end: 0 };
     while pass_batch(&mut reader)? {
-        whole = Whole { last: Some(whole.end), end: reader.stream_position()? };
+        intact = IntactBatches { last: Some(intact.end), end: reader.stream_position()? };
     }
-    Ok(whole)
+    Ok(intact)
 }
 
-/// Reads past one batch and says whether it was whole by structure.
+/// Reads past one batch and returns whether its structure is intact.
 fn pass_batch(reader: &mut BufReader<impl Read + Seek>) -> io::Result<bool> {
     match try_pass_batch(reader) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
@@ -178,7 +181,7 @@ fn read<const N: usize>(reader: &mut impl Read) -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// What follows a position, without the zeros at the end: journals are longer than what is written to them.
+/// Returns the bytes after a position without the zeros at the end, to which fjall extends journals.
 fn rest_after(file: &mut File, position: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(position))?;
     let mut rest = Vec::new();
@@ -191,7 +194,7 @@ fn rest_after(file: &mut File, position: u64) -> io::Result<Vec<u8>> {
             rest.truncate(written);
             return Ok(rest);
         }
-        // Most of a young journal is zeros, which comparing finds out faster than searching, and which need not be kept.
+        // Most of a young journal is zeros: a comparison is faster than a search, and zeros need not be kept.
         let is_used = chunk[..length] != zeros[..length];
         if is_used && let Some(at) = chunk[..length].iter().rposition(|&byte| byte != 0) {
             written = rest.len() + at + 1;
@@ -202,11 +205,10 @@ fn rest_after(file: &mut File, position: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Whether some batch ends in `rest` and another whole one follows. A torn batch is the last thing written, so
-/// nothing follows it.
-fn has_batch_behind(rest: &[u8]) -> bool {
+/// Returns whether a batch ends in `rest` and an intact one follows. Nothing follows a torn batch, the last one written.
+fn has_batch_after(rest: &[u8]) -> bool {
     rest.windows(END_BYTES).enumerate().filter(|(_, window)| is_end(window)).any(|(at, _)| {
-        let mut behind = BufReader::new(io::Cursor::new(&rest[at + END_BYTES..]));
-        pass_batch(&mut behind).unwrap_or(false)
+        let mut after = BufReader::new(io::Cursor::new(&rest[at + END_BYTES..]));
+        pass_batch(&mut after).unwrap_or(false)
     })
 }

@@ -1,11 +1,11 @@
 //! The embedded engine: durable, on one machine, on [`fjall`].
 //!
-//! It keeps what [`tablerock_kv::Engine`] promises with three ideas. One thread commits: it takes every commit
-//! that waits, writes them as one batch, syncs once and answers all of them. What is on its way to disk lies in
-//! an overlay, so that the next transaction can decide on it without waiting. Readers see a snapshot that is
-//! replaced only after a sync, so they never see what a crash could take back.
+//! It implements [`tablerock_kv::Engine`] with three ideas. One thread commits: it takes all waiting commits, writes them
+//! as one batch and syncs once (group commit). An overlay holds the writes on their way to disk, so that the next
+//! transaction reads them without waiting. Readers see a snapshot that is replaced only after a sync, so they never see
+//! writes that a crash could undo.
 //!
-//! It is not a server and not shared: one process has a directory to itself, and says so when another comes.
+//! It is not a server and not shared: one process locks a directory, and another gets [`LocationError::InUse`].
 //!
 //! ```
 //! use std::sync::Arc;
@@ -14,7 +14,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Error> {
-//! # let directory = tempfile::tempdir().expect("a place for an example");
+//! # let directory = tempfile::tempdir().expect("a directory for the example");
 //! # let location = directory.path();
 //! let store = Store::new(Arc::new(LocalEngine::open(location)?));
 //! store.transact(b"partition", vec![], |tx| Ok::<_, Error>(tx.put("key", "value"))).await?;
@@ -28,20 +28,21 @@
 //!
 //! | module | owns |
 //! | --- | --- |
-//! | `engine` | the contract: what each call does, and the threads' life |
-//! | `directory`, `format` | the data directory: its lock and its format |
+//! | `engine`, `shared` | the calls, the start and stop of the threads, the state they share |
+//! | `directory`, `format`, `location_error` | the data directory: its lock, its format, its errors |
 //! | `journal` | the end of the journal after a power cut |
-//! | `manifest` | the files that name tables, looked at before fjall does |
-//! | `database` | fjall as we set it up |
-//! | `view` | what readers see |
-//! | `overlay` | what is on its way to disk |
-//! | `queue`, `committer` | group commit |
+//! | `manifest` | the files that name tables, checked before fjall opens them |
+//! | `database` | the settings of fjall |
+//! | `view` | the snapshot of readers |
+//! | `overlay` | writes on their way to disk |
+//! | `commit_queue`, `committer` | group commit |
 //! | `walk` | scans |
 //! | `contents` | large contents, each a file |
-//! | `intents`, `sweeper` | dropped ranges and their space |
-//! | `garbage` | how much space deleted records still take |
-//! | `options`, `statistics`, `failure` | settings, counters, and errors in our words |
+//! | `sweep_queue`, `sweeper` | dropped ranges and their space |
+//! | `garbage` | the space of deleted records, and when to compact |
+//! | `options`, `statistics`, `failure` | settings, counters, translation of fjall's errors |
 
+mod commit_queue;
 mod committer;
 mod contents;
 mod database;
@@ -50,13 +51,14 @@ mod engine;
 mod failure;
 mod format;
 mod garbage;
-mod intents;
 mod journal;
+mod location_error;
 mod manifest;
 mod options;
 mod overlay;
-mod queue;
+mod shared;
 mod statistics;
+mod sweep_queue;
 mod sweeper;
 #[cfg(test)]
 mod tests;
@@ -65,5 +67,6 @@ mod walk;
 
 pub use database::open_bare;
 pub use engine::LocalEngine;
+pub use location_error::LocationError;
 pub use options::LocalOptions;
 pub use statistics::Statistics;

@@ -1,11 +1,9 @@
 //! The files that name a keyspace's tables.
 //!
-//! `current` says which one counts, and has its checksum; `v0`, `v1` and so on are what it may name. fjall does not look at
-//! the checksum, and takes some damage in the file for a mistake in its own code: it panics, and again while it cleans up,
-//! which ends the process without a word for the operator. So we look first.
+//! `current` names the one in use (`v0`, `v1`, …) with its checksum. fjall does not check it: on some damage it panics, and
+//! again while it cleans up, which aborts the process without an error message. So this module checks first.
 //!
-//! `current` is: the number of the file (8 bytes), the XXH3 of all that is in it (16) and `00`. Numbers have the least
-//! significant byte first.
+//! `current` is: the number of the file (8 bytes), the XXH3 of its content (16) and `00`. Numbers are little-endian.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +15,7 @@ use crate::failure::translate_io;
 
 const XXH3: u8 = 0;
 
-/// Fails if a keyspace's folder has not the file that it should have, as it was written.
+/// Fails if the file that names a keyspace's tables is missing or damaged.
 pub(crate) fn check(keyspace: &Path) -> Result<()> {
     let current = keyspace.join("current");
     if !current.exists() {

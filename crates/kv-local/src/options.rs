@@ -1,32 +1,32 @@
-//! What can be set, and what holds if nobody does.
+//! Options and their defaults.
 
 use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 
-/// How much memory and disk the engine may use, and how patient it is. The defaults keep a busy process below
-/// 400 MB and an idle one small: nothing is allocated before it is needed.
+/// Limits on memory and disk, and intervals. The defaults keep a busy process below 400 MB and an idle one small: memory
+/// is allocated when it is needed.
 #[derive(Debug, Clone)]
 pub struct LocalOptions {
-    /// Blocks of tables kept in memory for reads.
+    /// The bytes of table blocks in the cache.
     pub cache_bytes: u64,
-    /// Recent writes kept in memory before they become a table. Up to five such buffers exist when the disk
-    /// cannot keep up; after that, writers wait. A directory that was made with a smaller size keeps it.
+    /// The bytes of recent writes in memory before they become a table. Up to five such buffers exist if the disk is
+    /// slow; after that, writers wait. A directory that was created with a smaller size keeps it.
     pub write_buffer_bytes: u64,
-    /// Journals on disk, at least 64 MiB. More means fewer small tables, and a longer start after a crash.
+    /// The bytes of journals on disk, at least 64 MiB. More means fewer small tables, and a longer start after a crash.
     pub journal_bytes_max: u64,
-    /// Commits that wait for the disk. When there are more, those who come later wait for room.
+    /// The bytes of commits that wait for the disk. Further commits wait until there is space.
     pub queue_bytes_max: usize,
-    /// Threads that turn buffers into tables and merge tables. By default one, and two where there are more than
-    /// two cores: of several, fjall keeps one free by letting it spin while the others merge.
+    /// Threads that flush buffers and compact tables. By default one, and two with more than two cores: of several
+    /// threads, fjall keeps one free by letting it spin while the others compact.
     pub worker_threads: usize,
-    /// Table files kept open.
+    /// The maximum number of open table files.
     pub open_files_max: usize,
-    /// How long a dropped range rests before it is swept. Writes that were under way when the range was dropped
-    /// must have landed by then, so it has to be longer than any request takes.
+    /// The delay between dropping and sweeping a range. Writes in progress when the range is dropped must have ended by
+    /// then, so it has to be longer than any request.
     pub sweep_delay: Duration,
-    /// How often the engine looks whether the space of deleted records should come back now.
-    pub look_every: Duration,
+    /// The interval between two checks whether to reclaim the space of deleted records.
+    pub garbage_check_interval: Duration,
 }
 
 impl Default for LocalOptions {
@@ -40,7 +40,7 @@ impl Default for LocalOptions {
             worker_threads: if cores > 2 { 2 } else { 1 },
             open_files_max: 400,
             sweep_delay: Duration::from_secs(60),
-            look_every: Duration::from_secs(15),
+            garbage_check_interval: Duration::from_secs(15),
         }
     }
 }

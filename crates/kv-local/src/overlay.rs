@@ -1,8 +1,7 @@
-//! What is on its way to disk: the newest value of every record that has been committed but not yet published.
+//! The newest value of every record that is committed but not yet published.
 //!
-//! The order of three steps keeps a reader from missing a value: a commit puts its writes here before it is
-//! queued for good, the committer publishes a view that has them before it takes them out, and readers look here
-//! first and at the view second.
+//! The order of three steps keeps a reader from missing a value: a commit inserts its writes here while it is queued, the
+//! committer publishes a view with them before it removes them here, and readers read the overlay before the view.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -13,7 +12,7 @@ use parking_lot::{Mutex, MutexGuard};
 /// Partitions share this many locks.
 const STRIPES: usize = 64;
 
-/// Greater values are not worth holding on to.
+/// Larger values are not kept.
 const NOTED_BYTES_MAX: usize = 4096;
 
 /// A change of one record, by its physical key; `None` deletes it.
@@ -28,7 +27,7 @@ pub(crate) struct Overlay {
     hasher: RandomState,
 }
 
-/// The pending records of some partitions. Whoever holds its lock decides about them.
+/// The pending records of some partitions. Its lock orders their commits.
 #[derive(Default)]
 pub(crate) struct Stripe {
     newest: HashMap<Bytes, Pending>,
@@ -37,8 +36,8 @@ pub(crate) struct Stripe {
     last_read: Option<LastRead>,
 }
 
-/// A record that was just read from a view, and no commit has come since. Most commits rest on one record that their
-/// transaction read a moment before, and need not search for it a second time.
+/// A record read from a view, with no commit since. Most commits expect one record that their transaction has just read,
+/// and need not search for it again.
 struct LastRead {
     key: Vec<u8>,
     value: Option<Bytes>,
@@ -54,7 +53,7 @@ impl Overlay {
         Self { stripes: (0..STRIPES).map(|_| Mutex::default()).collect(), hasher: RandomState::new() }
     }
 
-    /// Which stripe a partition belongs to.
+    /// Returns the stripe of a partition.
     pub(crate) fn stripe_of(&self, partition: &[u8]) -> usize {
         self.hasher.hash_one(partition) as usize % STRIPES
     }
@@ -65,7 +64,7 @@ impl Overlay {
 }
 
 impl Stripe {
-    /// The pending value of a record, if it has one: `Some(None)` is a pending delete.
+    /// Returns the pending value of a record; `Some(None)` is a pending delete.
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Option<Bytes>> {
         self.newest.get(key).map(|pending| &pending.value)
     }
@@ -74,7 +73,7 @@ impl Stripe {
         self.commits
     }
 
-    /// Notes what a view showed, if there was no commit since `commits`. What is pending is not read from views.
+    /// Keeps a record read from a view, if there was no commit since `commits`.
     pub(crate) fn note_read(&mut self, commits: u64, key: Vec<u8>, value: &Option<Bytes>) {
         let bytes = value.as_ref().map_or(0, Bytes::len);
         if self.commits == commits && bytes <= NOTED_BYTES_MAX {
@@ -82,7 +81,7 @@ impl Stripe {
         }
     }
 
-    /// What was noted about a record, which is what a view would show.
+    /// Takes the kept value of a record, which equals that of the current view.
     pub(crate) fn take_read(&mut self, key: &[u8]) -> Option<Option<Bytes>> {
         self.last_read.take_if(|read| read.key == key).map(|read| read.value)
     }
@@ -95,7 +94,7 @@ impl Stripe {
         }
     }
 
-    /// Takes out the writes of one commit, except where a later commit has replaced them.
+    /// Removes the writes of one commit, except where a later commit has replaced them.
     pub(crate) fn remove(&mut self, sequence: u64, writes: &[Write]) {
         for Write { key, .. } in writes {
             if self.newest.get(key).is_some_and(|pending| pending.sequence == sequence) {

@@ -1,8 +1,8 @@
-//! Counters that tell how well commits share syncs.
+//! Counters of commits and syncs.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What the engine has done since it was opened, and what waits now.
+/// Counters since the engine was opened, and the current backlog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Statistics {
     /// Commits that succeeded, those without writes included.
@@ -15,7 +15,7 @@ pub struct Statistics {
     pub syncs: u64,
     /// Bytes of commits that wait for the disk, rounded up.
     pub pending_bytes: u64,
-    /// Dropped ranges whose space has not come back yet.
+    /// Dropped ranges whose space is not reclaimed yet.
     pub ranges_to_sweep: u64,
     /// Bytes of tables on disk, without the journals.
     pub disk_bytes: u64,

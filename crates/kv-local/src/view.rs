@@ -1,4 +1,4 @@
-//! What readers see: a snapshot that the committer replaces after each sync, and never before.
+//! The snapshot of readers, which the committer replaces after each sync and never before.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::failure::translate;
 /// A walk costs about as much as this many searches.
 const WALK_KEYS_MIN: usize = 8;
 
-/// How many records a walk passes over before it is given up for searches.
-const WALK_STRANGERS_MAX: usize = 16;
+/// The records that a walk passes over before searches replace it.
+const WALK_SKIPPED_MAX: usize = 16;
 
 /// The records as they were after some sync.
 pub(crate) struct View {
@@ -23,8 +23,8 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Sees all that has been committed so far. Only the committer may call this, between two batches: fjall
-    /// lets a snapshot that is opened while a batch is being applied see a part of it.
+    /// Opens a view of all commits so far. Only the committer may call this, between two batches: a snapshot that fjall
+    /// opens while it applies a batch may see a part of it.
     pub(crate) fn open(handles: &Handles) -> Self {
         Self { records: handles.records.clone(), snapshot: handles.database.snapshot() }
     }
@@ -34,7 +34,8 @@ impl View {
         value.map(|value| value.map(Bytes::from)).map_err(|error| translate("cannot read a record", error))
     }
 
-    /// The values of some records, one search each; of keys that lie together, as those of a group do, in one walk.
+    /// Returns the values of some records, with one search each, or with one walk if the keys are close together, as
+    /// those of a group are.
     pub(crate) fn get_all(&self, keys: &[&[u8]]) -> Result<Vec<Option<Bytes>>> {
         let is_walk = keys.len() >= WALK_KEYS_MIN && keys.is_sorted_by(|one, next| one < next);
         let mut values = if is_walk { self.walk(keys)? } else { Vec::with_capacity(keys.len()) };
@@ -44,11 +45,11 @@ impl View {
         Ok(values)
     }
 
-    /// The values from the first key on, to the last or until too many records came that nobody asked for.
+    /// Returns the values from the first key on, up to the last or until too many other records were passed over.
     fn walk(&self, keys: &[&[u8]]) -> Result<Vec<Option<Bytes>>> {
         let mut values = Vec::with_capacity(keys.len());
         let [first, .., last] = keys else { return Ok(values) };
-        let mut strangers = 0;
+        let mut skipped = 0;
         for record in self.snapshot.range::<&[u8], _>(&self.records, *first..=*last) {
             let (found, value) = record.into_inner().map_err(|error| translate("cannot read a record", error))?;
             let passed = keys[values.len()..].partition_point(|key| **key < *found);
@@ -56,8 +57,8 @@ impl View {
             if keys[values.len()] == &found[..] {
                 values.push(Some(Bytes::from(value)));
             } else {
-                strangers += 1;
-                if strangers == WALK_STRANGERS_MAX {
+                skipped += 1;
+                if skipped == WALK_SKIPPED_MAX {
                     return Ok(values);
                 }
             }
@@ -66,12 +67,12 @@ impl View {
         Ok(values)
     }
 
-    /// The bytes of all tables.
+    /// Returns the bytes of all tables.
     pub(crate) fn disk_bytes(&self) -> u64 {
         self.records.disk_space()
     }
 
-    /// The records from, included, to, excluded.
+    /// Returns the records from `start` up to `end`, which is excluded.
     pub(crate) fn range(&self, start: Vec<u8>, end: Option<Vec<u8>>) -> fjall::Iter {
         match end {
             Some(end) => self.snapshot.range(&self.records, start..end),
@@ -80,7 +81,7 @@ impl View {
     }
 }
 
-/// The view that holds now; none once the engine is closed.
+/// The current view; none once the engine is closed.
 pub(crate) struct Published(ArcSwapOption<View>);
 
 impl Published {
@@ -102,7 +103,7 @@ impl Published {
     }
 }
 
-/// A view in use.
+/// A view that a reader uses.
 pub(crate) struct Current(Guard<Option<Arc<View>>>);
 
 impl std::ops::Deref for Current {

@@ -1,5 +1,5 @@
-//! Scans. The first records are read right away; a longer scan moves to a thread of its own, so that it cannot
-//! hold up other requests.
+//! Scans. The first records are read inline; a longer scan moves to a blocking thread, so that it does not delay other
+//! requests.
 
 use bytes::Bytes;
 use tablerock_kv::key::physical::{self, Decoder};
@@ -8,7 +8,7 @@ use tablerock_kv::{Error, Page, PageBuilder, Range, Record, Result, ScanLimits};
 use crate::failure::translate;
 use crate::view::View;
 
-/// How much a scan reads before it moves.
+/// The records and bytes that a scan reads before it moves.
 const INLINE_RECORDS: usize = 256;
 const INLINE_BYTES: usize = 256 << 10;
 
@@ -29,7 +29,7 @@ pub(crate) async fn finish(progress: Progress) -> Result<Page> {
         Progress::Paused(walk) => walk,
     };
     let rest = tokio::task::spawn_blocking(move || walk.advance(|_| false));
-    match rest.await.map_err(|error| Error::internal("a scan was cut short").with_source(error))?? {
+    match rest.await.map_err(|error| Error::internal("a scan was interrupted").with_source(error))?? {
         Progress::Done(page) => Ok(page),
         Progress::Paused(_) => unreachable!("a walk that never pauses runs to its end"),
     }
@@ -41,7 +41,7 @@ pub(crate) enum Progress {
     Paused(Walk),
 }
 
-/// A scan under way.
+/// A scan in progress.
 pub(crate) struct Walk {
     records: fjall::Iter,
     decoder: Decoder,

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use tablerock_kv::{Commit, Engine, Error, ErrorKind};
-use tablerock_kv_local::LocalEngine;
+use tablerock_kv_local::{LocalEngine, LocationError};
 
 fn refusal(location: &Path) -> Error {
     LocalEngine::open(location).expect_err("the directory is refused")
@@ -19,9 +19,11 @@ fn a_second_owner_hears_who_the_first_is() {
     let error = refusal(directory.path());
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     let (location, pid) = (directory.path().display(), std::process::id());
-    let expected =
-        format!("{location} is in use by another Tablerock (pid {pid}); stop it or choose another --location");
-    assert_eq!(error.message(), expected);
+    assert_eq!(error.message(), format!("{location} is in use by another Tablerock (pid {pid})"));
+    assert!(
+        matches!(error.source_as(), Some(LocationError::InUse { pid: Some(held), .. }) if *held == pid),
+        "{error:?}"
+    );
 
     drop(engine);
     LocalEngine::open(directory.path()).unwrap();
@@ -49,7 +51,8 @@ fn a_newer_format_is_refused_with_a_remedy_and_left_alone() {
     let error = refusal(directory.path());
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.message().contains("format 7"), "{error}");
-    assert!(error.message().contains("use Tablerock 3.2.0 or later, or choose another --location"), "{error}");
+    let Some(LocationError::NewerFormat { reader, format: 7, .. }) = error.source_as() else { panic!("{error:?}") };
+    assert_eq!(reader, "3.2.0 or later");
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
 }
 
@@ -79,7 +82,7 @@ fn a_place_that_is_no_directory_is_refused() {
     fs::write(&file, "").unwrap();
     let error = refusal(&file);
     assert!(error.message().starts_with(&format!("cannot write to {}", file.display())), "{error}");
-    assert!(error.message().contains("choose another --location"), "{error}");
+    assert!(matches!(error.source_as(), Some(LocationError::NotWritable { .. })), "{error:?}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ const MIB: u64 = 1 << 20;
 fn options() -> LocalOptions {
     LocalOptions {
         sweep_delay: Duration::ZERO,
-        look_every: Duration::from_millis(100),
+        garbage_check_interval: Duration::from_millis(100),
         write_buffer_bytes: 4 * MIB,
         ..LocalOptions::default()
     }
@@ -107,7 +107,7 @@ async fn the_space_of_records_deleted_one_by_one_comes_back_among_many_small_one
 #[tokio::test]
 async fn the_space_of_records_deleted_before_a_restart_comes_back_after_it() {
     let directory = tempfile::tempdir().unwrap();
-    let never = LocalOptions { look_every: Duration::from_secs(3_600), ..options() };
+    let never = LocalOptions { garbage_check_interval: Duration::from_secs(3_600), ..options() };
     let engine = LocalEngine::open_with(directory.path(), &never).unwrap();
     fill(&engine, "large", 40).await;
     delete(&engine, "large", 40).await;

@@ -1,9 +1,8 @@
-//! The database's time, as far as it can be told from here.
+//! The time of the database, estimated on this machine.
 //!
-//! Servers that share a database also share its clock, whatever their own ones show: what one of them hides for thirty
-//! seconds, another one shows after thirty seconds. The database is asked for the time now and then, and between two
-//! answers time goes on by this machine's monotonic clock. An answer is off by no more than half of what it took, so of
-//! several the quick ones count.
+//! Servers that share a database also share its clock: a message that one of them hides for thirty seconds is visible on the
+//! others after thirty seconds. The clock is read with each health check, and between two readings time advances by this
+//! machine's monotonic clock. The error of a reading is at most half of its round trip, so fast readings are preferred.
 
 use std::time::{Duration, Instant};
 
@@ -14,60 +13,60 @@ use tokio_postgres::{Client, Error};
 /// Ticks of 100 ns since 1970.
 pub(crate) const ASK: &str = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 10000000 AS bigint)";
 
-/// How far two clocks may drift apart, one part in so many.
+/// The assumed drift between two clocks, one part in so many.
 const DRIFT_PARTS: u32 = 5_000;
 
-/// A difference between this machine's clock and the database's that an operator should hear of.
-const DIFFERENCE_TOLD: Duration = Duration::from_secs(30);
+/// The difference between this machine's clock and the database's from which a warning is logged.
+const DIFFERENCE_WARNED: Duration = Duration::from_secs(30);
 
 /// A clock that shows the database's time.
 #[derive(Debug)]
 pub struct DatabaseClock {
-    known: Mutex<Known>,
+    known: Mutex<ClockReading>,
 }
 
-/// What the database's clock showed at some moment, give or take.
+/// The time of the database at some moment, with its error.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct ClockReading {
     ticks: u64,
     at: Instant,
     error: Duration,
 }
 
-impl Known {
+impl ClockReading {
     fn ticks_at(&self, moment: Instant) -> u64 {
         self.ticks.saturating_add(ticks_in(moment.saturating_duration_since(self.at)))
     }
 
-    /// How far off it may be by now.
+    /// Returns the error at a later moment.
     fn error_at(&self, moment: Instant) -> Duration {
         self.error + moment.saturating_duration_since(self.at) / DRIFT_PARTS
     }
 }
 
 impl DatabaseClock {
-    /// Asks the database for the time.
+    /// Reads the clock of the database.
     pub(crate) async fn start(client: &Client) -> Result<Self, Error> {
         let first = ask(client).await?;
         let ours = SystemClock.ticks();
         let difference = ours.abs_diff(first.ticks_at(Instant::now()));
-        if difference > ticks_in(DIFFERENCE_TOLD) {
+        if difference > ticks_in(DIFFERENCE_WARNED) {
             let seconds = difference / TICKS_PER_SECOND;
-            tracing::warn!(seconds, "this machine's clock differs from the database's, which is the one that counts");
+            tracing::warn!(seconds, "the clock of this machine differs from that of the database, which is used");
         }
         Ok(Self { known: Mutex::new(first) })
     }
 
-    /// Asks again.
+    /// Reads the clock again.
     pub(crate) async fn refresh(&self, client: &Client) -> Result<(), Error> {
         let fresh = ask(client).await?;
         self.learn(fresh);
         Ok(())
     }
 
-    /// Takes up what is more exact than what is known, or contradicts it: then the database's clock was set, or it is
-    /// another machine's by now.
-    fn learn(&self, fresh: Known) {
+    /// Takes a reading that is more exact than the known one, or contradicts it: then the clock of the database was set, or
+    /// the database has moved to another machine.
+    fn learn(&self, fresh: ClockReading) {
         let mut known = self.known.lock();
         let (expected, error) = (known.ticks_at(fresh.at), known.error_at(fresh.at));
         let contradicts = fresh.ticks.abs_diff(expected) > ticks_in(error + fresh.error);
@@ -91,11 +90,11 @@ impl Clock for DatabaseClock {
     }
 }
 
-async fn ask(client: &Client) -> Result<Known, Error> {
+async fn ask(client: &Client) -> Result<ClockReading, Error> {
     let asked = Instant::now();
     let answer: i64 = client.query_one(ASK, &[]).await?.try_get(0)?;
     let error = asked.elapsed() / 2;
-    Ok(Known { ticks: TICKS_AT_UNIX_EPOCH.saturating_add_signed(answer), at: asked + error, error })
+    Ok(ClockReading { ticks: TICKS_AT_UNIX_EPOCH.saturating_add_signed(answer), at: asked + error, error })
 }
 
 fn ticks_in(duration: Duration) -> u64 {
@@ -106,8 +105,8 @@ fn ticks_in(duration: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    fn known(seconds: u64, at: Instant, error_ms: u64) -> Known {
-        Known { ticks: seconds * TICKS_PER_SECOND, at, error: Duration::from_millis(error_ms) }
+    fn known(seconds: u64, at: Instant, error_ms: u64) -> ClockReading {
+        ClockReading { ticks: seconds * TICKS_PER_SECOND, at, error: Duration::from_millis(error_ms) }
     }
 
     #[test]

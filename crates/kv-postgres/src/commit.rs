@@ -1,16 +1,15 @@
-//! How a commit becomes one statement or one short transaction.
+//! Commits: one statement, or one short transaction.
 //!
-//! Nothing but the rows of its own partition serialises a commit, and of these only the ones that it names. A change of
-//! one record is one statement, which compares and writes in one step. Anything larger is a transaction of two round
-//! trips: the first locks all rows that are there, in the order of their keys; when that shows that every expectation
-//! holds, the second inserts those that must be absent, writes the rest and commits. A row that somebody else inserted in
-//! between fails the insert, and with it all that follows. The number of round trips does not depend on the number of
-//! records. Nothing that changes a row is sent before the answer is here that the transaction has begun: the statements of
-//! a round trip go out together, and if the first of them failed the others would be transactions of their own.
+//! A commit waits only for commits that name the same rows of its partition. A change of one record is one statement, which
+//! compares and writes in one step. A larger commit is a transaction of two round trips, whatever its size. The first locks
+//! the existing rows in the order of their keys. If every expectation holds, the second inserts the rows that must be
+//! absent, writes the rest and commits. A row that another commit inserted in between fails the insert and all that
+//! follows. No change is sent before the database has confirmed the begin of the transaction: the statements of a round
+//! trip are sent together, and if `BEGIN` failed the others would be transactions of their own.
 //!
-//! This is right at READ COMMITTED, where each statement sees what was committed before it began, and a row that is
-//! locked is looked at again as it is then. It is right at any stricter level too: there the database refuses what it
-//! cannot put in order, and the refusal is a `Conflict` like any other.
+//! This is correct at READ COMMITTED, where each statement sees all earlier commits and reads a row again after it has
+//! waited for its lock. It is correct at any stricter level too: there the database rejects transactions that it cannot
+//! serialize, and the error is a `Conflict`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,13 +19,13 @@ use tokio::time::timeout;
 use tokio_postgres::{Row, Statement};
 
 use crate::digest::{self, Digest};
-use crate::pool::{Lease, Pool};
+use crate::pool::{Pool, PooledConnection};
 
-/// What a commit says about one record.
+/// The expectation and the write of one record.
 #[derive(Debug, Clone, PartialEq)]
-struct Change {
+struct RecordChange {
     expected: Expected,
-    /// A value to put, or `None` to delete; nothing if the record is only expected to be as it was.
+    /// A value to put, or `Some(None)` to delete; `None` if the record is only expected to be unchanged.
     write: Option<Option<Bytes>>,
 }
 
@@ -37,8 +36,8 @@ enum Expected {
     Value(Digest),
 }
 
-/// What a commit says about its records, by key.
-type Changes = BTreeMap<Bytes, Change>;
+/// The changes of a commit, by key.
+type RecordChanges = BTreeMap<Bytes, RecordChange>;
 
 pub(crate) async fn commit(pool: &Arc<Pool>, commit: Commit) -> Result<()> {
     let partition = commit.partition.clone();
@@ -52,48 +51,48 @@ pub(crate) async fn commit(pool: &Arc<Pool>, commit: Commit) -> Result<()> {
             put_all(pool, &partition, &changes).await
         }
         _ => {
-            let mut lease = pool.lease().await?;
-            let outcome = transact(&mut lease, &partition, &changes).await;
-            if outcome.is_err() && !lease.is_broken() {
-                roll_back(&mut lease).await?;
+            let mut connection = pool.acquire().await?;
+            let outcome = transact(&mut connection, &partition, &changes).await;
+            if outcome.is_err() && !connection.is_broken() {
+                roll_back(&mut connection).await?;
             }
-            lease.ended();
+            connection.end_transaction();
             outcome
         }
     }
 }
 
-/// Expectations and writes of the same record, together.
-fn gather(commit: Commit) -> Result<Changes> {
-    let mut changes = Changes::new();
+/// Groups expectations and writes by record.
+fn gather(commit: Commit) -> Result<RecordChanges> {
+    let mut changes = RecordChanges::new();
     for (key, value) in commit.expected {
         let expected = value.map_or(Expected::Absent, |value| Expected::Value(digest::of(&value)));
-        let change = changes.entry(key).or_insert(Change { expected, write: None });
+        let change = changes.entry(key).or_insert(RecordChange { expected, write: None });
         if change.expected != expected {
             return Err(conflict());
         }
     }
     for (key, value) in commit.writes {
-        let change = changes.entry(key).or_insert(Change { expected: Expected::Anything, write: None });
+        let change = changes.entry(key).or_insert(RecordChange { expected: Expected::Anything, write: None });
         change.write = Some(value);
     }
     Ok(changes)
 }
 
-fn is_put(change: &Change) -> bool {
+fn is_put(change: &RecordChange) -> bool {
     matches!(change.write, Some(Some(_)))
 }
 
-/// A commit without writes holds if one look at the records finds them as expected.
-async fn check(pool: &Arc<Pool>, partition: &[u8], changes: &Changes) -> Result<()> {
+/// Checks the expectations of a commit without writes with one statement.
+async fn check(pool: &Arc<Pool>, partition: &[u8], changes: &RecordChanges) -> Result<()> {
     let keys: Vec<&[u8]> = changes.keys().map(|key| &key[..]).collect();
     let rows = pool.query(|statements| &statements.check, &[&partition, &keys]).await?;
     let found = digests(&rows);
     compare(changes.iter().filter(|(_, change)| change.expected != Expected::Anything), &found)
 }
 
-/// One record: the statement itself says whether the expectation held.
-async fn change_one(pool: &Arc<Pool>, partition: &[u8], key: &Bytes, change: &Change) -> Result<()> {
+/// Changes one record; the number of changed rows shows whether the expectation holds.
+async fn change_one(pool: &Arc<Pool>, partition: &[u8], key: &Bytes, change: &RecordChange) -> Result<()> {
     let key = &key[..];
     let write = change.write.as_ref().expect("a commit of one record without a write has been checked already");
     let changed = match (change.expected, write) {
@@ -116,42 +115,46 @@ async fn change_one(pool: &Arc<Pool>, partition: &[u8], key: &Bytes, change: &Ch
             pool.execute(|statements| &statements.delete_many, &[&partition, &vec![key]]).await?;
             return Ok(());
         }
-        // To delete what is not there is to look whether it is there.
+        // Deleting an absent record is a check that it is absent.
         (Expected::Absent, None) => {
-            return check(pool, partition, &Changes::from([(Bytes::copy_from_slice(key), change.clone())])).await;
+            return check(pool, partition, &RecordChanges::from([(Bytes::copy_from_slice(key), change.clone())])).await;
         }
     };
     if changed == 1 { Ok(()) } else { Err(conflict()) }
 }
 
-/// Many records of which nothing is expected: one statement.
-async fn put_all(pool: &Arc<Pool>, partition: &[u8], changes: &Changes) -> Result<()> {
+/// Puts many records without expectations, in one statement.
+async fn put_all(pool: &Arc<Pool>, partition: &[u8], changes: &RecordChanges) -> Result<()> {
     let rows = NewRows::of(changes.iter());
     pool.execute(|statements| &statements.put_many, &[&partition, &rows.keys, &rows.digests(), &rows.values]).await?;
     Ok(())
 }
 
-async fn transact(lease: &mut Lease, partition: &[u8], changes: &Changes) -> Result<()> {
-    let found = lock(lease, partition, changes).await?;
+async fn transact(pooled: &mut PooledConnection, partition: &[u8], changes: &RecordChanges) -> Result<()> {
+    let found = lock(pooled, partition, changes).await?;
     compare(changes.iter(), &found)?;
 
     let absent = NewRows::of(changes.iter().filter(|(_, change)| change.expected == Expected::Absent));
     let puts = changes.iter().filter(|(_, change)| change.expected != Expected::Absent && is_put(change));
     let puts = NewRows::of(puts);
-    // What was inserted only to keep others from doing so goes again.
-    let is_delete = |change: &Change| match change.expected {
+    // Rows that were inserted only to block others are deleted again.
+    let is_delete = |change: &RecordChange| match change.expected {
         Expected::Absent => !is_put(change),
         _ => change.write == Some(None),
     };
     let deletes: Vec<&[u8]> = changes.iter().filter(|(_, change)| is_delete(change)).map(|(key, _)| &key[..]).collect();
-    write(lease, partition, &absent, &puts, &deletes).await
+    write(pooled, partition, &absent, &puts, &deletes).await
 }
 
-/// The first round trip: begins, and locks what is there.
-async fn lock(lease: &mut Lease, partition: &[u8], changes: &Changes) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
-    lease.begins();
+/// The first round trip: begins the transaction and locks the existing rows.
+async fn lock(
+    pooled: &mut PooledConnection,
+    partition: &[u8],
+    changes: &RecordChanges,
+) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
+    pooled.begin_transaction();
     let keys: Vec<&[u8]> = changes.keys().map(|key| &key[..]).collect();
-    let connection = lease.connection();
+    let connection = pooled.connection();
     let (client, statements) = (&connection.client, &connection.statements);
     let step = async {
         tokio::try_join!(
@@ -160,21 +163,21 @@ async fn lock(lease: &mut Lease, partition: &[u8], changes: &Changes) -> Result<
             async { client.query(&statements.lock, &[&partition, &keys]).await },
         )
     };
-    let outcome = timeout(lease.patience(), step).await;
-    let ((), rows) = lease.judge("a transaction failed", outcome.ok())?;
+    let outcome = timeout(pooled.response_timeout(), step).await;
+    let ((), rows) = pooled.judge("a transaction failed", outcome.ok())?;
     Ok(digests(&rows))
 }
 
-/// The second round trip: inserts what must be absent, writes the rest and commits. The first that fails ends the
-/// transaction, so that what comes after it changes nothing.
+/// The second round trip: inserts the rows that must be absent, writes the rest and commits. The first error aborts the
+/// transaction, so that later statements change nothing.
 async fn write(
-    lease: &mut Lease,
+    pooled: &mut PooledConnection,
     partition: &[u8],
     absent: &NewRows<'_>,
     puts: &NewRows<'_>,
     deletes: &[&[u8]],
 ) -> Result<()> {
-    let connection = lease.connection();
+    let connection = pooled.connection();
     let (client, statements) = (&connection.client, &connection.statements);
     let write_rows = async |statement: &Statement, rows: &NewRows<'_>| {
         if rows.keys.is_empty() {
@@ -196,16 +199,16 @@ async fn write(
             client.batch_execute("COMMIT"),
         )
     };
-    let outcome = timeout(lease.patience(), step).await;
-    lease.judge("a transaction failed, or nobody knows whether it did", outcome.ok()).map(drop)
+    let outcome = timeout(pooled.response_timeout(), step).await;
+    pooled.judge("a transaction failed, or its outcome is unknown", outcome.ok()).map(drop)
 }
 
-async fn roll_back(lease: &mut Lease) -> Result<()> {
-    let rolled_back = timeout(lease.patience(), lease.connection().client.batch_execute("ROLLBACK")).await;
-    lease.judge("a transaction could not be rolled back", rolled_back.ok())
+async fn roll_back(pooled: &mut PooledConnection) -> Result<()> {
+    let rolled_back = timeout(pooled.response_timeout(), pooled.connection().client.batch_execute("ROLLBACK")).await;
+    pooled.judge("a transaction could not be rolled back", rolled_back.ok())
 }
 
-/// Rows to write, as the arrays that a statement takes. What has no value of its own gets an empty one.
+/// Rows to write, as the array parameters of a statement. A row without a value gets an empty one.
 struct NewRows<'a> {
     keys: Vec<&'a [u8]>,
     digests: Vec<Digest>,
@@ -213,7 +216,7 @@ struct NewRows<'a> {
 }
 
 impl<'a> NewRows<'a> {
-    fn of(changes: impl Iterator<Item = (&'a Bytes, &'a Change)>) -> Self {
+    fn of(changes: impl Iterator<Item = (&'a Bytes, &'a RecordChange)>) -> Self {
         let mut rows = Self { keys: vec![], digests: vec![], values: vec![] };
         for (key, change) in changes {
             let value = change.write.iter().flatten().next().map_or(&b""[..], |value| &value[..]);
@@ -229,13 +232,13 @@ impl<'a> NewRows<'a> {
     }
 }
 
-/// Keys and digests that a statement found.
+/// The keys and digests of rows.
 fn digests(rows: &[Row]) -> BTreeMap<Vec<u8>, Vec<u8>> {
     rows.iter().map(|row| (row.get(0), row.get(1))).collect()
 }
 
 fn compare<'a>(
-    mut changes: impl Iterator<Item = (&'a Bytes, &'a Change)>,
+    mut changes: impl Iterator<Item = (&'a Bytes, &'a RecordChange)>,
     found: &BTreeMap<Vec<u8>, Vec<u8>>,
 ) -> Result<()> {
     let holds = changes.all(|(key, change)| match (change.expected, found.get(&key[..])) {

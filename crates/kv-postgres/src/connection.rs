@@ -8,31 +8,31 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
 use crate::failure::translate;
-use crate::hosts::Place;
+use crate::hosts::HostAddress;
 use crate::statements::Statements;
 use crate::{PostgresOptions, Target};
 
-/// How long a transaction of ours may rest between two statements before the database ends it. Only that of a server
-/// which died without a word ever does, and others wait for its rows.
-const REST_MAX: Duration = Duration::from_secs(10);
+/// The idle time between two statements after which the database ends a transaction. Only a server that vanished idles so
+/// long, and others wait for its row locks.
+const IDLE_MAX: Duration = Duration::from_secs(10);
 
-/// Every statement is answered by the primary key. A planner whose statistics are younger than the data may think
-/// otherwise and keep to it, so it is told. A database that does not know these settings does not need them.
+/// Every statement uses the primary key. A planner with old statistics may choose otherwise, so other plans are disabled. A
+/// database that does not know these settings does not need them.
 const PLANNER_SETTINGS: [&str; 2] = ["SET enable_seqscan = off", "SET enable_bitmapscan = off"];
 
-/// `t` on a host that follows another one: what it shows may be old.
+/// `t` on a host that follows another one, whose data may be stale.
 const IS_STANDBY: &str = "SELECT pg_is_in_recovery()";
 
-/// How long the database lets a session of ours take.
+/// The timeouts that the database applies to a session.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
     pub(crate) statement: Duration,
-    pub(crate) rest: Duration,
+    pub(crate) idle: Duration,
 }
 
 impl Bounds {
     pub(crate) fn of(options: &PostgresOptions) -> Self {
-        Self { statement: options.statement_wait, rest: REST_MAX }
+        Self { statement: options.statement_wait, idle: IDLE_MAX }
     }
 }
 
@@ -40,22 +40,21 @@ impl Bounds {
 pub(crate) struct Connection {
     pub(crate) client: Client,
     pub(crate) statements: Statements,
-    /// Where it leads.
-    pub(crate) place: Place,
+    /// The host that it is connected to.
+    pub(crate) address: HostAddress,
 }
 
 impl Connection {
-    /// Makes one within `wait`.
+    /// Opens a connection within `wait`.
     pub(crate) async fn open(target: &Target, options: &PostgresOptions, wait: Duration) -> Result<Self> {
         let opened = timeout(wait, async {
-            let (client, place) = connect(target, wait, Bounds::of(options)).await?;
+            let (client, address) = connect(target, wait, Bounds::of(options)).await?;
             for setting in PLANNER_SETTINGS {
                 let _ = client.batch_execute(setting).await;
             }
             let statements = Statements::prepare(&client).await;
-            let statements =
-                statements.map_err(|error| translate("the database does not take our statements", error))?;
-            Ok(Self { client, statements, place })
+            let statements = statements.map_err(|error| translate("the database rejects a statement", error))?;
+            Ok(Self { client, statements, address })
         });
         opened.await.unwrap_or_else(|_| {
             Err(Error::unavailable(format!("the database cannot be reached: no connection was made in {wait:?}")))
@@ -63,60 +62,60 @@ impl Connection {
     }
 }
 
-/// A bare connection to a host that is no standby, whose statements are bounded in time and whose commits are synced. It
-/// is made within `wait`, of which each address of each host has its share.
-pub(crate) async fn connect(target: &Target, wait: Duration, bounds: Bounds) -> Result<(Client, Place)> {
+/// Opens a bare connection to a host that is not a standby, with timeouts for statements and with synced commits. Each
+/// address of each host has its share of `wait`.
+pub(crate) async fn connect(target: &Target, wait: Duration, bounds: Bounds) -> Result<(Client, HostAddress)> {
     let give_up = Instant::now() + wait;
-    let unresolved = |_| Error::unavailable("the database cannot be reached: its name is not resolved in time");
-    let places = timeout(wait, target.hosts.places()).await.map_err(unresolved)?;
-    let mut refusals = vec![];
-    for (index, &place) in places.iter().enumerate() {
+    let unresolved = |_| Error::unavailable("the database cannot be reached: its name was not resolved in time");
+    let addresses = timeout(wait, target.hosts.addresses()).await.map_err(unresolved)?;
+    let mut errors = vec![];
+    for (index, &address) in addresses.iter().enumerate() {
         let left = give_up.saturating_duration_since(Instant::now());
-        // The first is the one that served last, and mostly will: it may well be slow.
-        let share = match (index, places.len()) {
+        // The first is the one that served last and probably still does: it gets more time.
+        let share = match (index, addresses.len()) {
             (0, 2..) => left / 2,
             (_, count) => left / (count - index) as u32,
         };
-        let attempt = target.hosts.attempt(place, places[(index + 1) % places.len()]);
-        match timeout(share, connect_at(target, place, bounds)).await {
+        let attempt = target.hosts.attempt(address, addresses[(index + 1) % addresses.len()]);
+        match timeout(share, connect_at(target, address, bounds)).await {
             Ok(Ok(client)) => {
                 attempt.succeeded();
-                return Ok((client, place));
+                return Ok((client, address));
             }
-            Ok(Err(error)) => refusals.push(error),
+            Ok(Err(error)) => errors.push(error),
             Err(_) => {
-                refusals.push(Error::unavailable(format!("the database cannot be reached: silent for {share:?}")))
+                errors.push(Error::unavailable(format!("the database cannot be reached: no response in {share:?}")))
             }
         }
     }
-    Err(together(refusals))
+    Err(combine(errors))
 }
 
-/// What several hosts answered, as one error. One that does not pass by itself is what the operator has to hear.
-fn together(mut refusals: Vec<Error>) -> Error {
-    if refusals.len() == 1 {
-        return refusals.remove(0);
+/// Combines the errors of several hosts. A kind other than `Unavailable` wins: it needs the operator.
+fn combine(mut errors: Vec<Error>) -> Error {
+    if errors.len() == 1 {
+        return errors.remove(0);
     }
-    let lasting = refusals.iter().map(Error::kind).find(|kind| *kind != ErrorKind::Unavailable);
-    let messages: Vec<&str> = refusals.iter().map(Error::message).collect();
+    let lasting = errors.iter().map(Error::kind).find(|kind| *kind != ErrorKind::Unavailable);
+    let messages: Vec<&str> = errors.iter().map(Error::message).collect();
     let message = format!("none of the database's {} addresses serves: {}", messages.len(), messages.join("; "));
     Error::new(lasting.unwrap_or(ErrorKind::Unavailable), message)
 }
 
-async fn connect_at(target: &Target, place: Place, bounds: Bounds) -> Result<Client> {
+async fn connect_at(target: &Target, address: HostAddress, bounds: Bounds) -> Result<Client> {
     let unreachable = |error| translate("the database cannot be reached", error);
-    let config = target.hosts.config_at(place);
+    let config = target.hosts.config_of(address);
     let (client, connection) = config.connect(target.tls.clone()).await.map_err(unreachable)?;
     tokio::spawn(async move {
         if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection to the database ended");
+            tracing::debug!(%error, "connection to the database ended");
         }
     });
-    let Bounds { statement, rest } = bounds;
+    let Bounds { statement, idle } = bounds;
     let bounds = format!(
         "SET statement_timeout = {}; SET idle_in_transaction_session_timeout = {}",
         statement.as_millis(),
-        rest.as_millis()
+        idle.as_millis()
     );
     client.batch_execute(&bounds).await.map_err(unreachable)?;
     check_serves(&client, target.hosts.are_several()).await?;
@@ -124,46 +123,45 @@ async fn connect_at(target: &Target, place: Place, bounds: Bounds) -> Result<Cli
     Ok(client)
 }
 
-/// A standby shows what it has received so far, and what was acknowledged may not be among it. So it is as good as down
-/// until it is promoted. Of several hosts, one that was told to take no writes is not the primary either; if there is no
-/// other, its reads are still good.
+/// Rejects a standby, which may lack acknowledged writes: it counts as down until it is promoted. Of several hosts, a
+/// read-only one is not the primary either; a single one still serves reads.
 async fn check_serves(client: &Client, has_others: bool) -> Result<()> {
-    if first_value(client, IS_STANDBY).await?.is_some_and(|answer| answer.starts_with('t')) {
-        return Err(Error::unavailable("the database is a standby, whose data may be old"));
+    if first_value(client, IS_STANDBY).await?.is_some_and(|value| value.starts_with('t')) {
+        return Err(Error::unavailable("the database is a standby, whose data may be stale"));
     }
     if has_others && is_read_only(client).await? {
-        return Err(Error::unavailable("the database takes no writes, and there are other hosts"));
+        return Err(Error::unavailable("the database rejects writes, and there are other hosts"));
     }
     Ok(())
 }
 
-/// Whether writes are refused: on a standby, or where the operator said so.
+/// Returns whether the database rejects writes: it is a standby, or configured so.
 pub(crate) async fn is_read_only(client: &Client) -> Result<bool> {
     Ok(setting(client, "transaction_read_only").await?.as_deref() == Some("on"))
 }
 
-/// Has every commit of this session synced, here and where the operator asks for it, before it is acknowledged. The value
-/// is set even if it is good already: otherwise the session would follow when the operator changes it.
+/// Makes the database sync every commit of this session before it acknowledges it. The value is set even if it is already
+/// right: otherwise the session would follow a later change of the configuration.
 async fn sync_commits(client: &Client) -> Result<()> {
     let Some(found) = setting(client, "synchronous_commit").await? else { return Ok(()) };
     let wanted = if matches!(&found[..], "off" | "local") { "on" } else { &found };
     let set = client.batch_execute(&format!("SET synchronous_commit = '{wanted}'")).await;
-    set.map_err(|error| translate("the database does not sync what it acknowledges", error))
+    set.map_err(|error| translate("cannot turn on synchronous commits", error))
 }
 
-/// A setting, if the database knows it.
+/// Returns a setting, if the database knows it.
 pub(crate) async fn setting(client: &Client, name: &str) -> Result<Option<String>> {
     first_value(client, &format!("SHOW {name}")).await
 }
 
-/// The first value that a question is answered with; `None` if the database does not know what it is asked.
-async fn first_value(client: &Client, question: &str) -> Result<Option<String>> {
-    let answer = match client.simple_query(question).await {
-        Ok(answer) => answer,
+/// Returns the first value of a query; `None` if the database does not know the setting or function.
+async fn first_value(client: &Client, query: &str) -> Result<Option<String>> {
+    let messages = match client.simple_query(query).await {
+        Ok(messages) => messages,
         Err(error) if is_unknown(&error) => return Ok(None),
-        Err(error) => return Err(translate("the database does not say how it is set", error)),
+        Err(error) => return Err(translate("cannot read a setting of the database", error)),
     };
-    Ok(answer.iter().find_map(|message| match message {
+    Ok(messages.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
         _ => None,
     }))

@@ -1,11 +1,11 @@
-//! What stands for a value when it is compared.
+//! The digest by which values are compared.
 //!
-//! A commit expects values, and may expect many megabytes of them. Each row therefore carries a digest of its value, so
-//! that what travels and what the database compares is sixteen bytes a record.
+//! A commit may expect many megabytes of values. So each row has a digest of its value, and the database receives and
+//! compares sixteen bytes per record.
 
 use sha2::{Digest as _, Sha256};
 
-/// Half of a SHA-256: nobody can make two values that have the same.
+/// The first half of a SHA-256: finding two values with the same digest is infeasible.
 pub(crate) type Digest = [u8; 16];
 
 pub(crate) fn of(value: &[u8]) -> Digest {

@@ -1,9 +1,8 @@
 //! Dropped ranges, swept by one server at a time.
 //!
-//! A drop is a row that says which range is to go and from when. Every server looks for such rows; the one that claims
-//! one removes the range in small steps and then the row. A claim runs out, by the database's clock, unless it is
-//! renewed with each step, so another server goes on when the first one dies. Two that sweep the same range by mistake
-//! do no harm.
+//! A drop is a row with a range and a due time. Every server looks for such rows; the one that claims a row deletes the
+//! range in small steps and then the row. A claim expires, by the database's clock, unless it is renewed with each step, so
+//! another server continues if the first one dies. Two servers that sweep the same range do no harm.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +11,14 @@ use tablerock_kv::{Bytes, Position, Range, Result, Rng};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row};
 
-use crate::pool::{Lease, Pool};
+use crate::pool::{Pool, PooledConnection};
 
-/// Rows that one step removes, so that it delays others by no more than a large request would.
+/// The rows that one step deletes: few enough to delay other statements no more than a large request does.
 const STEP_ROWS: i64 = 500;
-/// How long others go first between two steps.
+/// The pause between two steps.
 const STEP_PAUSE: Duration = Duration::from_millis(2);
 
-const NOTE: &str = "INSERT INTO tablerock_drops \
+const RECORD: &str = "INSERT INTO tablerock_drops \
      (id, start_partition, start_key, end_partition, end_key, due, claimed_until) \
      VALUES ($1, $2, $3, $4, $5, now() + $6::float8 * interval '1 second', now())";
 
@@ -42,9 +41,9 @@ pub(crate) const NEXT_ROWS_TO_END: &str = "SELECT partition, key FROM tablerock_
 pub(crate) const REMOVE: &str = "DELETE FROM tablerock_records \
      WHERE (partition, key) >= ($1, $2) AND (partition, key) <= ($3, $4)";
 
-/// Notes that a range is to go.
-pub(crate) async fn note(pool: &Arc<Pool>, rng: &Rng, range: &Range) -> Result<()> {
-    let mut lease = pool.lease().await?;
+/// Records a range to sweep.
+pub(crate) async fn record(pool: &Arc<Pool>, rng: &Rng, range: &Range) -> Result<()> {
+    let mut pooled = pool.acquire().await?;
     if range.is_empty() {
         return Ok(());
     }
@@ -55,10 +54,10 @@ pub(crate) async fn note(pool: &Arc<Pool>, rng: &Rng, range: &Range) -> Result<(
     let delay = pool.options.sweep_delay.as_secs_f64();
     let parameters: [&(dyn ToSql + Sync); 6] =
         [&id, &&start.partition[..], &&start.key[..], &end_partition, &end_key, &delay];
-    run(&mut lease, NOTE, &parameters).await.map(drop)
+    run(&mut pooled, RECORD, &parameters).await.map(drop)
 }
 
-/// Sweeps what is due, for ever.
+/// Sweeps due ranges, forever.
 pub(crate) async fn keep_sweeping(pool: Arc<Pool>) {
     loop {
         tokio::time::sleep(pool.options.sweep_pause).await;
@@ -67,7 +66,7 @@ pub(crate) async fn keep_sweeping(pool: Arc<Pool>) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
-                    tracing::warn!(%error, "a dropped range could not be swept yet");
+                    tracing::warn!(%error, "sweep of a dropped range failed, will retry");
                     break;
                 }
             }
@@ -75,42 +74,42 @@ pub(crate) async fn keep_sweeping(pool: Arc<Pool>) {
     }
 }
 
-/// Sweeps a range that is due and that nobody else has claimed. Says whether there was one.
+/// Sweeps one due range that no other server has claimed. Returns whether there was one.
 async fn sweep_one(pool: &Arc<Pool>) -> Result<bool> {
-    let found = query(&mut pool.lease().await?, FIND, &[]).await?;
+    let found = query(&mut pool.acquire().await?, FIND, &[]).await?;
     let Some(row) = found.first() else { return Ok(false) };
     let id: &[u8] = row.get(0);
-    if run(&mut pool.lease().await?, CLAIM, &[&id]).await? == 0 {
-        // Another server has it; there may be others.
+    if run(&mut pool.acquire().await?, CLAIM, &[&id]).await? == 0 {
+        // Another server has claimed it; other ranges may be due.
         return Ok(true);
     }
     let end = row.get::<_, Option<&[u8]>>(3).zip(row.get::<_, Option<&[u8]>>(4));
     let end = end.map(|(partition, key)| position(partition, key));
     let mut rest = Range { start: position(row.get(1), row.get(2)), end };
-    // A lease for each step: the sweep goes on for long, and others need connections too.
-    while let Some(last) = remove_some(&mut pool.lease().await?, &rest).await? {
+    // A connection for each step: a sweep is long, and requests need connections too.
+    while let Some(last) = remove_some(&mut pool.acquire().await?, &rest).await? {
         rest.start = last.successor();
-        run(&mut pool.lease().await?, RENEW, &[&id]).await?;
+        run(&mut pool.acquire().await?, RENEW, &[&id]).await?;
         tokio::time::sleep(STEP_PAUSE).await;
     }
-    run(&mut pool.lease().await?, FORGET, &[&id]).await?;
+    run(&mut pool.acquire().await?, FORGET, &[&id]).await?;
     Ok(true)
 }
 
-/// Removes the first rows of a range, and says which was the last of them; `None` if the range is empty.
-async fn remove_some(lease: &mut Lease, range: &Range) -> Result<Option<Position>> {
+/// Deletes the first rows of a range and returns the position of the last one; `None` if the range is empty.
+async fn remove_some(pooled: &mut PooledConnection, range: &Range) -> Result<Option<Position>> {
     let (start_partition, start_key) = (&range.start.partition[..], &range.start.key[..]);
     let rows = match &range.end {
         Some(end) => {
             let parameters: [&(dyn ToSql + Sync); 5] =
                 [&start_partition, &start_key, &&end.partition[..], &&end.key[..], &STEP_ROWS];
-            query(lease, NEXT_ROWS, &parameters).await?
+            query(pooled, NEXT_ROWS, &parameters).await?
         }
-        None => query(lease, NEXT_ROWS_TO_END, &[&start_partition, &start_key, &STEP_ROWS]).await?,
+        None => query(pooled, NEXT_ROWS_TO_END, &[&start_partition, &start_key, &STEP_ROWS]).await?,
     };
     let Some(last) = rows.last() else { return Ok(None) };
     let last = position(last.get(0), last.get(1));
-    run(lease, REMOVE, &[&start_partition, &start_key, &&last.partition[..], &&last.key[..]]).await?;
+    run(pooled, REMOVE, &[&start_partition, &start_key, &&last.partition[..], &&last.key[..]]).await?;
     Ok(Some(last))
 }
 
@@ -118,18 +117,18 @@ fn position(partition: &[u8], key: &[u8]) -> Position {
     Position::new(Bytes::copy_from_slice(partition), Bytes::copy_from_slice(key))
 }
 
-async fn query(lease: &mut Lease, text: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
-    lease.sends();
-    let outcome = tokio::time::timeout(lease.patience(), client(lease).query(text, parameters)).await;
-    lease.judge("cannot read dropped ranges", outcome.ok())
+async fn query(pooled: &mut PooledConnection, text: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
+    pooled.begin_statement();
+    let outcome = tokio::time::timeout(pooled.response_timeout(), client(pooled).query(text, parameters)).await;
+    pooled.judge("cannot read dropped ranges", outcome.ok())
 }
 
-async fn run(lease: &mut Lease, text: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
-    lease.sends();
-    let outcome = tokio::time::timeout(lease.patience(), client(lease).execute(text, parameters)).await;
-    lease.judge("cannot write dropped ranges", outcome.ok())
+async fn run(pooled: &mut PooledConnection, text: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
+    pooled.begin_statement();
+    let outcome = tokio::time::timeout(pooled.response_timeout(), client(pooled).execute(text, parameters)).await;
+    pooled.judge("cannot write dropped ranges", outcome.ok())
 }
 
-fn client(lease: &Lease) -> &Client {
-    &lease.connection().client
+fn client(pooled: &PooledConnection) -> &Client {
+    &pooled.connection().client
 }

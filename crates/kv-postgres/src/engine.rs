@@ -1,4 +1,4 @@
-//! The contract, kept by a database.
+//! The engine: its calls, and the start and stop of its tasks.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,9 +11,9 @@ use tokio::time::timeout;
 
 use crate::failure::translate;
 use crate::pool::Pool;
-use crate::{DatabaseClock, PostgresOptions, Target, commit, drops, keeper, read, scan, schema};
+use crate::{DatabaseClock, PostgresOptions, Target, commit, drops, health_check, read, scan, schema};
 
-/// How long opening waits between two attempts to reach the database.
+/// The pause between two attempts to reach the database on opening.
 const OPENING_PAUSE: Duration = Duration::from_millis(500);
 
 /// An engine whose records are rows of a database, shared with any number of other servers.
@@ -21,13 +21,13 @@ pub struct PostgresEngine {
     pool: Arc<Pool>,
     clock: Arc<DatabaseClock>,
     rng: Rng,
-    /// What runs in the background until the engine is closed.
+    /// The background tasks until the engine is closed.
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl PostgresEngine {
-    /// Makes sure that the tables are there, and begins to look after them. A database that does not answer yet is
-    /// waited for, within a bound: the two are often started together.
+    /// Creates the tables if needed and starts the background tasks. Waits, within a bound, for a database that is not up
+    /// yet: server and database are often started together.
     pub async fn open(target: Target, options: PostgresOptions) -> Result<Arc<Self>> {
         let give_up = Instant::now() + options.opening_wait;
         loop {
@@ -41,20 +41,21 @@ impl PostgresEngine {
             }
         }
         let pool = Arc::new(Pool::new(target, options));
-        // Whoever opens an engine hears now, and not with the first request, that its role may not use the tables.
-        let lease = pool.lease().await?;
-        let clock = timeout(pool.patience(), DatabaseClock::start(&lease.connection().client)).await;
-        let clock = clock.map_err(|_| Error::unavailable("the database does not tell the time"))?;
-        let clock = Arc::new(clock.map_err(|error| translate("the database does not tell the time", error))?);
-        drop(lease);
+        // A role without rights on the tables fails here instead of with the first request.
+        let connection = pool.acquire().await?;
+        let clock = timeout(pool.response_timeout(), DatabaseClock::start(&connection.connection().client)).await;
+        let clock =
+            clock.map_err(|_| Error::unavailable("cannot read the clock of the database: no response in time"))?;
+        let clock = Arc::new(clock.map_err(|error| translate("cannot read the clock of the database", error))?);
+        drop(connection);
         let tasks = vec![
-            tokio::spawn(keeper::keep_looking(pool.clone(), clock.clone())),
+            tokio::spawn(health_check::keep_checking(pool.clone(), clock.clone())),
             tokio::spawn(drops::keep_sweeping(pool.clone())),
         ];
         Ok(Arc::new(Self { pool, clock, rng: Rng::from_os(), tasks: Mutex::new(tasks) }))
     }
 
-    /// The time that all servers on this database share.
+    /// Returns the clock that all servers on this database share.
     pub fn clock(&self) -> Arc<DatabaseClock> {
         self.clock.clone()
     }
@@ -86,7 +87,7 @@ impl Engine for PostgresEngine {
         scan::scan(&self.pool, range, limits).await
     }
 
-    /// What is committed is durable here, so this is what everyone sees.
+    /// Commits are durable when they are visible, so this is an ordinary read.
     async fn read_newest(&self, partition: &[u8], keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
         read::some(&self.pool, partition, keys).await
     }
@@ -96,7 +97,7 @@ impl Engine for PostgresEngine {
     }
 
     async fn drop_range(&self, range: Range) -> Result<()> {
-        drops::note(&self.pool, &self.rng, &range).await
+        drops::record(&self.pool, &self.rng, &range).await
     }
 
     /// Other servers write to the same database.

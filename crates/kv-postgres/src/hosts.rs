@@ -1,8 +1,8 @@
-//! Which of several hosts is asked, and in which order.
+//! The hosts of a database, and the order in which they are tried.
 //!
-//! The driver would try the hosts of a URL in their order every time, and bounds only the first step of what it takes to
-//! connect. One host that accepts and then says nothing would so keep everybody from the one that serves. Here each
-//! address is tried on its own and within its share of the time, and the one that served last is tried first.
+//! The driver tries the hosts of a URL in their order every time, and its timeout covers only the TCP connect. One host
+//! that accepts and then hangs would block all connections. Here each address has its own share of the time, and the one
+//! that served last is tried first.
 
 use std::net::IpAddr;
 
@@ -11,20 +11,20 @@ use parking_lot::Mutex;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-/// Addresses that a name may have; more are not tried.
+/// The addresses of one name that are tried.
 const ADDRESSES_PER_HOST_MAX: usize = 8;
 
 /// The hosts of a database.
 pub(crate) struct Hosts {
-    /// What the URL says, once for each host.
+    /// The settings of the URL, once for each host.
     configs: Vec<Config>,
-    /// Where to begin: at the place that served last.
-    first: Mutex<Option<Place>>,
+    /// The address that served last.
+    first: Mutex<Option<HostAddress>>,
 }
 
-/// One address of one host. Without an address, the driver finds it.
+/// One address of one host. Without `address`, the driver resolves the name.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct HostAddress {
     host: usize,
     address: Option<IpAddr>,
 }
@@ -35,67 +35,67 @@ impl Hosts {
         Self { configs: (0..count).map(|index| only(config, index)).collect(), first: Mutex::default() }
     }
 
-    /// Whether the operator named several, of which one may be the primary and the others not.
+    /// Returns whether the URL names several hosts, of which one may be the primary.
     pub(crate) fn are_several(&self) -> bool {
         self.configs.len() > 1
     }
 
-    /// Every address of every host, in the order in which to try them.
-    pub(crate) async fn places(&self) -> Vec<Place> {
+    /// Returns every address of every host, in the order in which to try them.
+    pub(crate) async fn addresses(&self) -> Vec<HostAddress> {
         let found = self.configs.iter().enumerate().map(|(host, config)| async move {
-            let addresses = addresses(config).await;
+            let addresses = resolve(config).await;
             match addresses.is_empty() {
-                // The driver's own attempt says what is wrong with the name.
-                true => vec![Place { host, address: None }],
-                false => addresses.into_iter().map(|address| Place { host, address: Some(address) }).collect(),
+                // The driver's own attempt fails with the reason.
+                true => vec![HostAddress { host, address: None }],
+                false => addresses.into_iter().map(|address| HostAddress { host, address: Some(address) }).collect(),
             }
         });
-        let mut places = join_all(found).await.concat();
-        let first = places.iter().position(|place| Some(*place) == *self.first.lock());
-        places.rotate_left(first.unwrap_or_default());
-        places
+        let mut addresses = join_all(found).await.concat();
+        let first = addresses.iter().position(|address| Some(*address) == *self.first.lock());
+        addresses.rotate_left(first.unwrap_or_default());
+        addresses
     }
 
-    pub(crate) fn config_at(&self, place: Place) -> Config {
-        let mut config = self.configs[place.host].clone();
-        if let (Some(address), true) = (place.address, config.get_hostaddrs().is_empty()) {
+    pub(crate) fn config_of(&self, address: HostAddress) -> Config {
+        let mut config = self.configs[address.host].clone();
+        if let (Some(address), true) = (address.address, config.get_hostaddrs().is_empty()) {
             config.hostaddr(address);
         }
         config
     }
 
-    /// Begins an attempt at one place. Unless it succeeds, the next one to connect begins at `next`.
-    pub(crate) fn attempt(&self, place: Place, next: Place) -> Attempt<'_> {
-        Attempt { hosts: self, place, next, has_served: false }
+    /// Begins an attempt at one address. Unless it succeeds, the next connection begins at `next`.
+    pub(crate) fn attempt(&self, address: HostAddress, next: HostAddress) -> ConnectAttempt<'_> {
+        ConnectAttempt { hosts: self, address, next, has_served: false }
     }
 }
 
-/// An attempt under way. One that is given up half-way counts as a failure, so that nobody begins with it again.
-pub(crate) struct Attempt<'a> {
+/// An attempt in progress. A cancelled attempt counts as a failure, so that the next connection does not begin with it.
+pub(crate) struct ConnectAttempt<'a> {
     hosts: &'a Hosts,
-    place: Place,
-    next: Place,
+    address: HostAddress,
+    next: HostAddress,
     has_served: bool,
 }
 
-impl Attempt<'_> {
+impl ConnectAttempt<'_> {
     pub(crate) fn succeeded(mut self) {
         self.has_served = true;
     }
 }
 
-impl Drop for Attempt<'_> {
+impl Drop for ConnectAttempt<'_> {
     fn drop(&mut self) {
         let mut first = self.hosts.first.lock();
         if self.has_served {
-            *first = Some(self.place);
-        } else if first.is_none_or(|first| first == self.place) {
+            *first = Some(self.address);
+        } else if first.is_none_or(|first| first == self.address) {
             *first = Some(self.next);
         }
     }
 }
 
-async fn addresses(config: &Config) -> Vec<IpAddr> {
+async fn resolve(config: &Config) -> Vec<IpAddr> {
     let (hosts, given) = (config.get_hosts(), config.get_hostaddrs());
     let Some(Host::Tcp(name)) = hosts.first().filter(|_| given.is_empty()) else { return vec![] };
     let port = config.get_ports().first().copied().unwrap_or(5432);
@@ -109,7 +109,7 @@ async fn addresses(config: &Config) -> Vec<IpAddr> {
     addresses
 }
 
-/// The same database at one of its hosts. The driver has no way to take hosts out of what it read, so the rest is copied.
+/// Returns the settings for one of the hosts. The driver cannot remove hosts from a config, so the rest is copied.
 fn only(config: &Config, index: usize) -> Config {
     let mut one = Config::new();
     match config.get_hosts().get(index) {
@@ -159,14 +159,14 @@ mod tests {
     #[tokio::test]
     async fn the_next_attempt_begins_where_the_last_one_succeeded_and_never_where_it_failed() {
         let hosts = hosts("postgres://user@127.0.0.1:1,127.0.0.2:2,127.0.0.3:3/data");
-        let order = async || hosts.places().await.iter().map(|place| place.host).collect::<Vec<_>>();
-        let places = hosts.places().await;
+        let order = async || hosts.addresses().await.iter().map(|address| address.host).collect::<Vec<_>>();
+        let addresses = hosts.addresses().await;
         assert_eq!(order().await, [0, 1, 2]);
-        drop(hosts.attempt(places[0], places[1]));
+        drop(hosts.attempt(addresses[0], addresses[1]));
         assert_eq!(order().await, [1, 2, 0], "an attempt that was given up is one that failed");
-        hosts.attempt(places[2], places[0]).succeeded();
+        hosts.attempt(addresses[2], addresses[0]).succeeded();
         assert_eq!(order().await, [2, 0, 1]);
-        drop(hosts.attempt(places[1], places[2]));
+        drop(hosts.attempt(addresses[1], addresses[2]));
         assert_eq!(order().await, [2, 0, 1], "what failed elsewhere says nothing about the one that serves");
     }
 }

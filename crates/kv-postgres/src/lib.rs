@@ -1,11 +1,10 @@
-//! The engine for many machines: any database that speaks PostgreSQL's protocol.
+//! The engine for many machines: any database with PostgreSQL's protocol.
 //!
-//! Any number of servers, all equal and without state of their own, share one database. The database does what it is
-//! good at, which is replicating, splitting and merging ranges, and failing over; this crate only asks it for rows. All
-//! that it needs is SQL which PostgreSQL, Citus, YugabyteDB and CockroachDB have in common: no advisory locks, no
-//! notifications, no stored code, no extensions.
+//! Any number of equal, stateless servers share one database. The database replicates, shards and fails over; this crate
+//! reads and writes rows. It uses SQL that PostgreSQL, Citus, YugabyteDB and CockroachDB have in common: no advisory locks,
+//! no notifications, no stored code, no extensions.
 //!
-//! It is not a cluster of its own, and not a cache: every read is a statement in the database.
+//! It is not a cluster and not a cache: every read is a statement in the database.
 //!
 //! ```no_run
 //! use tablerock_kv::Store;
@@ -20,21 +19,21 @@
 //!
 //! | module | owns |
 //! | --- | --- |
-//! | [`target`](Target) | which database, from a URL |
-//! | `hosts` | which of its hosts is asked first |
+//! | [`target`](Target) | the database, from a URL |
+//! | `hosts` | its hosts, and the order in which they are tried |
 //! | `tls` | the encrypted connection to it |
-//! | `schema` | the tables, and who creates them when many servers start at once |
+//! | `schema` | the tables and their migration |
 //! | `statements` | every statement of normal operation |
-//! | `connection`, `pool` | connections, a bounded number of them, and their replacement |
-//! | `readers` | connections that reads of single records share |
+//! | `connection`, `pool` | a bounded pool of connections |
+//! | `read_connections` | connections that reads of single records share |
 //! | [`engine`](PostgresEngine) | the contract |
-//! | `commit` | how a commit becomes one statement or one short transaction |
+//! | `commit` | commits: one statement, or one short transaction |
 //! | `read` | reads by primary key, of several partitions in one round trip |
 //! | `scan` | pages by primary key |
 //! | `drops` | dropped ranges, swept by one server at a time |
 //! | [`clock`](DatabaseClock) | the time that all servers share |
-//! | `keeper` | the look at the database's health, every second |
-//! | `failure` | the database's errors in the words of the contract |
+//! | `health_check` | the health of the database, checked every second |
+//! | `failure` | translation of the database's errors |
 
 mod clock;
 mod commit;
@@ -43,12 +42,12 @@ mod digest;
 mod drops;
 mod engine;
 mod failure;
+mod health_check;
 mod hosts;
-mod keeper;
 mod options;
 mod pool;
 mod read;
-mod readers;
+mod read_connections;
 mod scan;
 mod schema;
 mod statements;

@@ -1,26 +1,25 @@
-//! What an engine can be told beside its database.
+//! Options of an engine and their defaults.
 
 use std::time::Duration;
 
-/// Bounds of an engine. The defaults are for serving; tests want shorter waits.
+/// Limits and timeouts of an engine. The defaults suit a server; tests use shorter timeouts.
 #[derive(Debug, Clone, Copy)]
 pub struct PostgresOptions {
-    /// Connections that this engine opens at most, two or more: those that reads share are among them, and one on which
-    /// it looks at the database's health.
+    /// The maximum number of connections, two or more, with those that reads share and one for the health check.
     pub connections_max: usize,
-    /// Whether a database without our tables gets them. Otherwise it is taken for the wrong one, and left as it is.
+    /// Whether missing tables are created. Otherwise a database without them is an error and is not changed.
     pub create_if_missing: bool,
-    /// How long a request waits for one of them, and as long again for a new one to be made.
+    /// The timeout for a free connection, and again for opening a new one.
     pub connection_wait: Duration,
-    /// How long the database may take for one statement. Together with both waits it is less than a request has.
+    /// The timeout of one statement. Together with both waits for a connection it is shorter than that of a request.
     pub statement_wait: Duration,
-    /// How long opening waits for a database that does not answer yet.
+    /// The time that opening waits for a database that is not up yet.
     pub opening_wait: Duration,
-    /// How long a dropped range rests before it is swept: longer than any request that may still write there.
+    /// The delay between dropping and sweeping a range: longer than any request that may still write to it.
     pub sweep_delay: Duration,
-    /// How often the engine looks for dropped ranges to sweep, those of other servers among them.
+    /// The interval between two searches for dropped ranges to sweep, including those of other servers.
     pub sweep_pause: Duration,
-    /// How often the engine looks at the database's health.
+    /// The interval between two health checks.
     pub health_pause: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Reads by primary key: a statement for each partition, and as many of these as are asked for in one round trip.
+//! Reads by primary key: a statement for each partition, and all of them in one round trip.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use tablerock_kv::{Bytes, Result, Wanted};
 use tokio_postgres::Row;
 
 use crate::pool::{Pool, Query};
-use crate::readers::Place;
+use crate::read_connections::RecordKey;
 
 pub(crate) async fn one(pool: &Arc<Pool>, partition: &[u8], key: &[u8]) -> Result<Option<Bytes>> {
-    if let Some(readers) = &pool.readers {
-        return Ok(readers.read(pool, &[(partition, key)]).await?.pop().flatten());
+    if let Some(connections) = &pool.read_connections {
+        return Ok(connections.read(pool, &[(partition, key)]).await?.pop().flatten());
     }
     let rows = pool.query(|statements| &statements.get, &[&partition, &key]).await?;
     Ok(only(&rows))
@@ -27,8 +27,8 @@ pub(crate) async fn some(pool: &Arc<Pool>, partition: &[u8], keys: &[Bytes]) -> 
 }
 
 pub(crate) async fn many(pool: &Arc<Pool>, wanted: &[Wanted]) -> Result<Vec<Vec<Option<Bytes>>>> {
-    if let (Some(readers), Some(places)) = (&pool.readers, places(wanted)) {
-        let values = readers.read(pool, &places).await?;
+    if let (Some(connections), Some(keys)) = (&pool.read_connections, single_keys(wanted)) {
+        let values = connections.read(pool, &keys).await?;
         return Ok(values.into_iter().map(|value| vec![value]).collect());
     }
     let wanted: Vec<(&[u8], Vec<&[u8]>)> =
@@ -38,16 +38,16 @@ pub(crate) async fn many(pool: &Arc<Pool>, wanted: &[Wanted]) -> Result<Vec<Vec<
     Ok(found.iter().zip(&wanted).map(|(rows, (_, keys))| values(rows, keys)).collect())
 }
 
-/// Where the records are, if there is one of each partition: the answer to many may be long.
-fn places(wanted: &[Wanted]) -> Option<Vec<Place<'_>>> {
-    let places = wanted.iter().map(|wanted| match &wanted.keys[..] {
+/// Returns the keys if there is one of each partition: the response to several may be long.
+fn single_keys(wanted: &[Wanted]) -> Option<Vec<RecordKey<'_>>> {
+    let keys = wanted.iter().map(|wanted| match &wanted.keys[..] {
         [key] => Some((&wanted.partition[..], &key[..])),
         _ => None,
     });
-    places.collect()
+    keys.collect()
 }
 
-/// A single record has a statement of its own, which the database is done with sooner.
+/// A single record has a statement of its own, which is cheaper.
 fn query<'a>((partition, keys): &'a (&'a [u8], Vec<&'a [u8]>)) -> Query<'a> {
     match &keys[..] {
         [key] => Query { pick: |statements| &statements.get, parameters: [partition, key] },

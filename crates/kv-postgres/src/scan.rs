@@ -1,8 +1,8 @@
 //! Pages by primary key.
 //!
-//! A page of the contract is mostly one statement, and so one state of the database: as many rows as the page may have
-//! and one more, whose key says where the next page begins. The database itself stops handing out values at the page's
-//! bytes. Only a page of more rows than one statement fetches takes several.
+//! A page is mostly one statement, and so one snapshot: the rows of the page and one more, whose key starts the next page.
+//! The database omits values after the byte limit of the page. Only a page of more than [`ROWS_MAX`] rows needs several
+//! statements.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 
 use crate::pool::Pool;
 
-/// Rows that one statement fetches at most; more than any page of the services has.
+/// The rows that one statement fetches at most, which is more than any page of the services has.
 const ROWS_MAX: usize = 1_024;
 
 /// The first deadline check of a page comes no later than this: see [`PageBuilder`].
@@ -32,7 +32,7 @@ pub(crate) async fn scan(pool: &Arc<Pool>, range: &Range, limits: ScanLimits) ->
                     page.push(Record { partition, key, value: Bytes::copy_from_slice(value) });
                     rest.start = position.successor();
                 }
-                // The page is full, or there was no room for the value.
+                // The page is full, or the value exceeds its byte limit.
                 _ if !page.is_empty() => return Ok(page.finish(Some(position))),
                 _ => break,
             }
@@ -44,7 +44,7 @@ pub(crate) async fn scan(pool: &Arc<Pool>, range: &Range, limits: ScanLimits) ->
     Ok(page.finish(None))
 }
 
-/// The first rows of a range. The first of them always has its value.
+/// Returns the first rows of a range. The first of them always has its value.
 async fn fetch(pool: &Arc<Pool>, range: &Range, rows_max: usize, bytes_max: usize) -> Result<Vec<Row>> {
     let rows_max = rows_max as i64;
     let bytes_max = i64::try_from(bytes_max.max(1)).unwrap_or(BYTES_UNLIMITED);

@@ -1,9 +1,9 @@
-//! The tables, and who creates them when many servers start at once.
+//! The tables, and their creation by one of many servers that start at once.
 //!
-//! One row holds the version of the schema. A server that finds an old version locks that row, looks again, and does
-//! what is missing; all others wait for the lock and then find it done. The changes themselves run on a second
-//! connection, since some of these databases let no transaction both hold a lock and change tables. Each change can be
-//! made twice without harm, so a server that dies in the middle leaves nothing that the next one cannot finish.
+//! One row holds the version of the schema. A server that finds an old version locks that row, reads it again and migrates;
+//! the others wait for the lock and find the new version. The changes run on a second connection, since some of these
+//! databases do not allow a transaction to hold a lock and change tables. Each change is idempotent, so the next server
+//! can finish what a failed one began.
 
 use std::time::Duration;
 
@@ -19,14 +19,14 @@ use crate::{PostgresOptions, Target};
 /// The version that this program writes and reads.
 const VERSION: i64 = 1;
 
-/// How often, and after which pause, a preparation runs again that another server's got in the way of.
+/// The attempts of a migration that conflicts with another server's, and the pause between them.
 const ATTEMPTS_MAX: u32 = 20;
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// How long a change of the tables may take, and whoever waits for it. A lock that the database takes away in the middle
-/// would let two servers change them at once, so none of its bounds ends sooner than that.
+/// The timeout of a migration and of servers that wait for it. If the database ended the lock earlier, two servers could
+/// migrate at once, so its timeouts are no shorter.
 const MIGRATION_WAIT: Duration = Duration::from_secs(600);
-const BOUNDS: Bounds = Bounds { statement: MIGRATION_WAIT, rest: MIGRATION_WAIT };
+const BOUNDS: Bounds = Bounds { statement: MIGRATION_WAIT, idle: MIGRATION_WAIT };
 
 const CREATE_SCHEMA: &str =
     "CREATE TABLE IF NOT EXISTS tablerock_schema (id INTEGER PRIMARY KEY, version INTEGER NOT NULL)";
@@ -35,19 +35,19 @@ const BEGIN_AT_ZERO: &str = "INSERT INTO tablerock_schema (id, version) VALUES (
 const READ_VERSION: &str = "SELECT CAST(version AS bigint) FROM tablerock_schema WHERE id = 1";
 const LOCK_VERSION: &str = "SELECT CAST(version AS bigint) FROM tablerock_schema WHERE id = 1 FOR UPDATE";
 
-/// Makes sure that the tables are there and are of our version, and that the database keeps what it acknowledges.
+/// Creates or migrates the tables if needed, and warns if the database does not sync.
 pub(crate) async fn prepare(target: &Target, options: &PostgresOptions) -> Result<()> {
-    let silent = |_| Error::unavailable("cannot prepare the database's tables: it did not answer in time");
+    let silent = |_| Error::unavailable("cannot prepare the database's tables: no response in time");
     let (client, _) = connect(target, options.connection_wait, BOUNDS).await?;
     timeout(options.statement_wait, warn_of_lost_syncs(&client)).await.map_err(silent)??;
-    // A database whose tables are ready answers at once, or is down.
+    // A database whose tables are ready responds at once, or is down.
     let found = timeout(options.statement_wait, version(&client, READ_VERSION)).await.map_err(silent)??;
     if found == Some(VERSION) {
         return Ok(());
     }
     if !options.create_if_missing && found.is_none_or(|version| version == 0) {
         return Err(Error::invalid(
-            "no Tablerock has kept data in this database: check the database's name, and search_path if there is one",
+            "this database has no tables of Tablerock: check the name of the database, and search_path if it is set",
         ));
     }
     timeout(MIGRATION_WAIT, async {
@@ -74,7 +74,7 @@ async fn migrate(client: &Client, target: &Target, options: &PostgresOptions) ->
     outcome.and(run(client, end).await)
 }
 
-/// The same, while no other server does.
+/// Migrates while other servers wait for the lock.
 async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOptions) -> Result<()> {
     let found = version(client, LOCK_VERSION).await?.unwrap_or_default();
     if found > VERSION {
@@ -118,8 +118,8 @@ impl Kind {
         Ok(if citus.is_empty() { Self::Postgres } else { Self::Citus })
     }
 
-    /// Records lie in the order of partition and key. YugabyteDB would spread partitions by a hash unless it is told
-    /// that they have an order; the others take no such word.
+    /// Records are ordered by partition and key. YugabyteDB spreads partitions by a hash unless the key has `ASC`, which
+    /// the others do not accept.
     fn first_tables(self) -> [&'static str; 2] {
         let records = match self {
             Self::Postgres | Self::Citus => {
@@ -149,15 +149,15 @@ async fn distribute(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Each connection has its commits synced. Whether the database means it when it says so is the operator's matter.
+/// Warns if the database acknowledges syncs that it does not perform. Each connection turns on synced commits itself.
 async fn warn_of_lost_syncs(client: &Client) -> Result<()> {
     if setting(client, "fsync").await?.as_deref() == Some("off") {
-        tracing::warn!("the database runs with fsync = off: a power cut may lose what was acknowledged");
+        tracing::warn!("the database runs with fsync = off: a power cut may lose acknowledged writes");
     }
     Ok(())
 }
 
-/// The version of the schema; `None` if there is none yet.
+/// Returns the version of the schema; `None` if there is none yet.
 async fn version(client: &Client, statement: &str) -> Result<Option<i64>> {
     let failed = |error| translate("cannot read the version of the database's tables", error);
     match client.query_opt(statement, &[]).await {
@@ -171,8 +171,8 @@ async fn run(client: &Client, statement: &str) -> Result<()> {
     client.batch_execute(statement).await.map_err(|error| refused("cannot prepare the database's tables", error))
 }
 
-/// Two servers that create a table at the same moment get past "if not exists" together, and one of them then finds a
-/// name taken; a change of tables elsewhere can end a transaction.
+/// Translates an error of a migration. A race between servers is a conflict: both may pass "if not exists" at once, and a
+/// change of tables elsewhere can end a transaction.
 fn refused(doing: &str, error: tokio_postgres::Error) -> Error {
     let is_race = error.as_db_error().is_some_and(|refusal| {
         matches!(refusal.code().code(), "23505" | "42P07" | "42710" | "40001" | "40P01")

@@ -1,7 +1,7 @@
-//! Every statement of normal operation, prepared once a connection.
+//! Every statement of normal operation, prepared once per connection.
 //!
-//! All of them find their rows by the primary key, and all but the scans touch one partition only. They keep to what
-//! the databases have in common; where there was a choice, it was the form that Citus can hand to one shard.
+//! All of them find their rows by the primary key, and all but the scans touch one partition only. They use SQL that the
+//! databases have in common, in the form that Citus can route to one shard.
 
 use tokio_postgres::{Client, Error, Statement};
 
@@ -11,11 +11,10 @@ pub(crate) const GET: &str = "SELECT value FROM tablerock_records WHERE partitio
 /// The values of some records of a partition.
 pub(crate) const READ: &str = "SELECT key, value FROM tablerock_records WHERE partition = $1 AND key = ANY($2)";
 
-/// What the values of some records are compared by.
+/// The digests of some records of a partition.
 pub(crate) const CHECK: &str = "SELECT key, digest FROM tablerock_records WHERE partition = $1 AND key = ANY($2)";
 
-/// The same, and nobody else changes them until the transaction ends. All transactions lock in the order of keys, so
-/// that two of them never wait for each other.
+/// The same, with a lock until the transaction ends. All transactions lock in the order of keys, which avoids deadlocks.
 pub(crate) const LOCK: &str = "SELECT key, digest FROM tablerock_records WHERE partition = $1 AND key = ANY($2) \
      ORDER BY key FOR UPDATE";
 
@@ -30,7 +29,7 @@ pub(crate) const REPLACE: &str = "UPDATE tablerock_records SET digest = $3, valu
 
 pub(crate) const REMOVE: &str = "DELETE FROM tablerock_records WHERE partition = $1 AND key = $2 AND digest = $3";
 
-/// One that is there is an error, which ends the transaction. It is rare: whoever runs this has just looked.
+/// An existing row is an error, which aborts the transaction. It is rare: the caller has just read the rows.
 pub(crate) const INSERT_MANY: &str = "INSERT INTO tablerock_records (partition, key, digest, value) \
      SELECT $1, fresh.key, fresh.digest, fresh.value \
      FROM unnest($2::bytea[], $3::bytea[], $4::bytea[]) AS fresh (key, digest, value) ORDER BY fresh.key";
@@ -42,9 +41,9 @@ pub(crate) const PUT_MANY: &str = "INSERT INTO tablerock_records (partition, key
 
 pub(crate) const DELETE_MANY: &str = "DELETE FROM tablerock_records WHERE partition = $1 AND key = ANY($2)";
 
-/// A scan: `$1` is the most rows, `$2` the bytes after which rows come without their value. A page is cut by bytes where
-/// the data is, so that no more of it travels, and is held, than was asked for. The order is named three times, as what
-/// the index gives, so that nothing is ever sorted.
+/// A scan: `$1` is the maximum number of rows, `$2` the bytes after which rows have no value. The database applies the byte
+/// limit, so that no more is sent and held than requested. The order is given three times, as that of the index, so that
+/// nothing is sorted.
 macro_rules! scan {
     ($condition:literal in order of $order:literal) => {
         concat!(
@@ -88,7 +87,7 @@ pub(crate) struct Statements {
 }
 
 impl Statements {
-    /// Prepares all of them, sent together.
+    /// Prepares all statements in two round trips.
     pub(crate) async fn prepare(client: &Client) -> Result<Self, Error> {
         let (get, read, check, lock, insert, put, replace, remove, insert_many, put_many, delete_many) = tokio::try_join!(
             client.prepare(GET),

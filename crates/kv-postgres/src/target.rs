@@ -1,4 +1,4 @@
-//! Which database, from a URL.
+//! The database, from a URL.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,15 +12,15 @@ use tokio_postgres::config::{Host, SslMode};
 use crate::hosts::Hosts;
 use crate::tls::{Tls, Trust};
 
-/// When a silent connection is looked at, and how long what was sent may stay unanswered: a database that vanished
-/// without a word is noticed within a request's time.
+/// The idle time before a keep-alive probe, and the time for an acknowledgement: a database that vanished is detected within
+/// the time of a request.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
-const UNANSWERED_MAX: Duration = Duration::from_secs(10);
+const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(10);
 
-/// A database: where it is, who we are there, and how far its certificate is trusted.
+/// A database: its hosts, the credentials, and the trust in its certificate.
 ///
 /// The URL is that of PostgreSQL's own tools, `postgres://user:password@host:port/database?sslmode=…`. Several hosts
-/// may be given, separated by commas: the one that takes writes is found among them, again after each fail-over.
+/// may be given, separated by commas: the engine finds the primary among them, again after each fail-over.
 ///
 /// ```
 /// use tablerock_kv_postgres::Target;
@@ -37,10 +37,12 @@ pub struct Target {
 }
 
 impl Target {
-    /// Reads a URL. The error is a sentence for the operator, without the password.
+    /// Parses a URL. The error does not contain the password.
     pub fn parse(url: &str) -> Result<Self> {
         if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
-            return Err(Error::invalid("a database is named as postgres://user:password@host:port/database"));
+            return Err(Error::invalid(
+                "the database's URL must begin with postgres:// (postgres://user:password@host:port/database)",
+            ));
         }
         let (plain, trust) = take_trust(url)?;
         let mut config = Config::from_str(&plain)
@@ -50,7 +52,7 @@ impl Target {
         }
         check_counts(&config)?;
         config.keepalives(true).keepalives_idle(KEEPALIVE_IDLE);
-        config.tcp_user_timeout(UNANSWERED_MAX);
+        config.tcp_user_timeout(UNACKNOWLEDGED_MAX);
         if config.get_application_name().is_none() {
             config.application_name("tablerock");
         }
@@ -70,7 +72,7 @@ fn check_counts(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// Takes `sslmode` and `sslrootcert` out of a URL as far as the driver does not know them.
+/// Removes `sslmode` and `sslrootcert` from a URL as far as the driver does not know them.
 fn take_trust(url: &str) -> Result<(String, Trust)> {
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let mut mode = "prefer";
@@ -84,7 +86,7 @@ fn take_trust(url: &str) -> Result<(String, Trust)> {
         }
     }
     let trust = match (mode, authority) {
-        ("disable" | "prefer" | "require", None) => Trust::Anyone,
+        ("disable" | "prefer" | "require", None) => Trust::Any,
         ("require" | "verify-full", Some(path)) => Trust::Authority { path },
         ("verify-full", None) => {
             return Err(Error::invalid("sslmode=verify-full needs the authority: add sslrootcert=FILE (PEM)"));
@@ -96,7 +98,7 @@ fn take_trust(url: &str) -> Result<(String, Trust)> {
     Ok((format!("{address}?{}", rest.join("&")), trust))
 }
 
-/// A value of a URL's query, without its percent signs.
+/// Percent-decodes a value of a URL's query.
 fn decode(value: &str) -> Result<String> {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.as_bytes();

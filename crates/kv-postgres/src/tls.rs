@@ -1,7 +1,7 @@
 //! The encrypted connection to a database.
 //!
-//! As with PostgreSQL's own tools, `sslmode=require` alone keeps listeners out and believes whoever answers, and a named
-//! authority (`sslrootcert`) makes the database prove who it is.
+//! As with PostgreSQL's own tools, `sslmode=require` alone encrypts and accepts any certificate; `sslrootcert` names the
+//! authority that must have signed it.
 
 use std::io;
 use std::pin::Pin;
@@ -18,17 +18,17 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect};
 use tokio_rustls::{TlsConnector, client};
 
-/// Whose certificate is believed.
+/// The certificates that are accepted.
 #[derive(Debug)]
 pub(crate) enum Trust {
-    Anyone,
+    Any,
     /// Certificates in a PEM file.
     Authority {
         path: String,
     },
 }
 
-/// Makes encrypted connections.
+/// Opens encrypted connections.
 #[derive(Clone)]
 pub(crate) struct Tls {
     config: Arc<ClientConfig>,
@@ -41,7 +41,7 @@ impl Tls {
             .with_safe_default_protocol_versions()
             .expect("the provider has the suites of the default versions");
         let builder = match trust {
-            Trust::Anyone => builder.dangerous().with_custom_certificate_verifier(Arc::new(BelieveAnyone { provider })),
+            Trust::Any => builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAny { provider })),
             Trust::Authority { path } => builder.with_root_certificates(read_authority(path)?),
         };
         Ok(Self { config: Arc::new(builder.with_no_client_auth()) })
@@ -67,8 +67,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for T
     type Error = io::Error;
 
     fn make_tls_connect(&mut self, host: &str) -> io::Result<Handshake> {
-        // A socket in the file system and an address without a name have none. It is asked for only if the connection is
-        // to be encrypted.
+        // A Unix socket and an address without a name have none. It is needed only for an encrypted connection.
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other);
         Ok(Handshake { connector: TlsConnector::from(self.config.clone()), name })
     }
@@ -119,13 +118,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
     }
 }
 
-/// What `sslmode=require` means: any certificate will do, as long as whoever shows it has its key.
+/// `sslmode=require`: accepts any certificate, if the database proves that it has its key.
 #[derive(Debug)]
-struct BelieveAnyone {
+struct AcceptAny {
     provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for BelieveAnyone {
+impl ServerCertVerifier for AcceptAny {
     fn verify_server_cert(
         &self,
         _certificate: &CertificateDer<'_>,

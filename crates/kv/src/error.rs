@@ -69,6 +69,11 @@ impl Error {
         self
     }
 
+    /// Returns the source if it is an `E`, for engines whose sources are types of their own.
+    pub fn source_as<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        self.source.as_deref()?.downcast_ref()
+    }
+
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }

@@ -1,4 +1,4 @@
-//! The folders of groups: made when their first content comes, gone with their last.
+//! The folders of groups: created with their first content, removed with their last.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::format::sync_directory;
 #[derive(Debug)]
 pub(super) struct Folders {
     root: PathBuf,
-    /// Groups whose folders are there, durably. A folder is made and removed only while this is locked.
+    /// Groups whose folders exist durably. Folders are created and removed only while this is locked.
     durable: Mutex<HashSet<u64>>,
 }
 
@@ -28,7 +28,7 @@ impl Folders {
         self.root.join(format!("{group:016x}"))
     }
 
-    /// Sees to it that the folder is there and that its name is durable.
+    /// Creates the folder if needed and makes its name durable.
     pub(super) fn ensure(&self, group: u64) -> io::Result<()> {
         let mut durable = self.durable.lock();
         if durable.contains(&group) {
@@ -64,7 +64,7 @@ impl Folders {
     }
 }
 
-/// Whether what was to be removed was there.
+/// Returns whether the removed file or folder existed.
 pub(super) fn is_there(removed: io::Result<()>) -> io::Result<bool> {
     match removed {
         Ok(()) => Ok(true),

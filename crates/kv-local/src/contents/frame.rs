@@ -1,12 +1,12 @@
-//! The file of a content: frames of equal length, each with its checksum behind it.
+//! The file of a content: frames of equal length, each followed by its checksum.
 //!
 //! ```text
 //! content := frame*
-//! frame   := 256 KiB of content, fewer in the last · checksum (8 bytes, the least significant first)
+//! frame   := 256 KiB of content, fewer in the last · checksum (8 bytes, little-endian)
 //! ```
 //!
-//! The checksum is XXH3 with 64 bits, seeded with where the frame belongs, so that a file under another's name, or a
-//! frame in another's place, is damage too.
+//! The checksum is 64-bit XXH3, seeded with the name of the content and the index of the frame, so that swapped files and
+//! frames are detected too.
 
 use std::io;
 
@@ -21,12 +21,12 @@ const _: () = assert!(FRAME_BYTES == CONTENT_PART_BYTES);
 
 const CHECKSUM_BYTES: usize = size_of::<u64>();
 
-/// Where a frame begins in its file.
+/// Returns the offset of a frame in its file.
 pub(super) fn frame_start(index: u64) -> u64 {
     index * (FRAME_BYTES + CHECKSUM_BYTES) as u64
 }
 
-/// How long a frame is in a file of some length, with its checksum; `None` if the file ends before it.
+/// Returns the length of a frame with its checksum in a file of some length; `None` if the file ends before it.
 pub(super) fn frame_length(index: u64, file_bytes: u64) -> Option<usize> {
     let left = file_bytes.checked_sub(frame_start(index)).filter(|left| *left > 0)?;
     Some(left.min(frame_start(1)) as usize)
@@ -37,7 +37,7 @@ pub(super) fn checksum(name: ContentName, index: u64, content: &[u8]) -> [u8; CH
     xxh3_64_with_seed(content, seed).to_le_bytes()
 }
 
-/// Takes the checksum off a frame, if it is right.
+/// Checks and removes the checksum of a frame.
 pub(super) fn open(name: ContentName, index: u64, frame: &mut Vec<u8>) -> io::Result<()> {
     let content_bytes = frame.len().checked_sub(CHECKSUM_BYTES).filter(|length| *length > 0);
     match content_bytes.map(|length| frame.split_at(length)) {

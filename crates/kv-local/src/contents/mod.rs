@@ -1,8 +1,7 @@
-//! Large contents, each a file of its own beside the records. See decision 17.
+//! Large contents, each in a file of its own next to the records. See decision 17.
 //!
-//! A file has no name in any record before it is durable, and its name goes from the records before it is removed, so no
-//! crash makes a record refer to half a content. What a crash leaves behind is the layers' to remove: they note what they
-//! are about to write.
+//! No record refers to a file before the file is durable, or after it is removed, so after a crash no record refers to half
+//! a content. The layers above remove files that a crash leaves behind: they record an intent before they write.
 
 mod folders;
 mod frame;
@@ -32,7 +31,7 @@ pub(crate) struct ContentFiles {
 }
 
 impl ContentFiles {
-    /// `root` comes to be with the first content.
+    /// `root` is created with the first content.
     pub(crate) fn new(root: PathBuf) -> Self {
         Self { folders: Arc::new(Folders::new(root)) }
     }
@@ -41,7 +40,7 @@ impl ContentFiles {
         file_in(&self.folders.of(name.group), name.number)
     }
 
-    /// Removes on a thread that may wait for the disk.
+    /// Runs a removal on a blocking thread.
     async fn removing<T: Send + 'static>(
         &self,
         remove: impl FnOnce(&Folders) -> io::Result<T> + Send + 'static,

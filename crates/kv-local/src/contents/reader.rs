@@ -1,4 +1,4 @@
-//! A content's file, open for reading. It can be read to the end although its name has gone.
+//! A content's file, open for reading. It stays readable after it is removed.
 
 use std::fs::File;
 use std::io;

@@ -1,6 +1,6 @@
-//! A content on its way to its file: one piece is written while the next arrives.
+//! A content on its way to its file: one chunk is written while the next arrives.
 //!
-//! Threads that may wait for the disk are few, and a client may be slow, so a writer has one only while it has bytes to write.
+//! Blocking threads are few and a client may be slow, so a writer uses one only while it has bytes to write.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -18,25 +18,25 @@ use super::frame::{FRAME_BYTES, checksum};
 use crate::failure::translate_io;
 use crate::format::sync_directory;
 
-/// After so much the file is synced, so that the disk is at work while the rest arrives, and the end does not take long.
+/// The bytes after which the file is synced: the disk works while the rest arrives, and the last sync is short.
 const SYNC_BYTES: usize = 8 << 20;
 
-/// How often the folder of a group is made again that others removed because it was empty.
+/// The attempts to create a file whose folder is removed at the same time because it is empty.
 const FOLDER_ATTEMPTS_MAX: usize = 8;
 
 pub(super) struct FileWriter {
     folders: Arc<Folders>,
     name: ContentName,
     path: PathBuf,
-    state: State,
-    /// What was written since the last sync began.
+    state: WriterState,
+    /// The bytes written since the last sync began.
     unsynced_bytes: usize,
-    /// A sync beside the writing.
+    /// A sync in parallel with the writes.
     syncing: Option<JoinHandle<io::Result<()>>>,
     is_finished: bool,
 }
 
-enum State {
+enum WriterState {
     Idle(Frames),
     Busy(JoinHandle<io::Result<Frames>>),
     Failed,
@@ -49,20 +49,20 @@ impl FileWriter {
             let file = Arc::new(create(&made_in, &file, name.group)?);
             Ok(Frames { file, name, index: 0, rest: BytesMut::new() })
         });
-        let state = State::Busy(creating);
+        let state = WriterState::Busy(creating);
         Self { folders, name, path, state, unsynced_bytes: 0, syncing: None, is_finished: false }
     }
 
-    /// Waits until nothing is being written. What is under way stays in `state` meanwhile, for whoever drops this.
+    /// Waits for the write in progress, which stays in `state` meanwhile for `drop`.
     async fn rest(&mut self) -> Result<Frames> {
-        if let State::Busy(writing) = &mut self.state {
+        if let WriterState::Busy(writing) = &mut self.state {
             let outcome = writing.await;
-            self.state = State::Failed;
-            self.state = State::Idle(self.judge(outcome)?);
+            self.state = WriterState::Failed;
+            self.state = WriterState::Idle(self.judge(outcome)?);
         }
-        match std::mem::replace(&mut self.state, State::Failed) {
-            State::Idle(frames) => Ok(frames),
-            State::Busy(_) | State::Failed => Err(Error::unavailable(self.attempt())),
+        match std::mem::replace(&mut self.state, WriterState::Failed) {
+            WriterState::Idle(frames) => Ok(frames),
+            WriterState::Busy(_) | WriterState::Failed => Err(Error::unavailable(self.attempt())),
         }
     }
 
@@ -94,12 +94,12 @@ impl ContentWriter for FileWriter {
         self.unsynced_bytes += bytes.len();
         if self.unsynced_bytes >= SYNC_BYTES {
             self.unsynced_bytes = 0;
-            // What the one before has not done by now, the disk cannot do faster.
+            // The previous sync is the backpressure: the disk is not faster.
             self.end_sync().await?;
             let file = Arc::clone(&frames.file);
             self.syncing = Some(spawn_blocking(move || file.sync_data()));
         }
-        self.state = State::Busy(spawn_blocking(move || frames.add(bytes).map(|()| frames)));
+        self.state = WriterState::Busy(spawn_blocking(move || frames.add(bytes).map(|()| frames)));
         Ok(())
     }
 
@@ -107,10 +107,10 @@ impl ContentWriter for FileWriter {
         let mut frames = self.rest().await?;
         self.end_sync().await?;
         let (folders, group) = (Arc::clone(&self.folders), self.name.group);
-        self.state = State::Busy(spawn_blocking(move || {
+        self.state = WriterState::Busy(spawn_blocking(move || {
             frames.finish()?;
             sync_directory(&folders.of(group))?;
-            // The folder may be another than at the beginning, and its own name not durable yet.
+            // The folder may have been created again since, and its name not be durable yet.
             folders.ensure(group)?;
             Ok(frames)
         }));
@@ -120,33 +120,33 @@ impl ContentWriter for FileWriter {
     }
 }
 
-/// A content that is not finished leaves nothing: nobody refers to it, and whoever tidies up may have looked before the file
-/// was there.
+/// Removes an unfinished content: no record refers to it, and a cleanup may have listed the folder before the file
+/// existed.
 impl Drop for FileWriter {
     fn drop(&mut self) {
         if self.is_finished {
             return;
         }
-        // Without a runtime the process is ending, and the next one tidies up.
+        // Without a runtime the process is ending, and the next start removes the file.
         let Ok(runtime) = Handle::try_current() else { return };
-        let state = std::mem::replace(&mut self.state, State::Failed);
+        let state = std::mem::replace(&mut self.state, WriterState::Failed);
         let (folders, path, group) = (Arc::clone(&self.folders), self.path.clone(), self.name.group);
         runtime.spawn(async move {
-            if let State::Busy(writing) = state {
-                // How it ends does not matter any more, only that it has.
+            if let WriterState::Busy(writing) = state {
+                // Its outcome does not matter; the file must not be written any more.
                 let _ = writing.await;
             }
             let remove = move || fs::remove_file(&path).and_then(|()| sync_directory(&folders.of(group)));
             if let Ok(Err(error)) = spawn_blocking(remove).await
                 && error.kind() != io::ErrorKind::NotFound
             {
-                tracing::warn!(%error, "an unfinished content could not be removed");
+                tracing::warn!(%error, "removing an unfinished content failed");
             }
         });
     }
 }
 
-/// Makes the file, and its folder if that is not there.
+/// Creates the file, and its folder if needed.
 fn create(folders: &Folders, path: &Path, group: u64) -> io::Result<File> {
     let mut attempts = 0;
     loop {
@@ -159,12 +159,12 @@ fn create(folders: &Folders, path: &Path, group: u64) -> io::Result<File> {
     }
 }
 
-/// The frames of a file, up to where it is written.
+/// The frames written so far.
 struct Frames {
     file: Arc<File>,
     name: ContentName,
     index: u64,
-    /// Content that does not fill a frame yet.
+    /// Bytes that do not fill a frame yet.
     rest: BytesMut,
 }
 

@@ -19,13 +19,14 @@ async fn write_all(engine: &LocalEngine, mut value: impl FnMut() -> Option<Bytes
 
 #[tokio::test]
 async fn deletions_that_are_in_tables_already_are_merged_after_a_restart() {
-    let setup = setup_with(&LocalOptions { look_every: Duration::from_secs(3_600), ..LocalOptions::default() });
+    let setup =
+        setup_with(&LocalOptions { garbage_check_interval: Duration::from_secs(3_600), ..LocalOptions::default() });
     let mut rng = fastrand::Rng::with_seed(1);
     write_all(&setup.engine, || Some(std::iter::repeat_with(|| rng.u8(..)).take(RECORD_BYTES).collect())).await;
     write_all(&setup.engine, || None).await;
     setup.engine.close().await.unwrap();
 
-    let options = LocalOptions { look_every: Duration::from_millis(50), ..LocalOptions::default() };
+    let options = LocalOptions { garbage_check_interval: Duration::from_millis(50), ..LocalOptions::default() };
     let engine = LocalEngine::open_with(setup.directory.path(), &options).unwrap();
     assert!(engine.statistics().disk_bytes > (RECORDS * RECORD_BYTES) as u64);
     let give_up = Instant::now() + Duration::from_secs(30);

@@ -1,11 +1,11 @@
 //! Commits that wait together go to disk together.
 
-use super::{State, get, newest, put, setup, start};
+use super::{DiskState, get, newest, put, setup, start};
 
 #[tokio::test]
 async fn all_that_waits_shares_one_sync() {
     let setup = setup();
-    setup.disk.set(State::Stopped);
+    setup.disk.set(DiskState::Stopped);
     let mut commits = vec![start(&setup.engine, put("first", "1"))];
     setup.disk.wait_for_arrivals(1).await;
     for number in 0..64 {
@@ -17,7 +17,7 @@ async fn all_that_waits_shares_one_sync() {
         }
     }
     assert!(setup.engine.statistics().pending_bytes >= 65 * 1024);
-    setup.disk.set(State::Working);
+    setup.disk.set(DiskState::Working);
     for commit in commits {
         commit.await.unwrap().unwrap();
     }

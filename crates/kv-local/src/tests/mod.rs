@@ -1,5 +1,6 @@
-//! Tests that reach into the engine: they hold the disk back, or let it fail.
+//! Tests inside the engine: they delay the disk, or make it fail.
 
+mod fjall_version;
 mod garbage;
 mod grouping;
 mod poison;
@@ -20,13 +21,13 @@ use crate::{LocalEngine, LocalOptions};
 /// A disk that can be stopped and broken.
 #[derive(Default)]
 struct Disk {
-    state: Mutex<State>,
+    state: Mutex<DiskState>,
     changed: Condvar,
     arrivals: AtomicUsize,
 }
 
 #[derive(Default, Clone, Copy, PartialEq)]
-enum State {
+enum DiskState {
     #[default]
     Working,
     Stopped,
@@ -34,7 +35,7 @@ enum State {
 }
 
 impl Disk {
-    fn set(&self, state: State) {
+    fn set(&self, state: DiskState) {
         *self.state.lock() = state;
         self.changed.notify_all();
     }
@@ -42,8 +43,8 @@ impl Disk {
     fn sync(&self) -> io::Result<()> {
         self.arrivals.fetch_add(1, Ordering::SeqCst);
         let mut state = self.state.lock();
-        self.changed.wait_while(&mut state, |state| *state == State::Stopped);
-        if *state == State::Broken { Err(io::Error::other("the cable is out")) } else { Ok(()) }
+        self.changed.wait_while(&mut state, |state| *state == DiskState::Stopped);
+        if *state == DiskState::Broken { Err(io::Error::other("the cable is out")) } else { Ok(()) }
     }
 
     /// Waits until so many groups have come.
@@ -65,8 +66,8 @@ impl Drop for Setup {
     fn drop(&mut self) {
         // The engine finishes what waits when it is dropped, which a stopped disk would never let it.
         let state = *self.disk.state.lock();
-        if state == State::Stopped {
-            self.disk.set(State::Working);
+        if state == DiskState::Stopped {
+            self.disk.set(DiskState::Working);
         }
     }
 }
@@ -78,11 +79,11 @@ fn setup() -> Setup {
 fn setup_with(options: &LocalOptions) -> Setup {
     let directory = tempfile::tempdir().unwrap();
     let disk = Arc::new(Disk::default());
-    let seam = {
+    let before_sync = {
         let disk = Arc::clone(&disk);
         Box::new(move || disk.sync())
     };
-    let engine = Arc::new(LocalEngine::open_at_seam(directory.path(), options, seam).unwrap());
+    let engine = Arc::new(LocalEngine::open_with_hook(directory.path(), options, before_sync).unwrap());
     Setup { disk, engine, directory }
 }
 

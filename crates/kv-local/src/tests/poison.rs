@@ -4,20 +4,20 @@ use std::sync::atomic::Ordering;
 
 use tablerock_kv::{Engine, ErrorKind, Health, Range};
 
-use super::{State, get, newest, put, setup, start};
+use super::{DiskState, get, newest, put, setup, start};
 
 #[tokio::test]
 async fn a_failed_sync_stops_all_writes_and_no_reads() {
     let setup = setup();
     setup.engine.commit(put("k", "durable")).await.unwrap();
-    setup.disk.set(State::Stopped);
+    setup.disk.set(DiskState::Stopped);
     let first = start(&setup.engine, put("k", "lost"));
     setup.disk.wait_for_arrivals(2).await;
     let second = start(&setup.engine, put("k", "lost too"));
     while newest(&setup.engine, "k").await.unwrap() != "lost too" {
         tokio::task::yield_now().await;
     }
-    setup.disk.set(State::Broken);
+    setup.disk.set(DiskState::Broken);
 
     for outcome in [first.await.unwrap(), second.await.unwrap()] {
         let error = outcome.unwrap_err();
@@ -25,7 +25,7 @@ async fn a_failed_sync_stops_all_writes_and_no_reads() {
         assert!(error.message().contains("the cable is out"), "{error}");
         assert!(error.message().contains("until Tablerock is restarted"), "{error}");
     }
-    setup.disk.set(State::Working);
+    setup.disk.set(DiskState::Working);
     let later = setup.engine.commit(put("k", "later")).await.unwrap_err();
     assert_eq!(later.kind(), ErrorKind::Unavailable);
     assert!(later.message().contains("until Tablerock is restarted"), "{later}");
@@ -41,7 +41,7 @@ async fn a_failed_sync_stops_all_writes_and_no_reads() {
 #[tokio::test]
 async fn nothing_is_written_behind_a_failure_even_while_closing() {
     let setup = setup();
-    setup.disk.set(State::Stopped);
+    setup.disk.set(DiskState::Stopped);
     let first = start(&setup.engine, put("k", "lost"));
     setup.disk.wait_for_arrivals(1).await;
     let second = start(&setup.engine, put("k", "lost too"));
@@ -53,7 +53,7 @@ async fn nothing_is_written_behind_a_failure_even_while_closing() {
     while !matches!(setup.engine.health(), Health::Down(_)) {
         tokio::task::yield_now().await;
     }
-    setup.disk.set(State::Broken);
+    setup.disk.set(DiskState::Broken);
     close.await.unwrap().unwrap();
     for outcome in [first.await.unwrap(), second.await.unwrap()] {
         assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Unavailable);

@@ -11,9 +11,9 @@ use tablerock_kv::{Commit, Engine, Range, ScanLimits};
 
 use super::setup;
 use crate::LocalEngine;
+use crate::commit_queue::Writes;
 use crate::database::Handles;
-use crate::intents::Intent;
-use crate::queue::Writes;
+use crate::sweep_queue::SweepIntent;
 
 fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
@@ -34,11 +34,11 @@ async fn sweep_and_die(engine: &LocalEngine, handles: &Handles, range: Range) {
     handles.records.tree.drop_range(start..end.unwrap()).unwrap();
     assert_eq!(handles.records.tree.table_count(), 0);
 
-    let note = Intent { id: 1, range, swept_at_journal: Some(0) }.note();
-    let room = engine.shared.queue.reserve(1).await.unwrap();
-    let place = engine.shared.queue.push(Writes::Background { records: vec![], own: vec![note] }, room).unwrap();
-    engine.shared.queue.call();
-    place.answer.await.unwrap().unwrap();
+    let note = SweepIntent { id: 1, range, swept_at_journal: Some(0) }.record();
+    let permit = engine.shared.queue.reserve(1).await.unwrap();
+    let queued = engine.shared.queue.push(Writes::Background { records: vec![], own: vec![note] }, permit).unwrap();
+    engine.shared.queue.wake();
+    queued.result.await.unwrap().unwrap();
 }
 
 #[tokio::test]

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use tablerock_kv::{Bytes, Commit, Engine, ErrorKind, Range, ScanLimits, Store};
 
-use super::{State, get, newest, put, setup, start};
+use super::{DiskState, get, newest, put, setup, start};
 
 #[tokio::test]
 async fn a_reader_sees_a_write_only_after_its_sync() {
     let setup = setup();
     setup.engine.commit(put("k", "old")).await.unwrap();
-    setup.disk.set(State::Stopped);
+    setup.disk.set(DiskState::Stopped);
     let commit = start(&setup.engine, put("k", "new"));
     setup.disk.wait_for_arrivals(2).await;
 
@@ -21,7 +21,7 @@ async fn a_reader_sees_a_write_only_after_its_sync() {
     assert_eq!(page.records[0].value, "old");
     assert!(!commit.is_finished());
 
-    setup.disk.set(State::Working);
+    setup.disk.set(DiskState::Working);
     commit.await.unwrap().unwrap();
     assert_eq!(get(&setup.engine, "k").await.unwrap(), "new");
 }
@@ -30,7 +30,7 @@ async fn a_reader_sees_a_write_only_after_its_sync() {
 async fn a_commit_without_writes_waits_for_what_it_rests_on() {
     let setup = setup();
     setup.engine.commit(put("durable", "1")).await.unwrap();
-    setup.disk.set(State::Stopped);
+    setup.disk.set(DiskState::Stopped);
     let write = start(&setup.engine, put("pending", "2"));
     setup.disk.wait_for_arrivals(2).await;
     let expect = |key: &'static str, value: &'static str| Commit {
@@ -47,7 +47,7 @@ async fn a_commit_without_writes_waits_for_what_it_rests_on() {
     let confirmation = start(&setup.engine, expect("pending", "2"));
     tokio::time::sleep(Duration::from_millis(30)).await;
     assert!(!confirmation.is_finished());
-    setup.disk.set(State::Working);
+    setup.disk.set(DiskState::Working);
     confirmation.await.unwrap().unwrap();
     write.await.unwrap().unwrap();
     assert_eq!(setup.engine.statistics().syncs, 2, "a confirmation needs no sync of its own");
@@ -57,7 +57,7 @@ async fn a_commit_without_writes_waits_for_what_it_rests_on() {
 async fn a_refusal_waits_until_what_it_saw_is_durable() {
     let setup = setup();
     let store = Store::new(setup.engine.clone());
-    setup.disk.set(State::Stopped);
+    setup.disk.set(DiskState::Stopped);
     let write = start(&setup.engine, put("k", "1"));
     setup.disk.wait_for_arrivals(1).await;
 
@@ -71,7 +71,7 @@ async fn a_refusal_waits_until_what_it_saw_is_durable() {
     });
     tokio::time::sleep(Duration::from_millis(30)).await;
     assert!(!refusal.is_finished());
-    setup.disk.set(State::Broken);
+    setup.disk.set(DiskState::Broken);
     // The write never became durable, so nobody may hear that the record exists.
     assert_eq!(write.await.unwrap().unwrap_err().kind(), ErrorKind::Unavailable);
     assert_eq!(refusal.await.unwrap().unwrap_err().kind(), ErrorKind::Unavailable);
@@ -80,7 +80,7 @@ async fn a_refusal_waits_until_what_it_saw_is_durable() {
 #[tokio::test]
 async fn transactions_build_on_one_another_before_the_sync() {
     let setup = setup();
-    setup.disk.set(State::Stopped);
+    setup.disk.set(DiskState::Stopped);
     let mut commits = vec![start(&setup.engine, put("counter", "0"))];
     setup.disk.wait_for_arrivals(1).await;
     for number in 1..10 {
@@ -91,7 +91,7 @@ async fn transactions_build_on_one_another_before_the_sync() {
             tokio::task::yield_now().await;
         }
     }
-    setup.disk.set(State::Working);
+    setup.disk.set(DiskState::Working);
     for commit in commits {
         commit.await.unwrap().unwrap();
     }

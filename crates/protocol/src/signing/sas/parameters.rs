@@ -8,8 +8,10 @@ use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{AccountKey, SasError};
-use crate::ServiceVersion;
+use super::constraints::write_time;
+use super::{IpRange, SasError, SasProtocol};
+use crate::signing::AccountKey;
+use crate::{DateTime, ServiceVersion};
 
 /// What cannot stand in a query as it is.
 const QUERY_ESCAPES: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -92,9 +94,14 @@ impl<'a> SasParameters<'a> {
         self.value(SasParameter::Services).is_some() || self.value(SasParameter::ResourceTypes).is_some()
     }
 
-    /// Whether a user delegation key is said to have signed, rather than one of the account's.
-    pub fn is_user_delegation_sas(&self) -> bool {
-        self.value(SasParameter::KeyObjectId).is_some()
+    /// Rejects the parameters of an account SAS.
+    pub(super) fn check_no_account_sas(&self) -> Result<(), SasError> {
+        if self.is_account_sas() { Err(SasError::Ambiguous) } else { Ok(()) }
+    }
+
+    /// Rejects a token that names a user delegation key as its signer.
+    pub(super) fn check_no_user_delegation(&self) -> Result<(), SasError> {
+        if self.value(SasParameter::KeyObjectId).is_some() { Err(SasError::UserDelegation) } else { Ok(()) }
     }
 
     /// The value as given, which may be empty.
@@ -138,15 +145,30 @@ impl<'a> SasParameters<'a> {
         self.values[parameter as usize] = Some(value.into());
     }
 
-    /// Parameters of a SAS to be made, those that it has.
-    pub(super) fn from_values<const N: usize>(values: [(SasParameter, Option<String>); N]) -> Self {
-        let mut parameters = Self::default();
+    /// Sets the parameters that have a value.
+    pub(super) fn with<const N: usize>(mut self, values: [(SasParameter, Option<String>); N]) -> Self {
         for (parameter, value) in values {
             if let Some(value) = value {
-                parameters.set(parameter, value);
+                self.set(parameter, value);
             }
         }
-        parameters
+        self
+    }
+
+    /// Sets the fields that the terms of every kind of SAS have.
+    pub(super) fn with_origin(
+        self,
+        version: ServiceVersion,
+        start: Option<DateTime>,
+        source: Option<IpRange>,
+        protocol: Option<SasProtocol>,
+    ) -> Self {
+        self.with([
+            (SasParameter::Version, Some(version.to_string())),
+            (SasParameter::Start, start.map(write_time)),
+            (SasParameter::Ip, source.map(|source| source.to_string())),
+            (SasParameter::Protocol, protocol.map(|protocol| protocol.as_str().to_owned())),
+        ])
     }
 
     /// Appends the texts of parameters to a string-to-sign, a line for each.

@@ -1,23 +1,29 @@
-//! What a SAS allows, as sets: permissions (`sp`), services (`ss`) and resource types (`srt`).
+//! The sets of a SAS: permissions (`sp`), services (`ss`) and resource types (`srt`).
 
 use super::letter_set::letter_set;
 
 letter_set! {
-    /// What the SAS of a table allows. An upsert needs both `ADD` and `UPDATE`.
+    /// The permissions of a table's SAS. An upsert needs both `ADD` and `UPDATE`.
     TablePermissions {
+        /// Query entities.
         READ = 'r',
+        /// Insert entities.
         ADD = 'a',
+        /// Update and merge entities.
         UPDATE = 'u',
+        /// Delete entities.
         DELETE = 'd',
     }
 }
 
 letter_set! {
-    /// What the SAS of a queue allows.
+    /// The permissions of a queue's SAS.
     QueuePermissions {
-        /// Peek, and the queue's metadata.
+        /// Peek at messages and read the queue's metadata.
         READ = 'r',
+        /// Put messages.
         ADD = 'a',
+        /// Update messages.
         UPDATE = 'u',
         /// Get and delete messages.
         PROCESS = 'p',
@@ -25,61 +31,96 @@ letter_set! {
 }
 
 letter_set! {
-    /// What the SAS of a container or a blob allows.
+    /// The permissions of a container's or blob's SAS.
     BlobPermissions {
+        /// Read content, properties, metadata and block lists.
         READ = 'r',
+        /// Append blocks.
         ADD = 'a',
+        /// Create blobs, also by copy and snapshot.
         CREATE = 'c',
+        /// Write content, properties, metadata and block lists.
         WRITE = 'w',
+        /// Delete blobs.
         DELETE = 'd',
+        /// Delete versions of blobs.
         DELETE_VERSION = 'x',
+        /// Delete snapshots and versions permanently.
         PERMANENT_DELETE = 'y',
+        /// List blobs.
         LIST = 'l',
+        /// Read and write tags.
         TAGS = 't',
+        /// Find blobs by tags.
         FILTER_BY_TAGS = 'f',
+        /// Move blobs; needs a hierarchical namespace.
         MOVE = 'm',
+        /// Read system properties; needs a hierarchical namespace.
         EXECUTE = 'e',
+        /// Set the owner; needs a hierarchical namespace.
         OWNERSHIP = 'o',
+        /// Set POSIX permissions; needs a hierarchical namespace.
         PERMISSIONS = 'p',
+        /// Set immutability policies and legal holds.
         IMMUTABILITY = 'i',
     }
 }
 
 letter_set! {
-    /// What an account SAS allows; which letters an operation needs depends on its service.
+    /// The permissions of an account SAS. The letters that an operation needs depend on its service.
     AccountPermissions {
+        /// Read resources.
         READ = 'r',
+        /// Write resources.
         WRITE = 'w',
+        /// Delete resources, except messages.
         DELETE = 'd',
+        /// Delete versions of blobs.
         DELETE_VERSION = 'x',
+        /// Delete snapshots and versions permanently.
         PERMANENT_DELETE = 'y',
+        /// List resources.
         LIST = 'l',
+        /// Insert entities, put messages, append blocks.
         ADD = 'a',
+        /// Create containers, queues, tables and blobs.
         CREATE = 'c',
+        /// Update entities and messages.
         UPDATE = 'u',
+        /// Get and delete messages.
         PROCESS = 'p',
+        /// Read and write tags.
         TAGS = 't',
+        /// Find blobs by tags.
         FILTER_BY_TAGS = 'f',
+        /// Set immutability policies and legal holds.
         IMMUTABILITY = 'i',
     }
 }
 
 letter_set! {
-    /// The services that an account SAS is good for.
+    /// The services that an account SAS is valid for.
     SignedServices {
+        /// Blob Storage.
         BLOB = 'b',
+        /// Queue Storage.
         QUEUE = 'q',
+        /// Table Storage.
         TABLE = 't',
+        /// Azure Files.
         FILE = 'f',
     }
 }
 
 letter_set! {
-    /// The levels of resources that an account SAS is good for. In the Table service these are the service's
+    /// The levels of resources that an account SAS is valid for. In the Table service these are the service's
     /// properties, tables and entities.
     SignedResourceTypes {
+        /// The service: its properties, statistics and lists.
         SERVICE = 's',
+        /// Tables, queues and containers.
         CONTAINER = 'c',
+        /// Entities, messages and blobs.
         OBJECT = 'o',
     }
 }

@@ -83,15 +83,15 @@ impl SasConstraints {
 }
 
 /// The three fields that a service SAS takes from its own parameters or from the stored policy it names.
-pub(super) struct SasTerms<'a> {
+pub(super) struct MergedFields<'a> {
     pub(super) start: Option<DateTime>,
     pub(super) expiry: DateTime,
     pub(super) permissions: &'a str,
 }
 
-impl<'a> SasTerms<'a> {
+impl<'a> MergedFields<'a> {
     /// Takes each field from where it is given; one that is given in both places is refused, whatever it says.
-    pub(super) fn merge(
+    pub(super) fn read(
         parameters: &'a SasParameters<'_>,
         policies: &'a StoredAccessPolicies,
     ) -> Result<Self, SasError> {

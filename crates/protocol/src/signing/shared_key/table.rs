@@ -1,8 +1,9 @@
 //! Shared Key and Shared Key Lite as the Table service signs them. The other services sign headers as well and
 //! have strings of their own.
 
+use super::SharedKeyScheme;
 use super::secondary_path::paths_on_primary;
-use super::{AccountKey, SharedKeyScheme};
+use crate::signing::AccountKey;
 
 /// The parts of a request that are signed, exactly as they stood on the wire.
 #[derive(Debug, Clone, Copy)]

@@ -7,7 +7,8 @@
 use std::borrow::Cow;
 
 use super::secondary_path::paths_on_primary;
-use super::{AccountKey, SharedKeyScheme, header_order};
+use super::{SharedKeyScheme, header_order};
+use crate::signing::AccountKey;
 use crate::{QueryString, ServiceVersion};
 
 /// The headers that are signed beside those that begin with `x-ms-`.
