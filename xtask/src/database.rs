@@ -1,22 +1,21 @@
 //! The PostgreSQL that tests and suites run on: the server is the tests' own, its installation is ours.
 
-#[path = "../../crates/kv-postgres/tests/database/mod.rs"]
-mod server;
+use tablerock_testkit::postgres;
 
 use crate::Result;
 use crate::linux_packages;
 use crate::workspace::{Workspace, is_ci};
 
-pub(crate) use server::DatabaseServer;
+pub(crate) use tablerock_testkit::postgres::DatabaseServer;
 
 const DEBIAN_PACKAGE: &str = "postgresql";
 
 /// Makes sure that there is one to start. On CI it is installed if need be.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<()> {
-    if !server::is_installed() && is_ci() {
+    if !postgres::is_installed() && is_ci() {
         linux_packages::install_named(workspace, &[DEBIAN_PACKAGE])?;
     }
-    if server::is_installed() {
+    if postgres::is_installed() {
         return Ok(());
     }
     Err("no PostgreSQL on this machine; install it, or name the folder of its programs in TABLEROCK_POSTGRES_BIN"
