@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::child::{self, End, TAIL_LINES};
+use crate::process::child::{self, End, TAIL_LINES};
 use crate::summary::Row;
 use crate::workspace::{Workspace, cargo};
 

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 use crate::checks;
-use crate::database;
-use crate::environments::Environment;
-use crate::port::Ports;
-use crate::preparation::Preparation;
-use crate::server_under_test::ServerUnderTest;
-use crate::suite_run::{self, SuiteRun};
-use crate::suites::{Suite, Target};
+use crate::server::ServerUnderTest;
+use crate::server::ports::Ports;
+use crate::setup::environments::Environment;
+use crate::setup::postgres;
+use crate::setup::preparation::Preparation;
+use crate::suite::run::{self, SuiteRun};
+use crate::suite::{Suite, Target};
 use crate::summary::{Row, Summary};
 use crate::workspace::{Workspace, is_ci};
 
@@ -105,8 +105,8 @@ pub(crate) fn against(
     }
 
     let name = target.name();
-    if let (Target::TablerockOnPostgres, Err(why)) = (target, database::ensure(workspace)) {
-        let missing = suites.iter().map(|&suite| cannot_run(&suite_run::name(target, suite), "suite", &why));
+    if let (Target::TablerockOnPostgres, Err(why)) = (target, postgres::ensure(workspace)) {
+        let missing = suites.iter().map(|&suite| cannot_run(&run::name(target, suite), "suite", &why));
         missing.for_each(|row| summary.push(row));
         return None;
     }
@@ -144,7 +144,7 @@ fn start(
 }
 
 fn run_suite(workspace: &Workspace, ports: Ports, target: Target, suite: Suite, preparation: &mut Preparation) -> Row {
-    let name = suite_run::name(target, suite);
+    let name = run::name(target, suite);
     let run = match SuiteRun::new(workspace, target, suite) {
         Ok(run) => run,
         Err(why) => return failed(&name, &why),
@@ -158,7 +158,7 @@ fn run_suite(workspace: &Workspace, ports: Ports, target: Target, suite: Suite, 
 /// Tells of suites that were not even begun, because something before them failed.
 pub(crate) fn leave_out(target: Target, suites: &[Suite], summary: &mut Summary) {
     for &suite in suites {
-        let name = suite_run::name(target, suite);
+        let name = run::name(target, suite);
         println!("skipped: {name} suite: a step before it failed");
         summary.push(Row::skipped(&name));
     }

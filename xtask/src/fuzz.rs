@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use crate::Result;
-use crate::child::{self, End, TAIL_LINES};
+use crate::process::child::{self, End, TAIL_LINES};
 use crate::workspace::{Workspace, cargo};
 
 const MINUTE: Duration = Duration::from_secs(60);

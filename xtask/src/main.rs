@@ -4,31 +4,18 @@
 //! as `skipped: why`, and with `CI=true` it is a failure.
 
 mod bench;
-mod cancel;
 mod checks;
-mod child;
 mod conform;
 mod crash;
-mod database;
-mod descendants;
 mod docs;
-mod environments;
 mod fuzz;
-mod judge;
-mod known;
-mod libtest;
-mod linux_packages;
-mod port;
-mod preparation;
-mod results;
-mod second_port;
-mod server_under_test;
-mod suite_run;
-mod suites;
+mod process;
+mod server;
+mod setup;
+mod suite;
 mod summary;
 mod test;
 mod tidy;
-mod tools;
 mod workspace;
 
 use std::process::ExitCode;
@@ -39,8 +26,8 @@ use crate::bench::BenchOptions;
 use crate::conform::Others;
 use crate::crash::CrashOptions;
 use crate::fuzz::FuzzOptions;
-use crate::port::Ports;
-use crate::suites::Suite;
+use crate::server::ports::Ports;
+use crate::suite::Suite;
 use crate::test::Part;
 use crate::workspace::Workspace;
 

@@ -11,12 +11,12 @@ use crate::Result;
 use crate::checks;
 use crate::conform;
 use crate::crash;
-use crate::database;
 use crate::docs;
-use crate::environments::Environment;
-use crate::port::Ports;
-use crate::preparation::Preparation;
-use crate::suites::{Suite, Target};
+use crate::server::ports::Ports;
+use crate::setup::environments::Environment;
+use crate::setup::postgres;
+use crate::setup::preparation::Preparation;
+use crate::suite::{Suite, Target};
 use crate::summary::{Row, Summary};
 use crate::tidy;
 use crate::workspace::Workspace;
@@ -100,7 +100,7 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], table_port: u16) -> Resu
 
 /// Unit tests. Some of them start a database: without one they are a visible gap, or a failure where nothing may be left out.
 fn unit_step(workspace: &Workspace, is_server_needed: bool, summary: &mut Summary) {
-    let missing = database::ensure(workspace).err().map(|why| conform::cannot_run("unit on postgres", "tests", &why));
+    let missing = postgres::ensure(workspace).err().map(|why| conform::cannot_run("unit on postgres", "tests", &why));
     let is_database_there = missing.is_none();
     missing.into_iter().for_each(|row| summary.push(row));
     if summary.is_success() {

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde::Deserialize;
 
 use crate::Result;
-use crate::suites::{Suite, Target};
+use crate::suite::{Suite, Target};
 
 /// The repository and the directory for everything that can be made again.
 #[derive(Debug, Clone, Deserialize)]

@@ -9,8 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Result;
-use crate::cancel::Cancel;
-use crate::descendants;
+use crate::process::cancel::Cancel;
+use crate::process::tree;
 
 const POLL: Duration = Duration::from_millis(50);
 
@@ -89,7 +89,7 @@ pub(crate) fn wait(child: &mut Child, limit: Duration, cancel: &Cancel) -> Resul
             _ => None,
         };
         if let Some(end) = early_end {
-            descendants::kill_with_descendants(child);
+            tree::kill_with_descendants(child);
             return Ok(end);
         }
         thread::sleep(POLL);

@@ -1,13 +1,19 @@
 //! The conformance suites: what each is called, what it needs and how it is started.
 
+pub(crate) mod known_differences;
+mod libtest;
+pub(crate) mod results;
+pub(crate) mod run;
+mod verdict;
+
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use clap::ValueEnum;
 
-use crate::environments::{self, Environment};
-use crate::tools;
+use crate::setup::environments::{self, Environment};
+use crate::setup::tools;
 use crate::workspace::{Workspace, cargo};
 
 /// A server that the suites run against. A result of one is compared with the same result of the other.

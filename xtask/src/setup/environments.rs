@@ -6,9 +6,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::Result;
-use crate::cancel::Cancel;
-use crate::child::{self, TAIL_LINES};
-use crate::tools::{self, Tool};
+use crate::process::cancel::Cancel;
+use crate::process::child::{self, TAIL_LINES};
+use crate::setup::tools::{self, Tool};
 use crate::workspace::Workspace;
 
 pub(crate) const AZURITE_VERSION: &str = "3.37.0";

@@ -1,5 +1,8 @@
 //! The server that the suites talk to: started on the development account, waited for, and stopped.
 
+pub(crate) mod ports;
+pub(crate) mod second_port;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -9,12 +12,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Result;
-use crate::cancel::Cancel;
-use crate::child::{self, End, TAIL_LINES};
-use crate::database::{self, DatabaseServer};
-use crate::descendants;
-use crate::port::{self, Ports};
-use crate::suites::Target;
+use crate::process::cancel::Cancel;
+use crate::process::child::{self, End, TAIL_LINES};
+use crate::process::tree;
+use crate::server::ports::Ports;
+use crate::setup::postgres::{self, DatabaseServer};
+use crate::suite::Target;
 use crate::workspace::Workspace;
 
 const START_LIMIT: Duration = Duration::from_secs(60);
@@ -51,7 +54,7 @@ impl ServerUnderTest {
                 command
             }
             Target::TablerockOnPostgres => {
-                let started = database::ensure(workspace).map(|()| DatabaseServer::start());
+                let started = postgres::ensure(workspace).map(|()| DatabaseServer::start());
                 let mut command = tablerock(workspace, ports)?;
                 command.arg("--store").arg(database.insert(started?).url("conformance"));
                 command
@@ -91,7 +94,7 @@ impl ServerUnderTest {
         if !self.target.is_ours() || !cfg!(unix) {
             return Ok(());
         }
-        if !descendants::signal("TERM", self.child.id()) {
+        if !tree::signal("TERM", self.child.id()) {
             return Err(format!("{name} could not be asked to end"));
         }
         match child::wait(&mut self.child, STOP_LIMIT, &Cancel::default())? {
@@ -103,7 +106,7 @@ impl ServerUnderTest {
 
 impl Drop for ServerUnderTest {
     fn drop(&mut self) {
-        descendants::kill_with_descendants(&mut self.child);
+        tree::kill_with_descendants(&mut self.child);
     }
 }
 
@@ -125,7 +128,7 @@ fn tablerock(workspace: &Workspace, ports: Ports) -> Result<Command> {
         ("--blob-port", ports.blob),
         ("--queue-port", ports.queue),
         ("--table-port", ports.table),
-        ("--admin-port", port::any_free()?),
+        ("--admin-port", ports::any_free()?),
     ] {
         command.args([flag, &port.to_string()]);
     }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::thread::{self, JoinHandle};
 
 use crate::Result;
-use crate::cancel::Cancel;
-use crate::environments::Environment;
-use crate::linux_packages;
-use crate::tools::Tool;
+use crate::process::cancel::Cancel;
+use crate::setup::debian;
+use crate::setup::environments::Environment;
+use crate::setup::tools::Tool;
 use crate::workspace::{Workspace, is_ci};
 
 /// Environments in the making. Dropping it stops what is not done yet.
@@ -71,7 +71,7 @@ fn find_tools(workspace: &Workspace, environments: &[Environment]) -> BTreeMap<T
     if missing.is_empty() || !is_ci() {
         return found;
     }
-    if let Err(why) = linux_packages::install(workspace, &missing) {
+    if let Err(why) = debian::install(workspace, &missing) {
         println!("setup: {why}");
     }
     ask()

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::Result;
-use crate::child::{self, End};
-use crate::tools::Tool;
+use crate::process::child::{self, End};
+use crate::setup::tools::Tool;
 use crate::workspace::Workspace;
 
 const INSTALL_LIMIT: Duration = Duration::from_secs(8 * 60);

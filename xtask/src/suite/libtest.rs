@@ -1,7 +1,7 @@
 //! The results of tests that `cargo test` runs, read from what it prints.
 
-use crate::child::End;
-use crate::results::{CaseResult, Outcome};
+use crate::process::child::End;
+use crate::suite::results::{CaseResult, Outcome};
 
 /// What `cargo test` ends with when tests failed; other runners say 1.
 const TESTS_FAILED: i32 = 101;

@@ -7,15 +7,15 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::Result;
-use crate::child::{self, End, TAIL_LINES};
-use crate::judge::{self, Verdict};
-use crate::known::Known;
-use crate::libtest;
-use crate::port::Ports;
-use crate::results::{self, CaseResult};
-use crate::second_port::SecondPort;
-use crate::server_under_test::connection_string;
-use crate::suites::{Suite, Target};
+use crate::process::child::{self, End, TAIL_LINES};
+use crate::server::connection_string;
+use crate::server::ports::Ports;
+use crate::server::second_port::SecondPort;
+use crate::suite::known_differences::Known;
+use crate::suite::libtest;
+use crate::suite::results::{self, CaseResult};
+use crate::suite::verdict::{self, Verdict};
+use crate::suite::{Suite, Target};
 use crate::summary::Row;
 use crate::workspace::Workspace;
 
@@ -71,7 +71,7 @@ impl<'w> SuiteRun<'w> {
             results::write(&self.results(), &results)?;
         }
         let known = Known::read(&self.workspace.known(self.target.kind(), self.suite))?;
-        Ok(judge::judge(&results, &known, end, self.suite.cases_min()))
+        Ok(verdict::judge(&results, &known, end, self.suite.cases_min()))
     }
 
     fn run_once(&self, mut command: Command, ports: Ports, log: &Path, file: &Path) -> Result<(End, Vec<CaseResult>)> {

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::child::End;
-use crate::known::Known;
-use crate::results::{CaseResult, Outcome};
+use crate::process::child::End;
+use crate::suite::known_differences::Known;
+use crate::suite::results::{CaseResult, Outcome};
 
 /// What came out of a suite's run.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -78,7 +78,7 @@ fn runner_problem(results: &[CaseResult], end: End, cases_min: usize) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::result_of;
+    use crate::suite::results::result_of;
 
     fn passed(case: &str) -> CaseResult {
         result_of("InsertEntity", case, Outcome::Passed)

@@ -3,7 +3,7 @@
 use tablerock_testkit::postgres;
 
 use crate::Result;
-use crate::linux_packages;
+use crate::setup::debian;
 use crate::workspace::{Workspace, is_ci};
 
 pub(crate) use tablerock_testkit::postgres::DatabaseServer;
@@ -13,7 +13,7 @@ const DEBIAN_PACKAGE: &str = "postgresql";
 /// Makes sure that there is one to start. On CI it is installed if need be.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<()> {
     if !postgres::is_installed() && is_ci() {
-        linux_packages::install_named(workspace, &[DEBIAN_PACKAGE])?;
+        debian::install_named(workspace, &[DEBIAN_PACKAGE])?;
     }
     if postgres::is_installed() {
         return Ok(());

@@ -48,7 +48,7 @@ impl Known {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suites::{Suite, Target};
+    use crate::suite::{Suite, Target};
     use crate::workspace::Workspace;
 
     #[test]
