@@ -1,4 +1,4 @@
-//! A flag that tells work in the background to stop because its result is no longer wanted.
+//! A flag that stops background work whose result is no longer needed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

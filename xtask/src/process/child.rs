@@ -1,4 +1,4 @@
-//! Running another program: what it says goes to a log, and it ends within a bound.
+//! Runs another program: its output goes to a log, and it ends within a time limit.
 //!
 //! Children stay in our process group, so that Ctrl-C at the terminal reaches them too.
 

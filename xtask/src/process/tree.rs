@@ -1,10 +1,10 @@
-//! Ending a child together with what it started: test runners fork, and killing only the runner leaves the rest.
+//! Ends a process together with its descendants: test runners fork, and killing only the runner leaves the rest.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Child, Command};
 
-/// Kills the child and, where the system shows who started whom, everything below it; then collects the child.
+/// Kills the child and, where `/proc` shows them, its descendants; then waits for the child.
 pub(crate) fn kill_with_descendants(child: &mut Child) {
     for pid in below(child.id(), &children_by_parent()) {
         signal("KILL", pid);

@@ -110,7 +110,7 @@ impl Drop for ServerUnderTest {
     }
 }
 
-/// The development account at ports of this machine. It is all that a suite is told of where the three services are.
+/// The connection string of the development account at ports of this machine, which every suite gets.
 pub(crate) fn connection_string(ports: Ports) -> String {
     let endpoint = |service: &str, port: u16| format!("{service}Endpoint=http://127.0.0.1:{port}/{ACCOUNT};");
     [

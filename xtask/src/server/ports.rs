@@ -1,4 +1,4 @@
-//! Which ports the server under test takes.
+//! The ports of the server under test.
 
 use std::net::{Ipv4Addr, TcpListener};
 
@@ -24,7 +24,7 @@ impl Ports {
         }
     }
 
-    /// Three that the system says are free.
+    /// Three free ports.
     pub(crate) fn any_free() -> Result<Self> {
         // All are held until the last is known, so that none is given twice.
         let held = [listen_anywhere()?, listen_anywhere()?, listen_anywhere()?];
@@ -54,12 +54,12 @@ impl Ports {
     }
 }
 
-/// Whether nobody listens there now.
+/// Whether the port is free now.
 pub(crate) fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
-/// A port that the system says is free.
+/// A free port.
 pub(crate) fn any_free() -> Result<u16> {
     port_of(&listen_anywhere()?)
 }

@@ -1,4 +1,4 @@
-//! Installing missing languages on a CI machine that is Debian and where we are root. Nobody else's machine is touched.
+//! Installs missing languages on a CI machine that runs Debian as root. Other machines are left alone.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 
 const INSTALL_LIMIT: Duration = Duration::from_secs(8 * 60);
 
-/// Brings what is missing, all in one go; an error says why that cannot be.
+/// Installs the missing tools at once.
 pub(crate) fn install(workspace: &Workspace, missing: &[Tool]) -> Result<()> {
     let packages: Vec<&str> = missing.iter().flat_map(|tool| tool.debian_packages()).copied().collect();
     install_named(workspace, &packages)
@@ -20,7 +20,7 @@ pub(crate) fn install(workspace: &Workspace, missing: &[Tool]) -> Result<()> {
 /// The same, by the names of packages.
 pub(crate) fn install_named(workspace: &Workspace, packages: &[&str]) -> Result<()> {
     if !Path::new("/etc/debian_version").exists() || !is_root() {
-        return Err("not root on Debian, so nothing can be installed".to_owned());
+        return Err("packages are installed only by root on Debian".to_owned());
     }
     println!("setup: apt-get install {}", packages.join(" "));
     apt(workspace, "apt-update", &["update", "--quiet"])?;
@@ -39,6 +39,6 @@ fn apt(workspace: &Workspace, name: &str, arguments: &[&str]) -> Result<()> {
 }
 
 fn is_root() -> bool {
-    let told = Command::new("id").arg("-u").output();
-    told.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+    let id = Command::new("id").arg("-u").output();
+    id.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }

@@ -1,4 +1,4 @@
-//! What the suites need installed: how each is made, and kept until its lock file changes.
+//! The environments of the suites: each is installed once, and again when its lock file changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -124,7 +124,7 @@ impl Environment {
         }
     }
 
-    /// Makes it, unless it is there and still what its lock file says.
+    /// Installs it, unless it is there and its lock file has not changed.
     pub(crate) fn prepare(self, workspace: &Workspace, tool_version: &str, cancel: &Cancel) -> Result<()> {
         let stamp = workspace.installed("stamps").join(self.name());
         let recipe = self.recipe(workspace, tool_version)?;

@@ -1,4 +1,4 @@
-//! The PostgreSQL that tests and suites run on: the server is the tests' own, its installation is ours.
+//! The PostgreSQL of tests and suites: `testkit` starts it, and this file installs it on CI.
 
 use tablerock_testkit::postgres;
 
@@ -10,7 +10,7 @@ pub(crate) use tablerock_testkit::postgres::DatabaseServer;
 
 const DEBIAN_PACKAGE: &str = "postgresql";
 
-/// Makes sure that there is one to start. On CI it is installed if need be.
+/// Checks that PostgreSQL is installed. On CI a missing one is installed.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<()> {
     if !postgres::is_installed() && is_ci() {
         debian::install_named(workspace, &[DEBIAN_PACKAGE])?;
@@ -18,6 +18,6 @@ pub(crate) fn ensure(workspace: &Workspace) -> Result<()> {
     if postgres::is_installed() {
         return Ok(());
     }
-    Err("no PostgreSQL on this machine; install it, or name the folder of its programs in TABLEROCK_POSTGRES_BIN"
+    Err("PostgreSQL is not installed; install it, or set TABLEROCK_POSTGRES_BIN to the folder of its programs"
         .to_owned())
 }

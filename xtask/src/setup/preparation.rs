@@ -1,4 +1,4 @@
-//! Making environments in the background, while cargo builds.
+//! Installs environments in the background, while cargo builds.
 
 use std::collections::BTreeMap;
 use std::thread::{self, JoinHandle};
@@ -38,13 +38,13 @@ impl Preparation {
         preparation
     }
 
-    /// Waits for some of them, for whoever needs no others.
+    /// Waits for some of them and leaves out the others.
     pub(crate) fn wait_for_all(&mut self, environments: &[Environment]) -> Self {
         let made = environments.iter().map(|&environment| (environment, self.wait_for(environment))).collect();
         Self { cancel: Cancel::default(), making: BTreeMap::new(), made }
     }
 
-    /// Waits until it is ready; an error says why it never will be.
+    /// Waits until it is ready; an error has the reason why it is not.
     pub(crate) fn wait_for(&mut self, environment: Environment) -> Result<()> {
         if let Some(thread) = self.making.remove(&environment) {
             let made = thread.join().unwrap_or_else(|_| Err("its setup panicked".to_owned()));

@@ -14,7 +14,7 @@ pub(crate) enum Tool {
     Java,
 }
 
-/// A command that tells a version, and the least that will do; `(0, 0)` if any will.
+/// A command that prints a version, and the least that is enough; `(0, 0)` accepts any.
 struct Probe {
     program: &'static str,
     arguments: &'static [&'static str],
@@ -61,10 +61,10 @@ impl Tool {
         }
     }
 
-    /// What it says about itself, or why it will not do.
+    /// The version that it prints, or the reason why it is not enough.
     pub(crate) fn version(self) -> Result<String, String> {
-        let told: Result<Vec<String>, String> = self.probes().iter().map(Probe::ask).collect();
-        told.map(|lines| lines.concat()).map_err(|why| format!("{why}; {}", self.hint()))
+        let versions: Result<Vec<String>, String> = self.probes().iter().map(Probe::ask).collect();
+        versions.map(|lines| lines.concat()).map_err(|why| format!("{why}; {}", self.hint()))
     }
 }
 
@@ -75,8 +75,8 @@ impl Probe {
         if !output.status.success() {
             return Err(format!("`{} {}` fails", self.program, self.arguments.join(" ")));
         }
-        let told = [output.stdout, output.stderr].concat();
-        let text = String::from_utf8_lossy(&told).into_owned();
+        let printed = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&printed).into_owned();
         if self.least > (0, 0) && version_in(&text).is_none_or(|found| found < self.least) {
             let line = text.lines().next().unwrap_or_default().trim();
             return Err(format!("`{}` is too old ({line})", self.program));

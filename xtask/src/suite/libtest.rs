@@ -3,10 +3,10 @@
 use crate::process::child::End;
 use crate::suite::results::{CaseResult, Outcome};
 
-/// What `cargo test` ends with when tests failed; other runners say 1.
+/// The exit code of `cargo test` after failed tests; other runners return 1.
 const TESTS_FAILED: i32 = 101;
 
-/// The cases in a log. A case is called like its function: the modules around it only say where it is.
+/// The cases in a log. The name of a case is that of its function, without the modules.
 pub(crate) fn results(suite: &str, log: &str) -> Vec<CaseResult> {
     let lines = log.lines().filter_map(|line| line.strip_prefix("test ")?.split_once(" ... "));
     let cases = lines.filter_map(|(path, end)| {
@@ -26,17 +26,17 @@ pub(crate) fn results(suite: &str, log: &str) -> Vec<CaseResult> {
     cases.collect()
 }
 
-/// The end of a run in the words of the other runners.
+/// The end of a run as other runners report it.
 pub(crate) fn end(end: End) -> End {
     if end == End::Code(TESTS_FAILED) { End::Code(1) } else { end }
 }
 
-/// What a failed test said, from its panic on, in one line.
+/// The message of a failed test, from its panic on, in one line.
 fn report(log: &str, path: &str) -> String {
     let block = log.split(&format!("---- {path} stdout ----\n")).nth(1).unwrap_or_default();
     let lines = block.lines().skip_while(|line| !line.contains(" panicked at ")).skip(1);
-    let said: Vec<&str> = lines.take_while(|line| !line.starts_with("note: ") && !line.is_empty()).collect();
-    said.join(" ")
+    let message: Vec<&str> = lines.take_while(|line| !line.starts_with("note: ") && !line.is_empty()).collect();
+    message.join(" ")
 }
 
 #[cfg(test)]

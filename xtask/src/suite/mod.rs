@@ -1,4 +1,4 @@
-//! The conformance suites: what each is called, what it needs and how it is started.
+//! The conformance suites: their names, their requirements and their commands.
 
 pub(crate) mod known_differences;
 mod libtest;
@@ -30,7 +30,7 @@ impl Target {
         matches!(self, Target::Tablerock | Target::TablerockOnPostgres)
     }
 
-    /// What the suites are told that they talk to, and whose known differences hold: where data is kept must not matter.
+    /// The target that the suites get as a parameter, and whose known differences apply: the engine must not matter.
     pub(crate) const fn kind(self) -> Self {
         if self.is_ours() { Target::Tablerock } else { self }
     }
@@ -72,7 +72,7 @@ impl Suite {
         Suite::Rclone,
     ];
 
-    /// Tests of our own client are about the client, not about the operations of the service, and are run by cargo.
+    /// Whether cargo runs the suite. These tests are about our client, not about the operations of the service.
     pub(crate) const fn is_of_our_client(self) -> bool {
         matches!(self, Suite::Client | Suite::LegacyPython)
     }
@@ -92,13 +92,12 @@ impl Suite {
         }
     }
 
-    /// Whether it mostly waits for the start of the programs that it calls, one after the other: then it runs against both
-    /// engines at the same time.
+    /// Whether the suite mostly waits for programs to start. Such a suite runs against both engines at the same time.
     pub(crate) const fn is_unhurried(self) -> bool {
         matches!(self, Suite::Az)
     }
 
-    /// What has to be installed before it can run.
+    /// The environment that has to be installed first.
     pub(crate) const fn environment(self) -> Option<Environment> {
         match self {
             Suite::Raw | Suite::Client => None,
@@ -113,8 +112,8 @@ impl Suite {
         }
     }
 
-    /// A run in which fewer cases than this did their work has died on the way. A little below the real number, so
-    /// that it only needs raising now and then.
+    /// The least number of cases of a complete run. It is a little below the real number, so that it needs raising only now
+    /// and then.
     pub(crate) const fn cases_min(self) -> usize {
         match self {
             Suite::Raw => 550,
@@ -183,8 +182,8 @@ fn all_client_tests() -> Command {
     command
 }
 
-/// Tests of the client and of what is built on it, which else run against a server of their own, with the features of the whole workspace: so they
-/// are what the unit tests have built already.
+/// Tests of the client and of the patterns, which by default start a server of their own. They are built with the features of
+/// the whole workspace, as the unit tests are, so nothing is built again.
 fn client_tests(tests: &[&str]) -> Command {
     let mut command = cargo();
     command.args(["test", "--workspace", "--no-fail-fast"]).args(tests.iter().flat_map(|test| ["--test", test]));
@@ -192,7 +191,7 @@ fn client_tests(tests: &[&str]) -> Command {
     command
 }
 
-/// Those of its tests that nobody runs without Microsoft's legacy library.
+/// The tests of the client that need Microsoft's legacy library.
 fn legacy_python_tests(workspace: &Workspace) -> Command {
     let mut command = client_tests(&["client"]);
     let python = environments::venv_python(workspace, Suite::LegacyPython.name());

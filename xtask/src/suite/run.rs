@@ -1,4 +1,4 @@
-//! One suite against a running server: started, read, judged, told.
+//! One suite against a running server: started, read, judged, reported.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -19,8 +19,8 @@ use crate::suite::{Suite, Target};
 use crate::summary::Row;
 use crate::workspace::Workspace;
 
-/// A server that is gone fails every case; the first few tell as much as all.
-const PROBLEMS_TOLD_MAX: usize = 40;
+/// The number of problems that are printed: a server that has ended fails every case.
+const PROBLEMS_PRINTED_MAX: usize = 40;
 
 #[derive(Debug)]
 pub(crate) struct SuiteRun<'w> {
@@ -30,7 +30,7 @@ pub(crate) struct SuiteRun<'w> {
 }
 
 impl<'w> SuiteRun<'w> {
-    /// Forgets an earlier run, whose results must not be taken for those of this one if it cannot take place.
+    /// Removes the results of an earlier run, so that they cannot be taken for those of this one.
     pub(crate) fn new(workspace: &'w Workspace, target: Target, suite: Suite) -> Result<Self> {
         let run = Self { workspace, target, suite };
         for file in [run.results(), run.second_results()] {
@@ -44,14 +44,14 @@ impl<'w> SuiteRun<'w> {
         Ok(run)
     }
 
-    /// Runs the suite, says how it went, and returns its row of the summary.
+    /// Runs the suite, prints the outcome, and returns its row of the summary.
     pub(crate) fn run(&self, ports: Ports) -> Result<Row> {
         let name = name(self.target, self.suite);
         println!("{name}: runs");
         let started = Instant::now();
         let verdict = self.judge(ports)?;
         let time = started.elapsed();
-        self.tell(&name, &verdict, time);
+        self.report(&name, &verdict, time);
         let Verdict { passed, known, skipped, problems } = verdict;
         Ok(Row { name, passed, known, failed: problems.len(), skipped: skipped.len(), time })
     }
@@ -104,7 +104,7 @@ impl<'w> SuiteRun<'w> {
         self.workspace.log(&format!("{}-{}", self.target.name(), self.suite.name()))
     }
 
-    fn tell(&self, name: &str, verdict: &Verdict, time: Duration) {
+    fn report(&self, name: &str, verdict: &Verdict, time: Duration) {
         for case in &verdict.skipped {
             println!("{name}: skipped: {case}");
         }
@@ -114,17 +114,17 @@ impl<'w> SuiteRun<'w> {
             return;
         }
         println!("{name}: FAILED, {seconds} s; see {}", self.workspace.shown(&self.log()));
-        for problem in verdict.problems.iter().take(PROBLEMS_TOLD_MAX) {
+        for problem in verdict.problems.iter().take(PROBLEMS_PRINTED_MAX) {
             println!("{name}: {problem}");
         }
-        if let Some(more @ 1..) = verdict.problems.len().checked_sub(PROBLEMS_TOLD_MAX) {
+        if let Some(more @ 1..) = verdict.problems.len().checked_sub(PROBLEMS_PRINTED_MAX) {
             println!("{name}: and {more} more");
         }
         print!("{}", child::tail(&self.log(), TAIL_LINES));
     }
 }
 
-/// What the suite is called in the report; Tablerock is what it is about, so only others are named.
+/// The name of a suite in the report. It names the target unless that is Tablerock on a disk.
 pub(crate) fn name(target: Target, suite: Suite) -> String {
     match target {
         Target::Tablerock => suite.name().to_owned(),
@@ -133,7 +133,7 @@ pub(crate) fn name(target: Target, suite: Suite) -> String {
     }
 }
 
-/// Of two ends the one that tells more about what went wrong.
+/// The worse of two ends.
 fn worse(first: End, second: End) -> End {
     let badness = |end: End| match end {
         End::Code(0) => 0,

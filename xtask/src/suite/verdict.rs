@@ -1,6 +1,6 @@
-//! Whether a suite's run went as the list of known differences says.
+//! Compares the results of a suite with the list of known differences.
 //!
-//! A runner's exit code alone cannot tell: it does not know the list, and it may have died half way.
+//! The exit code of a runner is not enough: the runner does not know the list, and may have ended early.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::process::child::End;
 use crate::suite::known_differences::Known;
 use crate::suite::results::{CaseResult, Outcome};
 
-/// What came out of a suite's run.
+/// The outcome of a suite.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) passed: usize,
@@ -66,7 +66,7 @@ fn runner_problem(results: &[CaseResult], end: End, cases_min: usize) -> Option<
     let ran = results.iter().filter(|result| result.outcome != Outcome::Skipped).count();
     let failed = results.iter().any(|result| result.outcome == Outcome::Failed);
     match end {
-        // Every runner says 1 when cases failed, and something else when it could not do its work.
+        // Every runner returns 1 when cases failed, and another code when it could not run them.
         End::Code(1) if !failed => Some("the runner failed although no case did".to_owned()),
         End::Code(0 | 1) if results.is_empty() => Some("no results at all".to_owned()),
         End::Code(0 | 1) if ran < cases_min => Some(format!("only {ran} cases ran; there are at least {cases_min}")),
