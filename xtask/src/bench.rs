@@ -8,9 +8,9 @@ use clap::builder::PossibleValuesParser;
 
 use crate::Result;
 use crate::checks;
-use crate::database::{self, DatabaseServer};
-use crate::environments::Environment;
-use crate::preparation::Preparation;
+use crate::setup::environments::Environment;
+use crate::setup::postgres::{self, DatabaseServer};
+use crate::setup::preparation::Preparation;
 use crate::workspace::Workspace;
 
 /// The rows as the load generator names them; it is not asked, because it may not be built yet.
@@ -101,7 +101,7 @@ fn run_beside_postgres(workspace: &Workspace, port: u16) -> Result<bool> {
             return Ok(false);
         }
     }
-    database::ensure(workspace)?;
+    postgres::ensure(workspace)?;
     let database = DatabaseServer::start_durable();
     let mut command = Command::new(workspace.binary("release", "beside-postgres"));
     command.arg("--tablerock").arg(workspace.binary("release", "tablerock"));

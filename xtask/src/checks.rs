@@ -1,11 +1,11 @@
-//! The steps that cargo does for us: formatting, lints, documentation, unit tests, and the binaries under test.
+//! The steps that cargo runs: formatting, lints, documentation, unit tests, and the binaries under test.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::child::{self, End, TAIL_LINES};
+use crate::process::child::{self, End, TAIL_LINES};
 use crate::summary::Row;
 use crate::workspace::{Workspace, cargo};
 
@@ -16,7 +16,7 @@ pub(crate) fn fmt(workspace: &Workspace) -> Row {
     step(workspace, "fmt", &["fmt", "--all", "--check"], 2 * MINUTE)
 }
 
-/// All of the workspace; and the client without its features, which nobody here builds it without, but its users do.
+/// The whole workspace, and the client without its features: its users build it so, and nothing here does.
 pub(crate) fn lint(workspace: &Workspace) -> Row {
     let whole = &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     let whole = step(workspace, "lint", whole, 20 * MINUTE);
@@ -26,49 +26,65 @@ pub(crate) fn lint(workspace: &Workspace) -> Row {
     Row { passed, failed, time: whole.time + bare.time, ..whole }
 }
 
-/// All that the client can be built with. `--all-features` would ask for libFuzzer as well, which takes a compiler of
-/// its own.
+/// All features of the client. `--all-features` would include libFuzzer, which needs a C++ compiler.
 const CLIENT_FEATURES: &str = "tablerock-client/encryption-rsa,tablerock-client/time,tablerock-client/chrono";
 
-/// The pages of every library, with all that is there to be documented: a link that leads nowhere is a failure.
+/// The pages of every library with all features. A broken link is a failure.
 pub(crate) fn doc(workspace: &Workspace) -> Row {
     let strict = "build.rustdocflags=['-D', 'warnings']";
     let pages = &["doc", "--workspace", "--lib", "--no-deps", "--features", CLIENT_FEATURES, "--config", strict];
     step(workspace, "doc", pages, 10 * MINUTE)
 }
 
-/// Tests that need a database: those of its engine, and those that have these words in their paths.
+/// Leaves out the tests that need a database: those of its engine, and those with these words in their paths.
 const WITHOUT_DATABASE: [&str; 5] = ["--exclude", "tablerock-kv-postgres", "--", "--skip", "on_postgres"];
 
 /// Unit tests, engine suites and doc tests of every crate; the row counts the tests.
 pub(crate) fn unit(workspace: &Workspace, is_database_there: bool) -> Row {
-    let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
+    // Examples are left out: lint checks them, and the tests include those that run.
+    let tests = unit_part(workspace, "unit", "--tests", is_database_there);
+    let examples = unit_part(workspace, "unit-doc", "--doc", is_database_there);
+    Row {
+        passed: tests.passed + examples.passed,
+        failed: tests.failed + examples.failed,
+        skipped: tests.skipped + examples.skipped,
+        time: tests.time + examples.time,
+        ..tests
+    }
+}
+
+fn unit_part(workspace: &Workspace, name: &str, targets: &str, is_database_there: bool) -> Row {
+    let mut arguments = vec!["test", "--workspace", "--no-fail-fast", targets];
     if !is_database_there {
         arguments.extend(WITHOUT_DATABASE);
     }
-    let row = step(workspace, "unit", &arguments, 25 * MINUTE);
-    let log = fs::read_to_string(workspace.log("unit")).unwrap_or_default();
+    let row = step(workspace, name, &arguments, 25 * MINUTE);
+    let log = fs::read_to_string(workspace.log(name)).unwrap_or_default();
     let Counts { passed, failed, ignored } = count_tests(&log);
-    // Without a failed test the step's own verdict stays: the tests may not even have compiled.
+    // Without a failed test the outcome of the step counts: the tests may not have compiled.
     Row { passed, failed: failed.max(row.failed), skipped: ignored, ..row }
 }
 
-/// The server as it is shipped: built on its own, because cargo gives packages that are built together the features
-/// of all.
+/// The server as shipped. It is built alone, because cargo unifies the features of packages that are built together.
 pub(crate) fn build_server(workspace: &Workspace) -> Row {
     step(workspace, "build", &["build", "--release", "--package", "tablerock"], 20 * MINUTE)
 }
 
-/// The runner of the raw suite. Optimising its many cases takes minutes and saves seconds, and with the features of
-/// the whole workspace its dependencies are those that the unit tests have built already.
+/// The runner of the raw suite, not optimised: that would take minutes and save seconds. With the features of the whole
+/// workspace, its dependencies are those that the unit tests have built.
 pub(crate) fn build_raw(workspace: &Workspace) -> Row {
-    step(workspace, "build-raw", &["build", "--workspace", "--bin", "tablerock-conformance"], 20 * MINUTE)
+    build_tool(workspace, "build-raw", "tablerock-conformance")
 }
 
-/// The crash harness, with the features of the whole workspace for the same reason. The profile has it and the layer
-/// optimised, for they copy and compare a good many bytes.
+/// The crash harness, with the features of the whole workspace for the same reason. The profile optimises it and the layer,
+/// because they copy and compare many bytes.
 pub(crate) fn build_crash(workspace: &Workspace) -> Row {
-    step(workspace, "build-crash", &["build", "--workspace", "--bin", "tablerock-crash"], 20 * MINUTE)
+    build_tool(workspace, "build-crash", "tablerock-crash")
+}
+
+fn build_tool(workspace: &Workspace, name: &str, binary: &str) -> Row {
+    let arguments = &["build", "--workspace", "--bin", binary, "--features", CLIENT_FEATURES];
+    step(workspace, name, arguments, 20 * MINUTE)
 }
 
 /// The layer that the harness puts under a data directory.
@@ -76,7 +92,7 @@ pub(crate) fn build_crash_shim(workspace: &Workspace) -> Row {
     step(workspace, "build-crash-shim", &["build", "--package", "tablerock-crash-shim"], 5 * MINUTE)
 }
 
-/// The load generator and its bare server, optimised like the server that they are held against.
+/// The load generator and its bare server, optimised like the server that they are compared with.
 pub(crate) fn build_bench(workspace: &Workspace) -> Row {
     step(workspace, "build-bench", &["build", "--release", "--package", "tablerock-bench"], 20 * MINUTE)
 }
@@ -106,14 +122,14 @@ fn step(workspace: &Workspace, name: &str, arguments: &[&str], limit: Duration) 
     }
 }
 
-/// What the tests that failed said, from every crate; `None` if it did not come to that. The end of the log would
-/// tell nothing, because the other crates are tested afterwards.
+/// The reports of failed tests from every crate; `None` if no test failed. The end of the log does not have them, because
+/// the tests of other crates follow.
 fn reports_of_failed_tests(log: &Path) -> Option<String> {
     let text = fs::read_to_string(log).ok()?;
     let blocks = text.split("\nfailures:\n").skip(1).map(|rest| rest.split("\ntest result:").next().unwrap_or(rest));
     let lines: Vec<&str> = blocks.flat_map(str::lines).filter(|line| !line.trim().is_empty()).collect();
-    let told = lines.iter().take(REPORT_LINES_MAX).map(|line| format!("    {line}\n")).collect();
-    (!lines.is_empty()).then_some(told)
+    let report = lines.iter().take(REPORT_LINES_MAX).map(|line| format!("    {line}\n")).collect();
+    (!lines.is_empty()).then_some(report)
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -154,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_tests_said_is_found_amid_the_rest() {
+    fn reports_of_failed_tests_are_found() {
         let log = std::env::temp_dir().join(format!("xtask-checks-{}.log", std::process::id()));
         let text = "test a ... FAILED\n\nfailures:\n\n---- a stdout ----\nleft: 1\n\n\nfailures:\n    a\n\n\
             test result: FAILED. 0 passed; 1 failed\n\ntest b ... ok\n\ntest result: ok. 1 passed; 0 failed\n";

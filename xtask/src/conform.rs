@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 use crate::checks;
-use crate::database;
-use crate::environments::Environment;
-use crate::port::Ports;
-use crate::preparation::Preparation;
-use crate::server_under_test::ServerUnderTest;
-use crate::suite_run::{self, SuiteRun};
-use crate::suites::{Suite, Target};
+use crate::server::ServerUnderTest;
+use crate::server::ports::Ports;
+use crate::setup::environments::Environment;
+use crate::setup::postgres;
+use crate::setup::preparation::Preparation;
+use crate::suite::run::{self, SuiteRun};
+use crate::suite::{Suite, Target};
 use crate::summary::{Row, Summary};
 use crate::workspace::{Workspace, is_ci};
 
-/// What the suites run against beside Tablerock on a disk.
+/// The targets of the suites in addition to Tablerock on a disk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Others {
     pub(crate) azurite: bool,
@@ -42,8 +42,8 @@ pub(crate) fn run(workspace: &Workspace, chosen: &[Suite], others: Others, table
     Ok(summary.is_success())
 }
 
-/// The suites against Tablerock on a disk and on a PostgreSQL. Those in which the servers have little to do run against the
-/// second, on ports of its own, while the first is at work. Returns the ports that the first listened on, if it ever did.
+/// Runs the suites against Tablerock on a disk and on PostgreSQL. Suites that leave the servers idle run against the second,
+/// on other ports, at the same time as those against the first. Returns the ports of the first, if it started.
 pub(crate) fn against_both(
     workspace: &Workspace,
     suites: &[Suite],
@@ -84,7 +84,7 @@ fn run_beside(workspace: &Workspace, suites: &[Suite], preparation: &mut Prepara
     }
 }
 
-/// Builds, starts, runs and stops. Returns the ports that the server listened on, if it ever did.
+/// Builds, starts, runs and stops. Returns the ports of the server, if it started.
 pub(crate) fn against(
     workspace: &Workspace,
     target: Target,
@@ -105,8 +105,8 @@ pub(crate) fn against(
     }
 
     let name = target.name();
-    if let (Target::TablerockOnPostgres, Err(why)) = (target, database::ensure(workspace)) {
-        let missing = suites.iter().map(|&suite| cannot_run(&suite_run::name(target, suite), "suite", &why));
+    if let (Target::TablerockOnPostgres, Err(why)) = (target, postgres::ensure(workspace)) {
+        let missing = suites.iter().map(|&suite| cannot_run(&run::name(target, suite), "suite", &why));
         missing.for_each(|row| summary.push(row));
         return None;
     }
@@ -144,7 +144,7 @@ fn start(
 }
 
 fn run_suite(workspace: &Workspace, ports: Ports, target: Target, suite: Suite, preparation: &mut Preparation) -> Row {
-    let name = suite_run::name(target, suite);
+    let name = run::name(target, suite);
     let run = match SuiteRun::new(workspace, target, suite) {
         Ok(run) => run,
         Err(why) => return failed(&name, &why),
@@ -155,11 +155,11 @@ fn run_suite(workspace: &Workspace, ports: Ports, target: Target, suite: Suite, 
     run.run(ports).unwrap_or_else(|why| failed(&name, &why))
 }
 
-/// Tells of suites that were not even begun, because something before them failed.
+/// Reports suites as skipped because an earlier step failed.
 pub(crate) fn leave_out(target: Target, suites: &[Suite], summary: &mut Summary) {
     for &suite in suites {
-        let name = suite_run::name(target, suite);
-        println!("skipped: {name} suite: a step before it failed");
+        let name = run::name(target, suite);
+        println!("skipped: {name} suite: an earlier step failed");
         summary.push(Row::skipped(&name));
     }
 }
@@ -169,7 +169,7 @@ fn failed(name: &str, why: &str) -> Row {
     Row::failed(name, Duration::ZERO)
 }
 
-/// What cannot run is a failure where nothing may be left out, and elsewhere a visible gap.
+/// Reports what cannot run: as failed on CI, as skipped elsewhere.
 pub(crate) fn cannot_run(name: &str, kind: &str, why: &str) -> Row {
     if is_ci() {
         return failed(name, why);

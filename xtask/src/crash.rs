@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use crate::Result;
-use crate::cancel::Cancel;
 use crate::checks;
-use crate::child::{self, End};
-use crate::database;
-use crate::port;
+use crate::process::cancel::Cancel;
+use crate::process::child::{self, End};
+use crate::server::ports;
+use crate::setup::postgres;
 use crate::summary::Row;
 use crate::workspace::{Workspace, is_ci};
 
@@ -83,7 +83,7 @@ fn build(workspace: &Workspace) -> Vec<Row> {
 fn run_harness(workspace: &Workspace, options: &CrashOptions) -> Result<Row> {
     let started = Instant::now();
     if is_ci() {
-        database::ensure(workspace)?;
+        postgres::ensure(workspace)?;
     }
     let mut command = with_all_descriptors(&workspace.binary("debug", "tablerock-crash").to_string_lossy());
     command.arg("--server").arg(workspace.binary("release", "tablerock"));
@@ -127,7 +127,7 @@ fn run_harness(workspace: &Workspace, options: &CrashOptions) -> Result<Row> {
 /// The first of some ports in a row, below those that the system gives to clients: the server is started on them again and again, and
 /// thousands of connections come and go meanwhile.
 fn free_ports() -> Result<u16> {
-    let is_free = |first: &u16| (*first..).take(PORT_COUNT).all(port::is_free);
+    let is_free = |first: &u16| (*first..).take(PORT_COUNT).all(ports::is_free);
     let free = PORTS.step_by(PORT_COUNT).find(is_free);
     free.ok_or_else(|| format!("no {PORT_COUNT} free ports in a row in {PORTS:?}"))
 }

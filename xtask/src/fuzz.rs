@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use crate::Result;
-use crate::child::{self, End, TAIL_LINES};
+use crate::process::child::{self, End, TAIL_LINES};
 use crate::workspace::{Workspace, cargo};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -90,7 +90,7 @@ pub(crate) fn run(workspace: &Workspace, options: &FuzzOptions) -> Result<bool> 
 fn build(workspace: &Workspace) -> Result<PathBuf> {
     let directory = workspace.target.join("fuzz");
     let host = host()?;
-    println!("building the fuzzers");
+    println!("fuzz: builds the fuzzers");
     let mut command = cargo();
     command.args(["build", "--package", "tablerock-fuzz", "--features", "libfuzzer", "--bins", "--profile", "fuzz"]);
     // Named, even though it is the usual one: cargo then leaves build scripts and macros without the flags.
@@ -105,9 +105,9 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
 
 fn host() -> Result<String> {
     let output = Command::new("rustc").arg("-vV").output().map_err(|error| format!("rustc: {error}"))?;
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    let host = told.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).ok_or_else(|| "rustc does not say for which platform it builds".to_owned())
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let host = printed.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| "rustc -vV prints no host".to_owned())
 }
 
 /// One target on its way.
@@ -133,8 +133,8 @@ impl Fuzzer<'_> {
         println!("{}: {minutes} minutes", self.name);
         let log = self.workspace.log(&format!("fuzz-{}", self.name));
         let end = child::run(&mut command, &log, MINUTE * minutes + 5 * MINUTE)?;
-        let said = fs::read(&log).map_err(|error| format!("{}: {error}", log.display()))?;
-        let mut report = Report { findings: self.findings()?, ..Report::read(&String::from_utf8_lossy(&said)) };
+        let printed = fs::read(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+        let mut report = Report { findings: self.findings()?, ..Report::read(&String::from_utf8_lossy(&printed)) };
         report.findings.retain(|finding| !earlier.contains(finding));
         if !end.is_success() && report.findings.is_empty() {
             return Err(format!("{end}; see {}\n{}", self.workspace.shown(&log), child::tail(&log, TAIL_LINES)));
@@ -144,7 +144,7 @@ impl Fuzzer<'_> {
     }
 
     /// Copies into the corpus a smallest set of inputs that cover what the corpus does not: once, however often a
-    /// line runs, since a repository is no place for thousands of inputs that differ in a count.
+    /// line runs, since thousands of inputs that differ in a count do not belong in a repository.
     fn keep(&self) -> Result<()> {
         let mut command = self.command();
         command.args(["-set_cover_merge=1", "-use_counters=0"]).args([self.kept("corpus"), self.made("found")]);
@@ -181,7 +181,7 @@ impl Fuzzer<'_> {
     }
 }
 
-/// What libFuzzer says at the end.
+/// The final statistics of libFuzzer.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Report {
     executions: u64,

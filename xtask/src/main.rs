@@ -1,34 +1,21 @@
-//! The house work: `cargo xtask test`, `conform`, `crash`, `fuzz`, `bench` and `docs`.
+//! The tasks of the repository: `cargo xtask test`, `conform`, `crash`, `fuzz`, `bench` and `docs`.
 //!
-//! `test` is what CI runs. Everything a suite needs is fetched from the package registries; what cannot run is told
-//! as `skipped: why`, and with `CI=true` it is a failure.
+//! CI runs `test`. The suites fetch what they need from the package registries. A suite that cannot run is reported as
+//! `skipped: reason`; with `CI=true` it fails.
 
 mod bench;
-mod cancel;
 mod checks;
-mod child;
 mod conform;
 mod crash;
-mod database;
-mod descendants;
 mod docs;
-mod environments;
 mod fuzz;
-mod judge;
-mod known;
-mod libtest;
-mod linux_packages;
-mod port;
-mod preparation;
-mod results;
-mod second_port;
-mod server_under_test;
-mod suite_run;
-mod suites;
+mod process;
+mod server;
+mod setup;
+mod suite;
 mod summary;
 mod test;
 mod tidy;
-mod tools;
 mod workspace;
 
 use std::process::ExitCode;
@@ -39,15 +26,18 @@ use crate::bench::BenchOptions;
 use crate::conform::Others;
 use crate::crash::CrashOptions;
 use crate::fuzz::FuzzOptions;
-use crate::port::Ports;
-use crate::suites::Suite;
+use crate::server::ports::Ports;
+use crate::suite::Suite;
 use crate::test::Part;
 use crate::workspace::Workspace;
 
 type Result<T> = std::result::Result<T, String>;
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", about = "Tablerock's house work")]
+#[command(
+    name = "cargo xtask",
+    about = "The tasks of this repository: tests, conformance, crashes, fuzzing, benchmarks, documents"
+)]
 struct Options {
     #[command(subcommand)]
     task: Task,
@@ -55,39 +45,39 @@ struct Options {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Everything that CI checks, from formatting to the official SDKs
+    /// Run every check of CI, from formatting to the official SDKs
     Test {
-        /// Only this part; may be given several times
+        /// Run only this part; repeatable
         #[arg(long, value_enum)]
         only: Vec<Part>,
-        /// The table port of the server under test; queues are on the port below, blobs on the one below that
+        /// Table port of the server under test; queues use the port below it, blobs the next one below
         #[arg(long, default_value_t = Ports::DEVELOPMENT.table)]
         port: u16,
     },
-    /// The conformance suites alone
+    /// Run only the conformance suites
     Conform {
-        /// Run them against Azurite as well
+        /// Also run them against Azurite
         #[arg(long)]
         azurite: bool,
-        /// Run them against Tablerock on a PostgreSQL as well
+        /// Also run them against Tablerock on PostgreSQL
         #[arg(long)]
         postgres: bool,
-        /// Only this suite; may be given several times
+        /// Run only this suite; repeatable
         #[arg(long, value_enum)]
         suite: Vec<Suite>,
-        /// The table port of the server under test; queues are on the port below, blobs on the one below that
+        /// Table port of the server under test; queues use the port below it, blobs the next one below
         #[arg(long, default_value_t = Ports::DEVELOPMENT.table)]
         port: u16,
     },
-    /// Kills, power cuts, failing disks, clock steps, contention and hostile load against the release binary
+    /// Test the release binary with kills, power cuts, failing disks, clock steps, contention and hostile load
     Crash(CrashOptions),
-    /// Look for inputs that break what must always hold: requests, filters, bodies, signatures, stored values
+    /// Fuzz requests, filters, bodies, signatures and stored values
     Fuzz(FuzzOptions),
-    /// Measure Tablerock beside Azurite, bare hyper and fjall alone, and write docs/benchmarks.md
+    /// Measure Tablerock next to Azurite, bare hyper and bare fjall, and write docs/benchmarks.md
     ///
-    /// All of it takes about half an hour on two cores and 15 GB of disk, and wants a machine with nothing else to do. With
-    /// --quick or --only, docs/benchmarks.md stays as it is, and the numbers go to benchmarks.md in target/bench. The
-    /// exit code is 1 if a target was missed and no decision explains it.
+    /// A full run takes about half an hour on two idle cores and 15 GB of disk. With --quick or --only, the numbers go to
+    /// target/bench/benchmarks.md and docs/benchmarks.md stays unchanged. The exit code is 1 if a target is missed and no
+    /// decision explains it.
     Bench(BenchOptions),
     /// Write docs/compatibility.md from the results of the last conformance run
     Docs,
@@ -104,7 +94,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all went well; an error means that the task could not even be judged.
+/// Returns whether the task succeeded; an error means that it could not run.
 fn run(task: &Task) -> Result<bool> {
     let workspace = Workspace::find()?;
     match task {

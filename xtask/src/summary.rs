@@ -3,12 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-/// How one step or suite went.
+/// The outcome of a step or suite.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
     pub(crate) name: String,
     pub(crate) passed: usize,
-    /// Cases that fail as listed; in the totals they count as skipped, because they prove nothing.
+    /// Cases that fail as listed. The totals count them as skipped, because they prove nothing.
     pub(crate) known: usize,
     pub(crate) failed: usize,
     pub(crate) skipped: usize,
@@ -24,7 +24,7 @@ impl Row {
         Self { name: name.to_owned(), failed: 1, time, ..Self::default() }
     }
 
-    /// Something that was left out as a whole.
+    /// A step or suite that did not run.
     pub(crate) fn skipped(name: &str) -> Self {
         Self { name: name.to_owned(), skipped: 1, ..Self::default() }
     }

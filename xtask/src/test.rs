@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that CI checks, cheap things first.
 //!
-//! A step that fails ends the run before the next, dearer stage; within the stage of the suites all of them run.
+//! A failed step ends the run before the next, slower stage. Within the stage of the suites, all of them run.
 
 use std::thread;
 use std::time::Instant;
@@ -11,17 +11,17 @@ use crate::Result;
 use crate::checks;
 use crate::conform;
 use crate::crash;
-use crate::database;
 use crate::docs;
-use crate::environments::Environment;
-use crate::port::Ports;
-use crate::preparation::Preparation;
-use crate::suites::{Suite, Target};
+use crate::server::ports::Ports;
+use crate::setup::environments::Environment;
+use crate::setup::postgres;
+use crate::setup::preparation::Preparation;
+use crate::suite::{Suite, Target};
 use crate::summary::{Row, Summary};
 use crate::tidy;
 use crate::workspace::Workspace;
 
-/// What a developer may ask for alone.
+/// The values of `--only`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Part {
     Fmt,
@@ -70,7 +70,7 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], table_port: u16) -> Resu
     if wants(Part::Tidy) {
         summary.push(tidy_step(workspace)?);
     }
-    // Installing may begin once the checks of a second have passed, and goes on while cargo builds.
+    // Installing begins once the quick checks have passed, and continues while cargo builds.
     let mut preparation = summary.is_success().then(|| {
         let environments: Vec<Environment> = suites.iter().filter_map(|suite| suite.environment()).collect();
         Preparation::begin(workspace, &environments)
@@ -89,7 +89,7 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], table_port: u16) -> Resu
         None => conform::leave_out(Target::Tablerock, &suites, &mut summary),
     }
     drop(preparation);
-    // Last, when nothing else wants the processors: one of its parts measures how long others have to wait.
+    // Last, on idle processors: one of its parts measures how long requests wait.
     if wants(Part::Crash) {
         crash_step(workspace, &mut summary);
     }
@@ -98,9 +98,9 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], table_port: u16) -> Resu
     Ok(summary.is_success())
 }
 
-/// Unit tests. Some of them start a database: without one they are a visible gap, or a failure where nothing may be left out.
+/// Unit tests. Those that start a database are reported as skipped where there is none; on CI that is a failure.
 fn unit_step(workspace: &Workspace, is_server_needed: bool, summary: &mut Summary) {
-    let missing = database::ensure(workspace).err().map(|why| conform::cannot_run("unit on postgres", "tests", &why));
+    let missing = postgres::ensure(workspace).err().map(|why| conform::cannot_run("unit on postgres", "tests", &why));
     let is_database_there = missing.is_none();
     missing.into_iter().for_each(|row| summary.push(row));
     if summary.is_success() {
@@ -109,8 +109,8 @@ fn unit_step(workspace: &Workspace, is_server_needed: bool, summary: &mut Summar
     }
 }
 
-/// Unit tests, and beside them the build of the server that the suites need: one thread does the longest part of it, and
-/// tests wait a good deal.
+/// Unit tests, and at the same time the build of the server for the suites: its longest part has one thread, and tests
+/// often wait.
 fn unit_beside_build(workspace: &Workspace, is_server_needed: bool, is_database_there: bool) -> Vec<Row> {
     thread::scope(|scope| {
         let build = is_server_needed.then(|| scope.spawn(|| checks::build_server(workspace)));
@@ -131,7 +131,7 @@ fn run_suites(
         return;
     }
     let used = conform::against_both(workspace, suites, ports, preparation, summary);
-    // The document's numbers are those of a full run on the ports where no case is skipped for its sake.
+    // The document has the numbers of a full run on the development ports, where no case is skipped.
     if suites == Suite::ALL && used == Some(Ports::DEVELOPMENT) && summary.is_success() {
         summary.push(docs_step(workspace));
     }
@@ -139,7 +139,7 @@ fn run_suites(
 
 fn crash_step(workspace: &Workspace, summary: &mut Summary) {
     if !summary.is_success() {
-        println!("skipped: crash: a step before it failed");
+        println!("skipped: crash: an earlier step failed");
         return summary.push(Row::skipped("crash"));
     }
     crash::step(workspace).into_iter().for_each(|row| summary.push(row));

@@ -1,4 +1,4 @@
-//! Where things are: the repository, cargo's target directory, and what the house work keeps in either.
+//! The paths of the repository and of cargo's target directory.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,9 +6,9 @@ use std::process::Command;
 use serde::Deserialize;
 
 use crate::Result;
-use crate::suites::{Suite, Target};
+use crate::suite::{Suite, Target};
 
-/// The repository and the directory for everything that can be made again.
+/// The repository and the directory of everything that can be built again.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Workspace {
     #[serde(rename = "workspace_root")]
@@ -30,7 +30,7 @@ impl Workspace {
         serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))
     }
 
-    /// What a child wrote: `target/conformance/logs/{name}.log`.
+    /// The output of a child process: `target/conformance/logs/{name}.log`.
     pub(crate) fn log(&self, name: &str) -> PathBuf {
         self.target.join("conformance/logs").join(format!("{name}.log"))
     }
@@ -40,12 +40,12 @@ impl Workspace {
         self.target.join("conformance").join(target.name()).join(format!("{}.jsonl", suite.name()))
     }
 
-    /// The data directory of a server under test; emptied before each run and left behind for a look.
+    /// The data directory of a server under test, emptied before each run and kept after it.
     pub(crate) fn data(&self, target: Target) -> PathBuf {
         self.target.join("conformance").join(target.name()).join("data")
     }
 
-    /// The checked-in list of what a target is known to do differently.
+    /// The checked-in list of a target's known differences.
     pub(crate) fn known(&self, target: Target, suite: Suite) -> PathBuf {
         self.root.join("conformance/known").join(target.name()).join(format!("{}.toml", suite.name()))
     }
@@ -55,7 +55,7 @@ impl Workspace {
         self.root.join("conformance/sdk").join(name)
     }
 
-    /// What is installed for the suites: `target/sdk/{name}`.
+    /// An installed environment of the suites: `target/sdk/{name}`.
     pub(crate) fn installed(&self, name: &str) -> PathBuf {
         self.target.join("sdk").join(name)
     }
@@ -65,15 +65,15 @@ impl Workspace {
         self.target.join(profile).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
     }
 
-    /// A path as people read it: relative to the repository if it is inside.
+    /// A path for messages: relative to the repository if it is inside.
     pub(crate) fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
     }
 }
 
-/// The cargo that runs us, so that a toolchain chosen on the command line holds for the whole run. What it told us
-/// about our own package is taken away: some build scripts look at it, and would be built again at every change from
-/// this cargo to one started by hand.
+/// The cargo that runs this program, so that a toolchain chosen on the command line is used for the whole run. Its
+/// variables about this package are removed: build scripts that read them would be built again whenever cargo is
+/// started by hand in between.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in std::env::vars_os() {
@@ -82,13 +82,13 @@ pub(crate) fn cargo() -> Command {
         }
     }
     if is_ci() {
-        // Who builds once has no use for what would make the next build quicker.
+        // A machine that builds once has no use for incremental compilation.
         command.env("CARGO_INCREMENTAL", "0");
     }
     command
 }
 
-/// Whether nothing may be left out: then what cannot run is a failure.
+/// Whether this is CI, where a suite that cannot run is a failure.
 pub(crate) fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true" || value == "1")
 }

@@ -5,8 +5,8 @@
 mod fleet;
 mod histories;
 mod lives;
-#[path = "../../../crates/kv-postgres/tests/database/mod.rs"]
-mod postgres;
+
+use tablerock_testkit::postgres;
 
 use crate::run::Run;
 

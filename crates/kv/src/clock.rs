@@ -4,8 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use parking_lot::Mutex;
-
 /// Ticks of 100 ns, the resolution of the service's timestamps.
 pub const TICKS_PER_SECOND: u64 = 10_000_000;
 
@@ -58,52 +56,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that moves only when told to.
-///
-/// ```
-/// use std::time::Duration;
-/// use tablerock_kv::{Clock, ManualClock, TICKS_PER_SECOND};
-///
-/// let clock = ManualClock::at(1_000);
-/// let deadline = clock.instant() + Duration::from_secs(5);
-/// clock.advance(Duration::from_secs(5));
-/// assert_eq!(clock.ticks(), 1_000 + 5 * TICKS_PER_SECOND);
-/// assert_eq!(clock.instant(), deadline);
-/// ```
-#[derive(Debug)]
-pub struct ManualClock {
-    now: Mutex<(u64, Instant)>,
-}
-
-impl ManualClock {
-    pub fn at(ticks: u64) -> Self {
-        Self { now: Mutex::new((ticks, Instant::now())) }
-    }
-
-    /// Moves wall time and monotonic time forward together.
-    pub fn advance(&self, by: Duration) {
-        let (ticks, instant) = &mut *self.now.lock();
-        *ticks += ticks_in(by);
-        *instant += by;
-    }
-
-    /// Moves wall time alone, in either direction, as an administrator might.
-    pub fn set(&self, ticks: u64) {
-        self.now.lock().0 = ticks;
-    }
-}
-
-impl Clock for ManualClock {
-    fn ticks(&self) -> u64 {
-        self.now.lock().0
-    }
-
-    fn instant(&self) -> Instant {
-        self.now.lock().1
-    }
-}
-
-fn ticks_in(duration: Duration) -> u64 {
+pub(crate) fn ticks_in(duration: Duration) -> u64 {
     duration.as_secs() * TICKS_PER_SECOND + u64::from(duration.subsec_nanos()) / 100
 }
 
@@ -116,13 +69,5 @@ mod tests {
         let ticks_in_2020 = 637_134_336_000_000_000;
         let ticks_in_2100 = 662_380_416_000_000_000;
         assert!((ticks_in_2020..ticks_in_2100).contains(&SystemClock.ticks()));
-    }
-
-    #[test]
-    fn wall_time_may_go_back_while_deadlines_do_not() {
-        let clock = ManualClock::at(500);
-        let before = clock.instant();
-        clock.set(100);
-        assert_eq!((clock.ticks(), clock.instant()), (100, before));
     }
 }

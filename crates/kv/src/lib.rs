@@ -40,30 +40,38 @@
 //! | [`key`] | order-preserving pieces of keys, and the one string an engine stores |
 //! | [`clock`](Clock), [`rng`](Rng) | time and randomness, as values that a constructor takes |
 //! | [`memory`](MemoryEngine) | the engine that forgets |
-//! | [`fault`] | an engine that fails on command, for tests of the layers |
-//! | [`suite`] | the contract as tests |
+//!
+//! The feature `test-support` adds what only tests need, so the shipped binary does without it: [`suite`] is the
+//! contract as tests, [`fault`] an engine that fails on command, and [`ManualClock`] a clock that stands still.
 
 mod clock;
 mod contents;
 mod engine;
 mod error;
+#[cfg(any(test, feature = "test-support"))]
 pub mod fault;
 pub mod key;
+#[cfg(any(test, feature = "test-support"))]
+mod manual_clock;
 mod memory;
 mod page;
 mod range;
 mod read_only;
 mod rng;
 mod store;
+#[cfg(any(test, feature = "test-support"))]
 pub mod suite;
 mod transaction;
 
 pub use bytes::Bytes;
-pub use clock::{Clock, ManualClock, SystemClock, TICKS_AT_UNIX_EPOCH, TICKS_PER_SECOND};
+pub use clock::{Clock, SystemClock, TICKS_AT_UNIX_EPOCH, TICKS_PER_SECOND};
 pub use contents::{CONTENT_PART_BYTES, ContentName, ContentReader, ContentWriter, Contents};
 pub use engine::{Commit, Engine, Health, Page, Record, ScanLimits, Wanted};
 pub use error::{Error, ErrorKind, Result};
+#[cfg(any(test, feature = "test-support"))]
 pub use fault::FaultEngine;
+#[cfg(any(test, feature = "test-support"))]
+pub use manual_clock::ManualClock;
 pub use memory::MemoryEngine;
 pub use page::PageBuilder;
 pub use range::{Position, Range, prefix_end};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::known::Known;
-use crate::suites::Suite;
+use crate::suite::Suite;
+use crate::suite::known_differences::Known;
 
 /// The cases of a reason, by suite.
 type Cases<'k> = BTreeMap<Suite, Vec<&'k str>>;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Results;
-use crate::results::{CaseResult, Outcome};
-use crate::suites::Suite;
+use crate::suite::Suite;
+use crate::suite::results::{CaseResult, Outcome};
 
 const BETWEEN_SERVERS: &str = " · ";
 const NOTHING: &str = "–";
@@ -156,7 +156,7 @@ fn cells_of(line: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::result_of;
+    use crate::suite::results::result_of;
 
     fn results(suite: Suite, cases: &[(&str, Outcome)]) -> (Suite, Vec<CaseResult>) {
         let case = |(index, (operation, outcome)): (usize, &(&str, Outcome))| {

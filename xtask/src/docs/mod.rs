@@ -13,9 +13,9 @@ use std::io::ErrorKind;
 
 use self::matrix::Matrix;
 use crate::Result;
-use crate::known::Known;
-use crate::results::{self, CaseResult, Outcome};
-use crate::suites::{Suite, Target};
+use crate::suite::known_differences::Known;
+use crate::suite::results::{self, CaseResult, Outcome};
+use crate::suite::{Suite, Target};
 use crate::tidy;
 use crate::workspace::Workspace;
 

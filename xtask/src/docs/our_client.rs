@@ -2,7 +2,7 @@
 
 use super::Results;
 use super::matrix::Score;
-use crate::suites::Suite;
+use crate::suite::Suite;
 
 pub(super) fn markdown(tablerock: &Results, azurite: &Results) -> String {
     let mut text = "| suite | Tablerock | Azurite |\n| --- | ---: | ---: |\n".to_owned();
@@ -34,7 +34,7 @@ fn score(suite: Suite, results: &Results) -> Score {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Outcome, result_of};
+    use crate::suite::results::{Outcome, result_of};
 
     #[test]
     fn a_run_that_went_otherwise_makes_its_row_stale() {

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::Result;
-use crate::environments::AZURITE_VERSION;
+use crate::setup::environments::AZURITE_VERSION;
 use crate::workspace::Workspace;
 
 /// A client, and where the versions of its packages are written down.

@@ -7,28 +7,27 @@ use super::tree::{File, Tree};
 
 const KINDS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
+/// What tests share. It uses the crates that it helps to test, so only their tests may use it, and tools.
+const TESTKIT: &str = "tablerock-testkit";
+const TOOLS: [&str; 3] = ["xtask", "tablerock-crash", "tablerock-fuzz"];
+
 /// The map: a package, and which of ours it may use; a name that ends with a dash stands for all that begin with it.
 fn allowed(package: &str) -> Option<&'static [&'static str]> {
     Some(match package {
-        "tablerock-protocol" | "tablerock-kv" => &[],
+        "tablerock-protocol" => &[],
+        // Itself, for its tests: with the feature that only tests need.
+        "tablerock-kv" => &["tablerock-kv"],
+        TESTKIT => {
+            &["tablerock-client", "tablerock-kv", "tablerock-protocol", "tablerock-server", "tablerock-services"]
+        }
         engine if engine.starts_with("tablerock-kv-") => &["tablerock-kv"],
         "tablerock-services" => &["tablerock-protocol", "tablerock-kv"],
         // The floor's clock and store travel through the server; it names no engine.
         "tablerock-server" => &["tablerock-protocol", "tablerock-services", "tablerock-kv"],
-        // The services of the server are there for the tests, which run it in their own process.
-        "tablerock-client" => &[
-            "tablerock-client",
-            "tablerock-client-derive",
-            "tablerock-protocol",
-            "tablerock-kv",
-            "tablerock-server",
-            "tablerock-services",
-        ],
+        // Itself, for its tests: with every feature.
+        "tablerock-client" => &["tablerock-client", "tablerock-client-derive", "tablerock-protocol"],
         "tablerock-client-derive" => &[],
-        // The same: its examples run against a server in the test.
-        "tablerock-patterns" => {
-            &["tablerock-client", "tablerock-protocol", "tablerock-kv", "tablerock-server", "tablerock-services"]
-        }
+        "tablerock-patterns" => &["tablerock-client"],
         "tablerock" => &["tablerock-"],
         // A mistake that a black-box case shares with the server would go unseen.
         "tablerock-conformance" | "tablerock-crash-shim" | "xtask" => &[],
@@ -59,17 +58,21 @@ fn check_manifest(file: &File) -> Vec<Finding> {
     };
     let may_use =
         |name: &str| allowed.iter().any(|ours| name == *ours || (ours.ends_with('-') && name.starts_with(ours)));
-    let refused = ours_in(&manifest).into_iter().filter(|name| !may_use(name));
-    refused.map(|name| Finding::new(&file.path, 0, format!("{package} may not use {name}"))).collect()
+    let is_fine = |kind: &str, name: &str| match name {
+        TESTKIT => kind == "dev-dependencies" || TOOLS.contains(&package),
+        _ => may_use(name),
+    };
+    let refused = ours_in(&manifest).into_iter().filter(|(kind, name)| !is_fine(kind, name));
+    refused.map(|(_, name)| Finding::new(&file.path, 0, format!("{package} may not use {name}"))).collect()
 }
 
-/// Our crates among the dependencies of every kind, those for some platforms only included.
-fn ours_in(manifest: &Table) -> Vec<String> {
+/// Our crates among the dependencies, each with its kind, those for some platforms only included.
+fn ours_in(manifest: &Table) -> Vec<(&'static str, String)> {
     let platforms = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);
     let tables = platforms.filter_map(Value::as_table).chain([manifest]);
-    let dependencies = tables.flat_map(|table| KINDS.iter().filter_map(|kind| table.get(*kind)?.as_table()));
-    let packages = dependencies.flat_map(|dependencies| dependencies.iter().map(package_name));
-    packages.filter(|name| name.starts_with("tablerock")).collect()
+    let kinds = tables.flat_map(|table| KINDS.iter().filter_map(|kind| Some((*kind, table.get(*kind)?.as_table()?))));
+    let packages = kinds.flat_map(|(kind, table)| table.iter().map(move |entry| (kind, package_name(entry))));
+    packages.filter(|(_, name)| name.starts_with("tablerock")).collect()
 }
 
 /// A dependency may be renamed, so its key is not always the package.
@@ -108,6 +111,15 @@ mod tests {
         let rest = "[dependencies]\ntablerock-kv.workspace = true\ntablerock-kv-local.workspace = true";
         assert_eq!(findings("tablerock", rest), [""; 0]);
         assert_eq!(findings("tablerock-kv-sql", rest), ["tablerock-kv-sql may not use tablerock-kv-local"]);
+    }
+
+    #[test]
+    fn the_testkit_is_for_tests_and_tools() {
+        let dev = "[dev-dependencies]\ntablerock-testkit = { path = \"../testkit\" }";
+        assert_eq!(findings("tablerock-kv-local", dev), [""; 0]);
+        let shipped = "[dependencies]\ntablerock-testkit = { path = \"../testkit\" }";
+        assert_eq!(findings("tablerock", shipped), ["tablerock may not use tablerock-testkit"]);
+        assert_eq!(findings("xtask", shipped), [""; 0]);
     }
 
     #[test]

@@ -1,31 +1,4 @@
-// What an example in the documentation runs on: a server of its own, in the process of the doc test that includes this.
+// The examples of the documentation include this file; it runs them, each with a server of its own.
 
-#[allow(dead_code, reason = "an example needs a server and its address")]
-#[path = "server.rs"]
-mod server;
-
-use tablerock_client::{Entity, Result, TableClient, TableServiceClient};
-
-/// Runs an example with the connection string of a new account.
-pub(crate) fn run(example: impl AsyncFnOnce(&str) -> Result<()>) {
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
-    let outcome = runtime.block_on(async {
-        let server = server::Server::start(server::ServerOptions::default()).await;
-        example(&server.connection_string()).await
-    });
-    outcome.expect("the example ends well");
-}
-
-/// Runs an example with a table that has two employees.
-#[allow(dead_code, reason = "some examples make a table of their own")]
-pub(crate) fn with_people(example: impl AsyncFnOnce(TableClient) -> Result<()>) {
-    run(async |connection| {
-        let people = TableServiceClient::from_connection_string(connection)?.table("People");
-        people.create().await?;
-        for (id, name, age) in [("00001", "Ash", 41), ("00002", "Birch", 29)] {
-            let employee = Entity::new("Sales", id).with("LastName", name).with("Age", age);
-            people.insert(&employee.with("Email", format!("{}@example.com", name.to_lowercase()))).await?;
-        }
-        example(people).await
-    });
-}
+#[allow(unused_imports, reason = "an example uses one of the two")]
+pub(crate) use tablerock_testkit::client::example::{run, with_people};

@@ -6,8 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 #![allow(clippy::duplicate_mod, reason = "each story is a program with the stage among its modules")]
 
-#[path = "../../../client/tests/support/mod.rs"]
-mod support;
+use tablerock_testkit::client as support;
 
 mod contention;
 mod costs;

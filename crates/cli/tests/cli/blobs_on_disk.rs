@@ -1,0 +1,91 @@
+//! The Blob service on the engine that the binary uses: random steps beside a model, a restart, and space that comes back.
+
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tablerock_kv::{Store, SystemClock};
+use tablerock_kv_local::{LocalEngine, LocalOptions};
+use tablerock_services::blob::{DeleteSnapshots, WriteTerms};
+use tablerock_testkit::blob_model::*;
+
+const MIB: usize = 1 << 20;
+
+fn store_in(folder: &Path) -> Store {
+    let options = LocalOptions { sweep_delay: Duration::ZERO, write_buffer_bytes: 4 << 20, ..LocalOptions::default() };
+    Store::new(Arc::new(LocalEngine::open_with(folder, &options).expect("the folder is free")))
+}
+
+fn content(length: usize, seed: u64) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    fastrand::Rng::with_seed(seed).fill(&mut bytes);
+    bytes
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn blobs_on_disk_do_what_the_model_does() {
+    for seed in 100..102 {
+        println!("seed {seed}");
+        let folder = tempfile::tempdir().unwrap();
+        let store = store_in(folder.path());
+        let mut comparison = Comparison::new(store.clone(), seed).await;
+        for _ in 0..100 {
+            comparison.step().await;
+        }
+        store.close().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_acknowledged_is_there_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_in(folder.path());
+    let service = service_with_container(&store, Arc::new(SystemClock)).await;
+    put(&service, "small", b"abc").await.unwrap();
+    let large = content(3 * MIB, 1);
+    put(&service, "large", &large).await.unwrap();
+    // An upload under way, of which the next process knows nothing but its note.
+    let unfinished = receive(&service, "unfinished", &content(MIB, 2)).await.unwrap();
+    std::mem::forget(unfinished);
+    store.close().await.unwrap();
+    drop((service, store));
+
+    let store = store_in(folder.path());
+    let service = service_on(&store, Arc::new(SystemClock)).await;
+    assert_eq!(read(&service, "small", None).await.unwrap(), "abc");
+    assert!(read(&service, "large", None).await.unwrap() == large);
+    let end = Instant::now() + Duration::from_secs(60);
+    while records(&store, b"o").await.len() > 12 {
+        assert!(Instant::now() < end, "the chunks of the upload are still there");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    store.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_space_of_what_was_replaced_and_deleted_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_in(folder.path());
+    let service = service_with_container(&store, Arc::new(SystemClock)).await;
+    for round in 0..8 {
+        put(&service, "replaced", &content(16 * MIB, round)).await.unwrap();
+        let name = format!("deleted/{round}");
+        put(&service, &name, &content(4 * MIB, round)).await.unwrap();
+        service.delete_blob(at(&name), &WriteTerms::default(), DeleteSnapshots::Refuse).await.unwrap();
+    }
+    service.rest().await;
+    let end = Instant::now() + Duration::from_secs(60);
+    while bytes_in(&folder.path().join("store/keyspaces/1/tables")) > 40 * MIB as u64 {
+        assert!(Instant::now() < end, "{} bytes are left", bytes_in(folder.path()));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(read(&service, "replaced", None).await.unwrap() == content(16 * MIB, 7));
+    store.close().await.unwrap();
+}
+
+fn bytes_in(folder: &Path) -> u64 {
+    let files = std::fs::read_dir(folder).expect("the folder is there");
+    files.map(|file| file.unwrap().metadata().map_or(0, |data| data.len())).sum()
+}

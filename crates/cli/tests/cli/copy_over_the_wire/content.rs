@@ -1,0 +1,139 @@
+//! An account with something of everything, and all that can be seen of an account.
+
+use tablerock_client::blob::{BlobHeaders, ContainerAccess, PublicAccess};
+use tablerock_client::table::{
+    CorsMethod, CorsRule, ServicePropertiesUpdate, StoredAccessPolicies, StoredAccessPolicy,
+};
+use tablerock_client::{
+    BlobServiceClient, DateTime, Entity, QueueServiceClient, TableServiceClient, TryStreamExt as _, Uuid, Value, Write,
+};
+
+use super::server::Server;
+
+pub(crate) const ENTITIES: usize = 2_345;
+pub(crate) const BLOB_BYTES: usize = 17_000_003;
+
+/// A blob of several blocks.
+pub(crate) fn large() -> Vec<u8> {
+    // A prime number of bytes, so that no two blocks are the same.
+    let piece: Vec<u8> = (0..65_537_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let mut content = piece.repeat(BLOB_BYTES / piece.len() + 1);
+    content.truncate(BLOB_BYTES);
+    content
+}
+
+pub(crate) async fn fill(server: &Server) {
+    let text = server.connection_string();
+    fill_tables(&TableServiceClient::from_connection_string(&text).unwrap()).await;
+    let queue = QueueServiceClient::from_connection_string(&text).unwrap().queue("jobs");
+    queue.create().await.unwrap();
+    queue.set_metadata(&pairs()).await.unwrap();
+    queue.set_access_policies(&policies("r")).await.unwrap();
+    for text in ["1", "2", "3"] {
+        queue.put_message(text).await.unwrap();
+    }
+    let container = BlobServiceClient::from_connection_string(&text).unwrap().container("box");
+    container.create().await.unwrap();
+    container.set_metadata(&pairs()).await.unwrap();
+    container.set_access(&ContainerAccess { public: PublicAccess::Blob, policies: policies("rl") }).await.unwrap();
+    let headers = BlobHeaders {
+        content_type: "text/plain".to_owned(),
+        content_encoding: "x".to_owned(),
+        content_language: "de".to_owned(),
+        cache_control: "no-cache".to_owned(),
+        content_disposition: "inline".to_owned(),
+        ..BlobHeaders::default()
+    };
+    for (name, content) in [("empty", Vec::new()), ("a/b &é%", b"small".to_vec()), ("large", large())] {
+        container.blob(name).put(content).headers(headers.clone()).metadata(pairs()).await.unwrap();
+    }
+    // It says of itself an MD5 that is not its own.
+    let headers = BlobHeaders { content_md5: "AAAAAAAAAAAAAAAAAAAAAA==".to_owned(), ..BlobHeaders::default() };
+    container.blob("odd").put_block_list([]).headers(headers).await.unwrap();
+    server.put_blob_raw("/box/log", "x-ms-blob-type: AppendBlob\r\n");
+    server.put_blob_raw("/box/empty?comp=snapshot", "");
+}
+
+async fn fill_tables(service: &TableServiceClient) {
+    let people = service.table("People");
+    people.create().await.unwrap();
+    people.set_access_policies(&policies("raud")).await.unwrap();
+    let padding = "a".repeat(1_000);
+    let many: Vec<Entity> = (0..ENTITIES)
+        .map(|number| {
+            let entity = Entity::new(format!("p{}", number / 1_000), format!("{number:05}"));
+            entity.with("Number", number as i64).with("Name", format!("ä€{number}")).with("Padding", padding.as_str())
+        })
+        .collect();
+    people.bulk(many.iter().map(Write::insert)).await.into_result().unwrap();
+    let types = service.table("Types");
+    types.create().await.unwrap();
+    let all = Entity::new("o'b r+(é)", "ключ %25")
+        .with("Text", "")
+        .with("Lines", " <a>\r\n\"b\" ")
+        .with("Int32", i32::MIN)
+        .with("Int64", i64::MAX)
+        .with("Double", 0.1)
+        .with("Whole", 3.0)
+        .with("NotANumber", f64::NAN)
+        .with("Endless", f64::NEG_INFINITY)
+        .with("Yes", true)
+        .with("Date", Value::DateTime(DateTime::parse("2030-01-02T03:04:05.1234567Z").unwrap()))
+        .with("Guid", Value::Guid(Uuid::from_u128(7)))
+        .with("Bytes", Value::Binary(vec![0, 255, 7].into()));
+    types.insert(&all).await.unwrap();
+    service.table("Nothing").create().await.unwrap();
+    let rule = CorsRule {
+        allowed_origins: vec!["http://example.org".to_owned()],
+        allowed_methods: vec![CorsMethod::Get],
+        max_age_seconds: 5,
+        exposed_headers: Vec::new(),
+        allowed_headers: Vec::new(),
+    };
+    let update = ServicePropertiesUpdate { cors: Some(vec![rule]), ..ServicePropertiesUpdate::default() };
+    service.set_properties(&update).await.unwrap();
+}
+
+/// All of an account but Timestamps, ETags and what is not copied, line by line.
+pub(crate) async fn seen(text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let tables = TableServiceClient::from_connection_string(text).unwrap();
+    lines.push(format!("{:?}", tables.properties().await.unwrap()));
+    for name in tables.list_tables().stream().try_collect::<Vec<_>>().await.unwrap() {
+        let table = tables.table(&name);
+        lines.push(format!("{name} {:?}", table.access_policies().await.unwrap()));
+        for entity in table.query::<Entity>().all().await.unwrap() {
+            lines.push(format!("{name} {} {} {:?}", entity.partition_key, entity.row_key, entity.properties()));
+        }
+    }
+    let queues = QueueServiceClient::from_connection_string(text).unwrap();
+    for queue in queues.list_queues().stream().try_collect::<Vec<_>>().await.unwrap() {
+        lines.push(format!("{queue:?} {:?}", queues.queue(&queue.name).access_policies().await.unwrap()));
+    }
+    let blobs = BlobServiceClient::from_connection_string(text).unwrap();
+    for container in blobs.list_containers().stream().try_collect::<Vec<_>>().await.unwrap() {
+        let client = blobs.container(&container.name);
+        lines.push(format!("{container:?} {:?}", client.access().await.unwrap()));
+        for blob in client.list_blobs().stream().try_collect::<Vec<_>>().await.unwrap() {
+            if blob.blob_type != "BlockBlob" {
+                continue;
+            }
+            let content = client.blob(&blob.name).get().await.unwrap().content;
+            assert!(blob.name != "large" || content == large(), "the large blob differs");
+            let (name, headers, metadata) = (&blob.name, BlobHeaders::from(&blob), &blob.metadata);
+            lines.push(format!("{name} {headers:?} {metadata:?} {} bytes", content.len()));
+        }
+    }
+    lines
+}
+
+fn pairs() -> Vec<(String, String)> {
+    vec![("color".to_owned(), "red".to_owned()), ("size".to_owned(), "4".to_owned())]
+}
+
+fn policies(permissions: &str) -> StoredAccessPolicies {
+    let expiry = DateTime::parse("2030-01-01T00:00:00Z").ok();
+    let policy =
+        StoredAccessPolicy { id: "readers".to_owned(), start: None, expiry, permissions: Some(permissions.to_owned()) };
+    StoredAccessPolicies { policies: vec![policy] }
+}

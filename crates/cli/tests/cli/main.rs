@@ -1,0 +1,13 @@
+//! The binary as its users run it, and the services on the engines that it opens.
+//!
+//! Without a PostgreSQL, `cargo xtask test` leaves out the tests with `on_postgres` in their path.
+
+mod analytics;
+mod blobs_on_disk;
+mod copy;
+mod copy_over_the_wire;
+mod filters_under_writes;
+mod many_servers;
+mod queues_on_disk;
+mod services;
+mod start;

@@ -1,0 +1,49 @@
+//! C8: client-side encryption against a server, and against the data of Microsoft's own library.
+
+#![cfg(feature = "encryption-rsa")]
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
+mod c8_legacy_python;
+mod c8_merges;
+mod c8_reading;
+mod c8_rotation;
+mod c8_slow_keys;
+mod c8_writing;
+mod python;
+
+use tablerock_client::TableEntity;
+use tablerock_client::encryption::{AesKey, Encryption};
+
+/// The employee of these tests: a salary that is nobody's business.
+#[derive(TableEntity, Debug, Clone, PartialEq)]
+#[entity(rename_all = "PascalCase")]
+struct Employee {
+    #[entity(partition_key)]
+    department: String,
+    #[entity(row_key)]
+    id: String,
+    name: String,
+    #[entity(encrypt)]
+    salary: String,
+    #[entity(encrypt)]
+    notes: Option<String>,
+}
+
+fn ann() -> Employee {
+    Employee {
+        department: "Sales".into(),
+        id: "00001".into(),
+        name: "Ann".into(),
+        salary: "93,000 €".into(),
+        notes: None,
+    }
+}
+
+fn key(id: &str) -> AesKey {
+    let byte = id.bytes().fold(0, u8::wrapping_add);
+    AesKey::new(id, &[byte; 32]).unwrap()
+}
+
+fn encryption() -> Encryption {
+    Encryption::new(key("2026"))
+}

@@ -1,0 +1,9 @@
+//! The client against a server.
+//!
+//! By default the server runs in the test's own process. `CLIENT_TEST_CONNECTION_STRING` names another one.
+
+use tablerock_testkit::client as support;
+
+mod encryption;
+mod queues_and_blobs;
+mod table_client;

@@ -1,0 +1,21 @@
+//! The client against a server: the rows C1 to C10 of what a client must be able to do, each in its file.
+//!
+//! Without more it is a server in the test's own process. `CLIENT_TEST_CONNECTION_STRING` names another one.
+
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
+mod c10_retries;
+mod c10_side_by_side;
+mod c10_tracing;
+mod c1_credentials;
+mod c2_point_reads;
+mod c3_filters;
+mod c4_pages;
+mod c5_projections;
+mod c6_bulk;
+mod c6_tables;
+mod c6_transactions;
+mod c6_writes;
+mod c7_mixed_types;
+mod c9_shared_access;
+mod examples;

@@ -1,0 +1,122 @@
+//! What is left when something fails between two steps: nothing for ever, and never a blob without its content.
+
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
+use std::sync::Arc;
+
+use tablerock_kv::fault::{Call, Fault};
+use tablerock_kv::{Error, FaultEngine, MemoryEngine, Store};
+use tablerock_protocol::blob::Conditions;
+use tablerock_protocol::xml::BlockSource;
+use tablerock_services::Result;
+use tablerock_services::blob::{BlobService, DeleteSnapshots, WriteTerms};
+use tablerock_testkit::blob_model::*;
+
+/// Far more commits than any of the requests below takes.
+const COMMITS_MAX: usize = 40;
+
+fn content(seed: u8) -> Vec<u8> {
+    (0..600_000u32).map(|n| (n % 253) as u8 ^ seed).collect()
+}
+
+/// Writes a blob of two blocks, replaces it as a whole, puts blocks again and lists them, and deletes it.
+async fn write(service: &BlobService, step: usize) -> Result<()> {
+    match step {
+        0 => put(service, "b", &content(1)).await.map(drop),
+        1 => put_block(service, "b", 1, &content(2)).await,
+        2 => put_block(service, "b", 1, &content(3)).await,
+        3 => put_block(service, "b", 2, &content(4)).await,
+        4 => put_list(service, "b", &[(BlockSource::Latest, 1)]).await.map(drop),
+        5 => service.snapshot_blob(at("b"), &WriteTerms::default(), None).await.map(drop),
+        6 => put(service, "b", b"small").await.map(drop),
+        _ => service.delete_blob(at("b"), &WriteTerms::default(), DeleteSnapshots::Include).await,
+    }
+}
+
+/// Lets the n-th commit of a run of requests be the last that happens, in one of two ways, and starts a new process.
+async fn crash_at(commit: usize, fault: fn(Error) -> Fault) {
+    let memory = Arc::new(MemoryEngine::new());
+    let engine = Arc::new(FaultEngine::new(memory.clone()));
+    let store = Store::new(engine.clone());
+    let service = service_with_container(&store, manual_clock()).await;
+    put(&service, "other", &content(9)).await.unwrap();
+    service.rest().await;
+
+    let died = || Error::unavailable("the process died here");
+    engine.script(Call::Commit, (0..commit).map(|_| Fault::Pass).chain([fault(died())]));
+    engine.always(Call::Commit, Fault::Fail(died()));
+    engine.always(Call::DropRange, Fault::Fail(died()));
+    // The script counts down before the rest is refused.
+    let mut done = None;
+    for step in 0..8 {
+        if write(&service, step).await.is_ok() {
+            done = Some(step);
+        } else {
+            break;
+        }
+    }
+    service.rest().await;
+    drop(service);
+
+    let store = Store::new(memory);
+    let service = service_on(&store, manual_clock()).await;
+    let whole = read(&service, "b", None).await;
+    let wanted: &[Option<Vec<u8>>] = &match done {
+        None => vec![None, Some(content(1))],
+        Some(0..=2) => vec![Some(content(1))],
+        Some(3) => vec![Some(content(1)), Some(content(3))],
+        Some(4) => vec![Some(content(3))],
+        Some(5) => vec![Some(content(3)), Some(b"small".to_vec())],
+        Some(6) => vec![Some(b"small".to_vec()), None],
+        _ => vec![None],
+    };
+    let found = whole.ok().map(|bytes| bytes.to_vec());
+    assert!(wanted.contains(&found), "after step {done:?} and {commit} commits, {:?} bytes", found.map(|f| f.len()));
+
+    let _ = service.delete_blob(at("b"), &WriteTerms::default(), DeleteSnapshots::Include).await;
+    put(&service, "b", b"").await.unwrap();
+    service.delete_blob(at("b"), &WriteTerms::default(), DeleteSnapshots::Include).await.unwrap();
+    service.delete_blob(at("other"), &WriteTerms::default(), DeleteSnapshots::Include).await.unwrap();
+    service.rest().await;
+    assert_eq!(records(&store, b"bo").await, [], "after {commit} commits");
+}
+
+#[tokio::test]
+async fn wherever_a_process_dies_the_next_one_finds_whole_blobs_and_no_garbage() {
+    for commit in 0..COMMITS_MAX {
+        crash_at(commit, Fault::Fail).await;
+    }
+}
+
+#[tokio::test]
+async fn a_commit_whose_answer_was_lost_leaves_no_garbage_either() {
+    for commit in 0..COMMITS_MAX {
+        crash_at(commit, Fault::FailAfter).await;
+    }
+}
+
+#[tokio::test]
+async fn an_upload_that_nobody_takes_gives_its_space_back() {
+    let store = Store::in_memory();
+    let service = service_with_container(&store, manual_clock()).await;
+    let received = receive(&service, "b", &content(1)).await.unwrap();
+    assert_eq!(records(&store, b"o").await.len(), 3);
+    drop(received);
+    service.rest().await;
+    assert_eq!(records(&store, b"on").await, []);
+}
+
+#[tokio::test]
+async fn a_deleted_container_takes_its_blobs_with_it_also_when_that_is_cut_short() {
+    let engine = Arc::new(FaultEngine::new(Arc::new(MemoryEngine::new())));
+    let store = Store::new(engine.clone());
+    let service = service_with_container(&store, manual_clock()).await;
+    put(&service, "b", &content(1)).await.unwrap();
+    service.rest().await;
+    engine.script(Call::DropRange, [Fault::Pass, Fault::Fail(Error::unavailable("killed here"))]);
+    let deleted = service.delete_container(ACCOUNT, CONTAINER, &Conditions::default(), None).await;
+    deleted.expect("nobody can reach it any more");
+    assert_eq!(records(&store, b"o").await.len(), 3, "the content is still stored");
+    service.sweep_if_ours(&[ACCOUNT.to_owned()]).await.unwrap();
+    assert_eq!(records(&store, b"boc").await, []);
+}

@@ -1,0 +1,22 @@
+//! The services without HTTP, on engines in memory.
+
+mod analytics;
+mod blob_crashes;
+mod blob_random;
+mod blobs;
+mod blobs_of_many_servers;
+mod etags;
+mod groups;
+mod keys_document;
+mod limits;
+mod load;
+mod messages;
+mod queries;
+mod queue_consumers;
+mod queue_random;
+mod queues;
+mod sketches;
+mod support;
+mod tables;
+mod tables_of_many_servers;
+mod transfer;

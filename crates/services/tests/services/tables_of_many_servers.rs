@@ -1,0 +1,85 @@
+//! Tables in a store that servers share: where a server believes a table to be is never more than a guess.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::support::*;
+use tablerock_kv::fault::{Call, Fault};
+use tablerock_kv::{FaultEngine, MemoryEngine, Store};
+use tablerock_protocol::ErrorCode;
+use tablerock_services::TableService;
+
+/// Two servers on one store, both of which have seen the table and the entity in it.
+async fn servers() -> (Arc<FaultEngine>, TableService, TableService) {
+    let engine = Arc::new(FaultEngine::new(Arc::new(MemoryEngine::shared())));
+    let store = Store::new(engine.clone());
+    let one = service_on(&store, manual_clock()).await;
+    let other = service_on(&store, manual_clock()).await;
+    apply_one(&one, insert("p", "r", 1)).await.expect("a fresh entity");
+    assert_eq!(read(&other).await, Ok(()));
+    (engine, one, other)
+}
+
+async fn read(service: &TableService) -> Result<(), ErrorCode> {
+    let entity = service.query_entity(ACCOUNT, TABLE, "p", "r").await;
+    entity.map(drop).map_err(|error| error.into_service_error().code)
+}
+
+#[tokio::test]
+async fn a_table_that_another_server_dropped_is_gone() {
+    let (_, one, other) = servers().await;
+    one.delete_table(ACCOUNT, TABLE).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(read(&other).await, Err(ErrorCode::TableNotFound));
+        assert_eq!(code(apply_one(&other, upsert("p", "r", 2)).await), ErrorCode::TableNotFound);
+    }
+}
+
+#[tokio::test]
+async fn a_table_that_another_server_made_anew_has_nothing_of_the_old_one() {
+    let (_, one, other) = servers().await;
+    for n in 0..3 {
+        one.delete_table(ACCOUNT, TABLE).await.unwrap();
+        create(&one, TABLE).await;
+        // Once it is a write that meets the guess.
+        if n != 1 {
+            assert_eq!(read(&other).await, Err(ErrorCode::ResourceNotFound));
+        }
+        // Had it looked where the old table was, the entity would exist.
+        apply_one(&other, insert("p", "r", n)).await.unwrap();
+        assert_eq!(read(&one).await, Ok(()));
+        assert_eq!(row_keys(&query(&other, "", None).await), ["r"]);
+    }
+}
+
+#[tokio::test]
+async fn an_entity_is_read_in_one_round_trip_and_written_in_two() {
+    let (engine, one, _) = servers().await;
+    let trips = async |act: &str| {
+        let calls = [Call::Get, Call::GetMany, Call::ReadNewest, Call::Commit];
+        let before = calls.map(|call| engine.calls(call));
+        match act {
+            "read" => read(&one).await.unwrap(),
+            _ => drop(apply_one(&one, upsert("p", "r", 2)).await.unwrap()),
+        }
+        let mut trips = calls.map(|call| engine.calls(call));
+        trips.iter_mut().zip(before).for_each(|(after, before)| *after -= before);
+        trips
+    };
+    trips("write").await;
+    assert_eq!(trips("read").await, [0, 1, 0, 0]);
+    assert_eq!(trips("write").await, [0, 1, 0, 1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_whose_entity_changed_after_the_look_is_decided_again() {
+    let (engine, one, other) = servers().await;
+    // Another server deletes the entity between look and commit.
+    engine.script(Call::Commit, [Fault::Delay(Duration::from_secs(2))]);
+    let (late, quick) = tokio::join!(apply_one(&one, insert("p", "r", 2)), async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        apply_one(&other, delete("p", "r")).await
+    });
+    quick.unwrap();
+    late.unwrap();
+}

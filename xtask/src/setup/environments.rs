@@ -1,0 +1,178 @@
+//! The environments of the suites: each is installed once, and again when its lock file changes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::Result;
+use crate::process::cancel::Cancel;
+use crate::process::child::{self, TAIL_LINES};
+use crate::setup::tools::{self, Tool};
+use crate::workspace::Workspace;
+
+pub(crate) const AZURITE_VERSION: &str = "3.37.0";
+
+const STEP_LIMIT: Duration = Duration::from_secs(10 * 60);
+
+/// Package registries fail now and then.
+const ATTEMPTS: usize = 2;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Environment {
+    Python,
+    LegacyPython,
+    Az,
+    Rclone,
+    Js,
+    LegacyNode,
+    Go,
+    Java,
+    Azurite,
+}
+
+impl Environment {
+    fn name(self) -> &'static str {
+        match self {
+            Environment::Python => "python",
+            Environment::LegacyPython => "legacy-python",
+            Environment::Az => "az",
+            Environment::Rclone => "rclone",
+            Environment::Js => "js",
+            Environment::LegacyNode => "legacy-node",
+            Environment::Go => "go",
+            Environment::Java => "java",
+            Environment::Azurite => "azurite",
+        }
+    }
+
+    pub(crate) fn tool(self) -> Tool {
+        match self {
+            Environment::Python | Environment::LegacyPython | Environment::Az | Environment::Rclone => Tool::Python,
+            Environment::Js | Environment::LegacyNode | Environment::Azurite => Tool::Node,
+            Environment::Go => Tool::Go,
+            Environment::Java => Tool::Java,
+        }
+    }
+
+    /// Everything that, when it changes, makes an installation stale.
+    fn recipe(self, workspace: &Workspace, tool_version: &str) -> Result<String> {
+        let lock = match self {
+            Environment::Python | Environment::LegacyPython | Environment::Az | Environment::Rclone => {
+                "requirements.txt"
+            }
+            Environment::Js | Environment::LegacyNode => "package-lock.json",
+            Environment::Go => "go.sum",
+            Environment::Java => "pom.xml",
+            Environment::Azurite => return Ok(format!("{tool_version}\nazurite {AZURITE_VERSION}\n")),
+        };
+        let path = workspace.sdk(self.name()).join(lock);
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", workspace.shown(&path)))?;
+        Ok(format!("{tool_version}\n{text}"))
+    }
+
+    /// Where it puts things, if that is a place of ours.
+    fn folder(self, workspace: &Workspace) -> Option<PathBuf> {
+        match self {
+            Environment::Python
+            | Environment::LegacyPython
+            | Environment::Az
+            | Environment::Rclone
+            | Environment::Azurite => Some(workspace.installed(self.name())),
+            Environment::Js | Environment::LegacyNode => Some(workspace.sdk(self.name()).join("node_modules")),
+            Environment::Go | Environment::Java => None,
+        }
+    }
+
+    /// The commands that make it, from nothing.
+    fn steps(self, workspace: &Workspace) -> Vec<Command> {
+        let installed = workspace.installed(self.name());
+        let folder = workspace.sdk(self.name());
+        match self {
+            Environment::Python | Environment::LegacyPython | Environment::Az | Environment::Rclone => {
+                let mut venv = Command::new(tools::PYTHON);
+                venv.args(["-m", "venv"]).arg(&installed);
+                let mut pip = Command::new(venv_python(workspace, self.name()));
+                pip.args(["-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", "-r"]);
+                pip.arg(folder.join("requirements.txt"));
+                vec![venv, pip]
+            }
+            Environment::Js | Environment::LegacyNode => {
+                let mut npm = Command::new(tools::NPM);
+                npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(folder);
+                vec![npm]
+            }
+            Environment::Azurite => {
+                let mut npm = Command::new(tools::NPM);
+                npm.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(&installed);
+                npm.arg(format!("azurite@{AZURITE_VERSION}"));
+                vec![npm]
+            }
+            // Both keep what they fetch in caches of their own; building without running fills those.
+            Environment::Go => {
+                let mut go = Command::new("go");
+                go.args(["test", "-run", "^$", "./..."]).current_dir(folder);
+                vec![go]
+            }
+            Environment::Java => {
+                let mut mvn = Command::new(tools::MVN);
+                // No test has this name, but to find that out Maven has to fetch its test runner.
+                mvn.args(["-q", "-B", "test", "-Dtest=NoSuchTest", "-Dsurefire.failIfNoSpecifiedTests=false"]);
+                mvn.current_dir(folder);
+                vec![mvn]
+            }
+        }
+    }
+
+    /// Installs it, unless it is there and its lock file has not changed.
+    pub(crate) fn prepare(self, workspace: &Workspace, tool_version: &str, cancel: &Cancel) -> Result<()> {
+        let stamp = workspace.installed("stamps").join(self.name());
+        let recipe = self.recipe(workspace, tool_version)?;
+        let folder = self.folder(workspace);
+        let is_there = folder.as_ref().is_none_or(|folder| folder.exists());
+        if is_there && fs::read_to_string(&stamp).is_ok_and(|made| made == recipe) {
+            return Ok(());
+        }
+        let started = Instant::now();
+        println!("setup {}: begins", self.name());
+        let mut made = Ok(());
+        for _ in 0..ATTEMPTS {
+            made = self.make(workspace, folder.as_deref(), cancel);
+            if made.is_ok() || cancel.is_set() {
+                break;
+            }
+        }
+        made?;
+        write_stamp(&stamp, &recipe)?;
+        println!("setup {}: ok, {} s", self.name(), started.elapsed().as_secs());
+        Ok(())
+    }
+
+    fn make(self, workspace: &Workspace, folder: Option<&Path>, cancel: &Cancel) -> Result<()> {
+        if let Some(folder) = folder.filter(|folder| folder.exists()) {
+            fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", workspace.shown(folder)))?;
+        }
+        for (index, mut step) in self.steps(workspace).into_iter().enumerate() {
+            let log = workspace.log(&format!("setup-{}-{}", self.name(), index + 1));
+            let end = child::run_unless(&mut step, &log, STEP_LIMIT, cancel)?;
+            if !end.is_success() {
+                let tail = child::tail(&log, TAIL_LINES / 3);
+                return Err(format!("its setup failed: {end}; see {}\n{tail}", workspace.shown(&log)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_stamp(stamp: &Path, recipe: &str) -> Result<()> {
+    let folder = stamp.parent().expect("a stamp is a file in a folder");
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(stamp, recipe))
+        .map_err(|error| format!("{}: {error}", stamp.display()))
+}
+
+/// The interpreter of a virtual environment of ours.
+pub(crate) fn venv_python(workspace: &Workspace, name: &str) -> PathBuf {
+    let inside = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
+    workspace.installed(name).join(inside)
+}

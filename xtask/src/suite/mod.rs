@@ -1,0 +1,213 @@
+//! The conformance suites: their names, their requirements and their commands.
+
+pub(crate) mod known_differences;
+mod libtest;
+pub(crate) mod results;
+pub(crate) mod run;
+mod verdict;
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use crate::setup::environments::{self, Environment};
+use crate::setup::tools;
+use crate::workspace::{Workspace, cargo};
+
+/// A server that the suites run against. A result of one is compared with the same result of the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    Tablerock,
+    /// Tablerock with its data in a PostgreSQL.
+    TablerockOnPostgres,
+    Azurite,
+}
+
+impl Target {
+    pub(crate) const fn is_ours(self) -> bool {
+        matches!(self, Target::Tablerock | Target::TablerockOnPostgres)
+    }
+
+    /// The target that the suites get as a parameter, and whose known differences apply: the engine must not matter.
+    pub(crate) const fn kind(self) -> Self {
+        if self.is_ours() { Target::Tablerock } else { self }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Target::Tablerock => "tablerock",
+            Target::TablerockOnPostgres => "tablerock-postgres",
+            Target::Azurite => "azurite",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Suite {
+    Raw,
+    Client,
+    Python,
+    Js,
+    LegacyNode,
+    LegacyPython,
+    Go,
+    Java,
+    Az,
+    Rclone,
+}
+
+impl Suite {
+    pub(crate) const ALL: [Suite; 10] = [
+        Suite::Raw,
+        Suite::Client,
+        Suite::Python,
+        Suite::Js,
+        Suite::LegacyNode,
+        Suite::LegacyPython,
+        Suite::Go,
+        Suite::Java,
+        Suite::Az,
+        Suite::Rclone,
+    ];
+
+    /// Whether cargo runs the suite. These tests are about our client, not about the operations of the service.
+    pub(crate) const fn is_of_our_client(self) -> bool {
+        matches!(self, Suite::Client | Suite::LegacyPython)
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Suite::Raw => "raw",
+            Suite::Client => "client",
+            Suite::Python => "python",
+            Suite::Js => "js",
+            Suite::LegacyNode => "legacy-node",
+            Suite::LegacyPython => "legacy-python",
+            Suite::Go => "go",
+            Suite::Java => "java",
+            Suite::Az => "az",
+            Suite::Rclone => "rclone",
+        }
+    }
+
+    /// Whether the suite mostly waits for programs to start. Such a suite runs against both engines at the same time.
+    pub(crate) const fn is_unhurried(self) -> bool {
+        matches!(self, Suite::Az)
+    }
+
+    /// The environment that has to be installed first.
+    pub(crate) const fn environment(self) -> Option<Environment> {
+        match self {
+            Suite::Raw | Suite::Client => None,
+            Suite::Python => Some(Environment::Python),
+            Suite::Js => Some(Environment::Js),
+            Suite::LegacyNode => Some(Environment::LegacyNode),
+            Suite::LegacyPython => Some(Environment::LegacyPython),
+            Suite::Go => Some(Environment::Go),
+            Suite::Java => Some(Environment::Java),
+            Suite::Az => Some(Environment::Az),
+            Suite::Rclone => Some(Environment::Rclone),
+        }
+    }
+
+    /// The least number of cases of a complete run. It is a little below the real number, so that it needs raising only now
+    /// and then.
+    pub(crate) const fn cases_min(self) -> usize {
+        match self {
+            Suite::Raw => 550,
+            Suite::Client => 120,
+            Suite::Python => 1600,
+            Suite::Js => 900,
+            Suite::LegacyNode => 20,
+            Suite::LegacyPython => 2,
+            Suite::Go => 960,
+            Suite::Java => 660,
+            Suite::Az => 45,
+            Suite::Rclone => 20,
+        }
+    }
+
+    pub(crate) const fn limit(self) -> Duration {
+        match self {
+            // Its tests may have to be built.
+            Suite::Client | Suite::LegacyPython => Duration::from_secs(20 * 60),
+            _ => Duration::from_secs(8 * 60),
+        }
+    }
+
+    /// Runs every case.
+    pub(crate) fn command(self, workspace: &Workspace) -> Command {
+        let mut command = match self {
+            Suite::Raw => Command::new(workspace.binary("debug", "tablerock-conformance")),
+            Suite::Client => all_client_tests(),
+            Suite::LegacyPython => legacy_python_tests(workspace),
+            Suite::Python | Suite::Az | Suite::Rclone => pytest(environments::venv_python(workspace, self.name())),
+            Suite::Js | Suite::LegacyNode => with_arguments("node", &["--test"]),
+            Suite::Go => with_arguments("go", &["test", "-count=1", "./..."]),
+            Suite::Java => with_arguments(tools::MVN, &["-q", "-B", "test"]),
+        };
+        command.current_dir(self.folder(workspace));
+        command
+    }
+
+    /// Runs the cases that skip themselves on the port of the development account.
+    pub(crate) fn command_on_second_port(self, workspace: &Workspace) -> Option<Command> {
+        match self {
+            Suite::Python => {
+                let mut command = self.command(workspace);
+                command.arg("tables/test_cosmos_route.py");
+                Some(command)
+            }
+            _ => None,
+        }
+    }
+
+    fn folder(self, workspace: &Workspace) -> PathBuf {
+        match self {
+            Suite::Raw | Suite::Client | Suite::LegacyPython => workspace.root.clone(),
+            _ => workspace.sdk(self.name()),
+        }
+    }
+}
+
+/// In the paths of the tests that need Microsoft's legacy library.
+const LEGACY_PYTHON: &str = "c8_legacy_python";
+
+fn all_client_tests() -> Command {
+    let mut command = client_tests(&["client", "patterns"]);
+    // A suite of its own, because not every machine has Python.
+    command.args(["--skip", LEGACY_PYTHON]);
+    command
+}
+
+/// Tests of the client and of the patterns, which by default start a server of their own. They are built with the features of
+/// the whole workspace, as the unit tests are, so nothing is built again.
+fn client_tests(tests: &[&str]) -> Command {
+    let mut command = cargo();
+    command.args(["test", "--workspace", "--no-fail-fast"]).args(tests.iter().flat_map(|test| ["--test", test]));
+    command.arg("--");
+    command
+}
+
+/// The tests of the client that need Microsoft's legacy library.
+fn legacy_python_tests(workspace: &Workspace) -> Command {
+    let mut command = client_tests(&["client"]);
+    let python = environments::venv_python(workspace, Suite::LegacyPython.name());
+    command.args(["--ignored", LEGACY_PYTHON]).env("LEGACY_PYTHON", python);
+    command
+}
+
+fn with_arguments(program: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}
+
+fn pytest(python: PathBuf) -> Command {
+    let mut command = Command::new(python);
+    // Packages are installed uncompiled; each is compiled once, when a case first needs it.
+    command.args(["-m", "pytest", "-q"]).env_remove("PYTHONDONTWRITEBYTECODE");
+    command
+}
