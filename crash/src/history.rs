@@ -1,143 +1,138 @@
-//! What a worker did, in relation to the layer's record or to any other count that grows, so that it can be told for
-//! any moment what had to be there.
+//! The history of one worker, on a logical clock, so that the expected state can be computed for any earlier time.
 
 use std::sync::Arc;
 
-use crate::client::Verdict;
-use crate::content::Timestamp;
-use crate::ledger::Ledger;
-use crate::operation::Attempt;
+use crate::model::{Model, Outcome, Response};
+use crate::tables::{TableModel, Timestamp};
 
-/// Tells how long the layer's record is now.
-pub type LogLength = Arc<dyn Fn() -> u64 + Send + Sync>;
+/// A counter that never goes back: the length of the shim's record, or any other.
+#[derive(Clone)]
+pub struct LogicalClock(Arc<dyn Fn() -> u64 + Send + Sync>);
 
-/// What one client knows of what is its own, from the answers it got.
-pub trait Book: Clone {
-    type Attempt: Clone;
-    type Verdict: Clone;
+impl LogicalClock {
+    pub fn new(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
 
-    /// Takes in an answer. An error tells what about it cannot be right.
-    fn answered(&mut self, attempt: &Self::Attempt, verdict: &Self::Verdict) -> Result<(), String>;
+    pub fn now(&self) -> u64 {
+        (self.0)()
+    }
+}
 
-    /// Notes an attempt whose answer was lost.
-    fn unanswered(&mut self, attempt: &Self::Attempt);
+impl std::fmt::Debug for LogicalClock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LogicalClock")
+    }
 }
 
 #[derive(Debug, Clone)]
-struct Step<A, V> {
-    attempt: A,
-    /// The length of the record before the request was sent.
+struct Entry<M: Model> {
+    write: M::Write,
     sent_at: u64,
-    /// What became of it, and the length of the record when that was known.
-    outcome: Option<(Outcome<V>, u64)>,
+    /// The response and the time at which it was known. A write that had no effect has no response.
+    outcome: Option<(Option<Response<M>>, u64)>,
 }
 
 #[derive(Debug, Clone)]
-enum Outcome<V> {
-    Answered(V),
-    NeverHappened,
+pub struct History<M: Model> {
+    initial: M,
+    entries: Vec<Entry<M>>,
 }
 
-#[derive(Debug, Clone)]
-pub struct History<B: Book = Ledger> {
-    /// What was known at first.
-    initial: B,
-    steps: Vec<Step<B::Attempt, B::Verdict>>,
-}
-
-impl<B: Book> History<B> {
-    pub fn new(initial: B) -> Self {
-        Self { initial, steps: Vec::new() }
+impl<M: Model> History<M> {
+    pub fn new(initial: M) -> Self {
+        Self { initial, entries: Vec::new() }
     }
 
-    /// Adds a request, with its answer and when that came, if it did.
-    pub fn add(&mut self, attempt: B::Attempt, sent_at: u64, answer: Option<(B::Verdict, u64)>) {
-        let outcome = answer.map(|(verdict, at)| (Outcome::Answered(verdict), at));
-        self.steps.push(Step { attempt, sent_at, outcome });
+    /// Adds a write, with its response and the time of the response if there was one.
+    pub fn add(&mut self, write: M::Write, sent_at: u64, response: Option<(Response<M>, u64)>) {
+        let outcome = response.map(|(response, at)| (Some(response), at));
+        self.entries.push(Entry { write, sent_at, outcome });
     }
 
-    /// Notes what was seen of the last request, if that got no answer: it happened, as if it had been answered so, or it
-    /// did not. From now on it must stay so.
-    pub fn settle(&mut self, happened: Option<B::Verdict>, at: u64) {
-        let outcome = happened.map_or(Outcome::NeverHappened, Outcome::Answered);
-        if let Some(step) = self.steps.last_mut().filter(|step| step.outcome.is_none()) {
-            step.outcome = Some((outcome, at));
+    /// Resolves the outcome of the last write if that is unknown: it took effect with this acknowledgement, or never.
+    pub fn resolve(&mut self, ack: Option<M::Ack>, at: u64) {
+        if let Some(entry) = self.entries.last_mut().filter(|entry| entry.outcome.is_none()) {
+            entry.outcome = Some((ack.map(Outcome::Done), at));
         }
     }
 
-    /// What had to be there when the record was this long.
-    pub fn book_at(&self, position: u64) -> Result<B, String> {
-        let mut book = self.initial.clone();
-        for step in &self.steps {
-            match &step.outcome {
-                Some((Outcome::Answered(verdict), at)) if *at <= position => book.answered(&step.attempt, verdict)?,
-                Some((Outcome::NeverHappened, at)) if *at <= position => {}
-                _ if step.sent_at >= position => break,
-                // The next request was sent after this one was settled, so there is no other like it.
+    /// The expected state at a time.
+    pub fn model_at(&self, time: u64) -> Result<M, String> {
+        let mut model = self.initial.clone();
+        for entry in &self.entries {
+            match &entry.outcome {
+                Some((Some(response), at)) if *at <= time => model.on_response(&entry.write, response)?,
+                Some((None, at)) if *at <= time => {}
+                _ if entry.sent_at >= time => break,
+                // The next write was sent after this one was resolved, so there is at most one of these.
                 _ => {
-                    book.unanswered(&step.attempt);
+                    model.on_no_response(&entry.write);
                     break;
                 }
             }
         }
-        Ok(book)
+        Ok(model)
     }
-}
 
-impl History {
-    /// How long the record was at the answer to each request that was done, and not refused.
-    pub fn answers(&self) -> impl Iterator<Item = u64> {
-        self.steps.iter().filter_map(|step| match &step.outcome {
-            Some((Outcome::Answered(Verdict::Done(_)), at)) => Some(*at),
+    /// The acknowledged writes, each with the time of its acknowledgement.
+    fn acks(&self) -> impl Iterator<Item = (&Entry<M>, &M::Ack, u64)> {
+        self.entries.iter().filter_map(|entry| match &entry.outcome {
+            Some((Some(Outcome::Done(ack)), at)) => Some((entry, ack, *at)),
             _ => None,
         })
     }
 
-    /// How long the record was before the request was sent that wrote at this time.
+    /// The time of each acknowledgement.
+    pub fn ack_times(&self) -> impl Iterator<Item = u64> {
+        self.acks().map(|(_, _, at)| at)
+    }
+}
+
+impl History<TableModel> {
+    /// The time at which the write with this Timestamp was sent.
     pub fn sent_at(&self, timestamp: &Timestamp) -> Option<u64> {
-        let wrote = |step: &&Step<Attempt, Verdict>| match &step.outcome {
-            Some((Outcome::Answered(Verdict::Done(etags)), _)) => {
-                etags.iter().flatten().any(|etag| etag.timestamp() == *timestamp)
-            }
-            _ => false,
-        };
-        self.steps.iter().find(wrote).map(|step| step.sent_at)
+        let mut acks = self.acks();
+        acks.find_map(|(entry, etags, _)| {
+            etags.iter().flatten().any(|etag| etag.timestamp() == *timestamp).then_some(entry.sent_at)
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::TableWrite;
 
-    fn history() -> History {
-        History::new(Ledger::new(&[], false))
+    fn history() -> History<TableModel> {
+        History::new(TableModel::new(&[], false))
     }
 
-    fn create(name: &str) -> Attempt {
-        Attempt::CreateTable(name.to_owned())
+    fn create(name: &str) -> TableWrite {
+        TableWrite::CreateTable(name.to_owned())
     }
 
     #[test]
-    fn a_request_is_due_from_its_answer_and_open_from_its_sending() {
+    fn a_write_is_pending_from_its_request_and_expected_from_its_response() {
         let mut history = history();
-        history.add(create("A"), 10, Some((Verdict::Done(vec![None]), 20)));
-        history.add(create("B"), 20, Some((Verdict::Done(vec![None]), 30)));
-        let at = |position| history.book_at(position).unwrap();
-        assert!(!at(10).has_table("A") && !at(10).has_open_attempt());
-        assert!(!at(15).has_table("A") && at(15).has_open_attempt());
-        assert!(at(20).has_table("A") && !at(20).has_open_attempt());
-        assert!(at(25).has_open_attempt());
-        assert!(at(30).has_table("B") && !at(30).has_open_attempt());
+        history.add(create("A"), 10, Some((Outcome::Done(vec![None]), 20)));
+        history.add(create("B"), 20, Some((Outcome::Done(vec![None]), 30)));
+        let at = |time| history.model_at(time).unwrap();
+        assert!(!at(10).has_table("A") && !at(10).has_pending_write());
+        assert!(!at(15).has_table("A") && at(15).has_pending_write());
+        assert!(at(20).has_table("A") && !at(20).has_pending_write());
+        assert!(at(25).has_pending_write());
+        assert!(at(30).has_table("B") && !at(30).has_pending_write());
     }
 
     #[test]
-    fn a_lost_request_is_open_until_somebody_has_looked() {
+    fn a_write_without_a_response_is_pending_until_it_is_resolved() {
         let mut history = history();
         history.add(create("A"), 10, None);
-        assert!(history.book_at(99).unwrap().has_open_attempt());
-        history.settle(None, 50);
-        assert!(history.book_at(49).unwrap().has_open_attempt());
-        let later = history.book_at(50).unwrap();
-        assert!(!later.has_open_attempt() && !later.has_table("A"));
+        assert!(history.model_at(99).unwrap().has_pending_write());
+        history.resolve(None, 50);
+        assert!(history.model_at(49).unwrap().has_pending_write());
+        let later = history.model_at(50).unwrap();
+        assert!(!later.has_pending_write() && !later.has_table("A"));
     }
 }

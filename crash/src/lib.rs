@@ -1,42 +1,30 @@
-//! Proof by violence that what the server acknowledged is there, and nothing else.
+//! Crash tests: the server is killed, loses power, gets faulty disks and hostile clients, and must keep every
+//! acknowledged write.
 //!
-//! The server is a process like any other; all that is known of it comes over HTTP. `part` lists what is done to it.
+//! The server is a black box behind HTTP. `parts` lists the tests.
 //!
-//! - The oracle of tables: `workload` writes, `ledger` knows what must be there, `observed` is what is there, and `crew`
-//!   brings the three together. `history` can tell what had to be there at any earlier moment. `blobs` has the same for
-//!   blobs, `messages` for queues, and `company` all three at once.
-//! - The disk: `layer` puts a library under the server that records and refuses what it does to its files, and `disk`
-//!   makes from the record what a power cut would have left.
-//! - Many servers: `many` has three of them on one database, and kills them and it.
-//! - Order: `linear` looks for an order that explains what many clients saw.
+//! - Workers and models: `workers` send generated writes to a service, and a `model` predicts the data that the server
+//!   must have. `tables` and `blobs` implement both. `queues` records a history of all requests instead and checks it
+//!   against rules. `workload` runs workers of all services at once.
+//! - History: `history` computes the expected state at any earlier time, `expected_state` that of all services.
+//! - Disk: `shim` preloads a library into the server that records its changes to files and injects faults. `disk`
+//!   computes from the record what a power cut leaves.
+//! - `linearizability` checks recorded histories of concurrent clients.
 
-pub mod archive;
 pub mod blobs;
-pub mod books;
 pub mod client;
-pub mod clock;
-pub mod company;
-pub mod content;
-pub mod contention;
-pub mod crew;
 pub mod disk;
-pub mod faults;
+pub mod expected_state;
 pub mod history;
-pub mod hostile;
-pub mod kill;
-pub mod layer;
-pub mod ledger;
-pub mod linear;
-pub mod many;
-pub mod messages;
-pub mod observed;
-pub mod operation;
-pub mod part;
-pub mod power;
-pub mod prove;
+pub mod linearizability;
+pub mod model;
+pub mod parts;
+pub mod queues;
 pub mod run;
+pub mod running_workers;
 pub mod server;
-pub mod shift;
+pub mod shim;
 pub mod small_buffers;
-pub mod space;
+pub mod tables;
+pub mod workers;
 pub mod workload;

@@ -1,4 +1,4 @@
-//! The command: runs the parts that are asked for, and says what came of each.
+//! The command: runs the selected parts and prints the result of each.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,39 +7,39 @@ use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
 use fastrand::Rng;
-use tablerock_crash::part::Part;
+use tablerock_crash::parts::{Part, many_servers};
 use tablerock_crash::run::Run;
 use tablerock_crash::server::{Program, check_ports};
-use tablerock_crash::{layer, many};
+use tablerock_crash::shim;
 
-/// Files here are in memory, on Linux.
+/// A file system in memory, on Linux.
 const MEMORY: &str = "/dev/shm";
 const KILLS: usize = 16;
 const KILLS_LONG: usize = 500;
 
-/// Kills, power cuts, faults, clock steps, contention and hostile load against a Tablerock binary.
+/// Tests a Tablerock binary with kills, power cuts, faults, clock steps, concurrency and hostile clients.
 #[derive(Parser, Debug)]
 #[command(version)]
 struct Options {
     /// The binary under test
     #[arg(long)]
     server: PathBuf,
-    /// The library that goes under its data directory; parts that need it are skipped without
+    /// The shim library that records and fails system calls; without it, the parts that need it are skipped
     #[arg(long)]
     shim: Option<PathBuf>,
-    /// Where data directories are made
+    /// The folder for data directories
     #[arg(long)]
     folder: PathBuf,
-    /// Repeats the run of this seed
+    /// Repeat the run with this seed
     #[arg(long)]
     seed: Option<u64>,
-    /// Takes hours instead of minutes
+    /// Run for hours instead of minutes
     #[arg(long)]
     long: bool,
-    /// How many times the server is killed
+    /// The number of kills of the part `kill`
     #[arg(long)]
     kills: Option<usize>,
-    /// Only this part; may be given several times
+    /// Run only this part; may be repeated
     #[arg(long, value_enum)]
     only: Vec<Part>,
     #[arg(long, default_value_t = 10170)]
@@ -50,19 +50,19 @@ struct Options {
     queue_port: u16,
     #[arg(long, default_value_t = 10173)]
     blob_port: u16,
-    /// The first of twelve ports in a row, for servers that share a database
+    /// The first of twelve consecutive ports for servers that share a database
     #[arg(long, default_value_t = 10174)]
     more_ports: u16,
-    /// A part that cannot run here is a failure
+    /// Fail if a part cannot run on this machine
     #[arg(long)]
     nothing_left_out: bool,
-    /// Tells of every step
+    /// Print every step
     #[arg(long, short)]
     verbose: bool,
 }
 
 fn main() -> ExitCode {
-    match begin(&Options::parse()) {
+    match run(&Options::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(message) => {
@@ -72,11 +72,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all went well; an error means that it did not even begin.
-fn begin(options: &Options) -> Result<bool, String> {
+/// Returns whether all parts passed. An error means that the run did not start.
+fn run(options: &Options) -> Result<bool, String> {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     let run = prepare(options)?;
-    let layer_works = layer::check(run.shim.as_deref(), &run.program, &run.folder);
+    let shim_works = shim::check(run.shim.as_deref(), &run.program, &run.folder);
     println!("crash: seed {}", run.seed);
     let kills = options.kills.unwrap_or(if run.is_long { KILLS_LONG } else { KILLS });
     let mut is_success = true;
@@ -85,12 +85,12 @@ fn begin(options: &Options) -> Result<bool, String> {
             continue;
         }
         let started = Instant::now();
-        let lacking = match part {
-            _ if part.needs_layer() => layer_works.clone().err(),
-            _ if part.needs_database() => many::check().err(),
+        let missing = match part {
+            _ if part.needs_shim() => shim_works.clone().err(),
+            _ if part.needs_database() => many_servers::check().err(),
             _ => None,
         };
-        let outcome = match lacking {
+        let outcome = match missing {
             Some(why) if !options.nothing_left_out => {
                 println!("skipped: crash {part}: {why}");
                 continue;
@@ -100,7 +100,7 @@ fn begin(options: &Options) -> Result<bool, String> {
         };
         let seconds = started.elapsed().as_secs();
         match outcome {
-            Ok(told) => println!("crash: {part}: ok, {told}, {seconds} s"),
+            Ok(summary) => println!("crash: {part}: ok, {summary}, {seconds} s"),
             Err(why) => {
                 println!("crash: {part}: FAILED, seed {}, {seconds} s: {why}", run.seed);
                 is_success = false;
@@ -108,7 +108,7 @@ fn begin(options: &Options) -> Result<bool, String> {
         }
     }
     if is_success && run.memory != run.folder {
-        // What is left there would take up memory until the next start of the machine.
+        // Files there would occupy memory until the next reboot.
         let _ = fs::remove_dir_all(&run.memory);
     }
     Ok(is_success)

@@ -1,4 +1,4 @@
-//! The server under test: one process after another on one data directory.
+//! The server under test: one process of the binary.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -10,14 +10,15 @@ use tablerock_conformance::Target;
 use tablerock_conformance::http::Connection;
 
 use crate::client::{Client, ClockOffset};
-use crate::layer::Layer;
+use crate::history::LogicalClock;
+use crate::shim::Shim;
 
 /// A start that takes longer has failed. A directory with a full journal takes a second or two.
 const START_LIMIT: Duration = Duration::from_secs(60);
 const STOP_LIMIT: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(2);
 
-/// The binary, and the ports that it is given.
+/// The binary and its ports.
 #[derive(Debug, Clone)]
 pub struct Program {
     pub binary: PathBuf,
@@ -25,12 +26,12 @@ pub struct Program {
     pub queue_port: u16,
     pub table_port: u16,
     pub admin_port: u16,
-    /// The database that its data is in, with which the location holds no more than a log.
+    /// The database with its data. The location then holds only the log.
     pub store: Option<String>,
 }
 
 impl Program {
-    /// The same, with the data in a database and with ports in a row, of which this is the first.
+    /// The same binary on a database, with four ports in a row from this one.
     pub fn on_database(&self, url: &str, first_port: u16) -> Self {
         Self {
             binary: self.binary.clone(),
@@ -56,30 +57,32 @@ pub struct Server {
     child: Child,
     program: Program,
     log: PathBuf,
-    /// Where the log of this process begins.
+    /// The offset in the log at which this process begins.
     log_start: u64,
+    clock: ClockOffset,
+    logical_clock: Option<LogicalClock>,
 }
 
-/// Why a server did not come up.
+/// A failed start.
 #[derive(Debug)]
-pub struct Refusal {
+pub struct StartError {
     pub status: Option<ExitStatus>,
-    /// What it wrote to stderr.
+    /// The process's stderr.
     pub text: String,
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for StartError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.status {
-            Some(status) => write!(f, "the server ended at its start ({status}): {}", self.text.trim()),
-            None => write!(f, "the server does not answer: {}", self.text.trim()),
+            Some(status) => write!(f, "the server exited at its start ({status}): {}", self.text.trim()),
+            None => write!(f, "the server does not respond: {}", self.text.trim()),
         }
     }
 }
 
 impl Server {
-    /// Starts a process on a location and returns at once. Its log is beside the location.
-    pub fn spawn(program: &Program, location: &Path, layer: Option<&Layer>) -> Result<Self, String> {
+    /// Spawns a process on a location and does not wait for it. Its log is next to the location.
+    pub fn spawn(program: &Program, location: &Path, shim: Option<&Shim>) -> Result<Self, String> {
         let log = location.with_extension("log");
         let log_start = fs::metadata(&log).map_or(0, |metadata| metadata.len());
         let stderr = OpenOptions::new().create(true).append(true).open(&log);
@@ -95,28 +98,30 @@ impl Server {
         command.args(["--table-port", &program.table_port.to_string()]);
         command.args(["--admin-port", &program.admin_port.to_string()]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
-        if let Some(layer) = layer {
-            layer.put_under(&mut command, location);
+        if let Some(shim) = shim {
+            shim.preload(&mut command, location);
         }
         let child = command.spawn().map_err(|error| format!("{}: {error}", program.binary.display()))?;
-        Ok(Self { child, program: program.clone(), log, log_start })
+        let clock = shim.map(|shim| shim.clock.clone()).unwrap_or_default();
+        let logical_clock = shim.and_then(Shim::logical_clock);
+        Ok(Self { child, program: program.clone(), log, log_start, clock, logical_clock })
     }
 
-    /// Starts a process and waits until it serves.
-    pub async fn start(program: &Program, location: &Path, layer: Option<&Layer>) -> Result<Self, String> {
-        let server = Self::spawn(program, location, layer)?;
-        server.ready().await.map_err(|refusal| refusal.to_string())
+    /// Starts a process and waits until it responds.
+    pub async fn start(program: &Program, location: &Path, shim: Option<&Shim>) -> Result<Self, String> {
+        let server = Self::spawn(program, location, shim)?;
+        server.ready().await.map_err(|error| error.to_string())
     }
 
-    /// Waits until the server answers a request.
-    pub async fn ready(mut self) -> Result<Self, Refusal> {
+    /// Waits until the server responds to a request.
+    pub async fn ready(mut self) -> Result<Self, StartError> {
         let started = Instant::now();
         loop {
             let status = self.child.try_wait().ok().flatten();
             if status.is_some() || started.elapsed() > START_LIMIT {
-                return Err(Refusal { status, text: log_after(&self.log, self.log_start) });
+                return Err(StartError { status, text: log_after(&self.log, self.log_start) });
             }
-            // The port is open before the data is, so an answer is what counts.
+            // The port is open before the data is, so only a response counts.
             if self.health().await.is_ok() {
                 return Ok(self);
             }
@@ -124,12 +129,13 @@ impl Server {
         }
     }
 
-    /// A client of its services.
-    pub fn client(&self, clock: &ClockOffset) -> Client {
-        Client::new(self.program.target(), clock.clone())
+    /// A client of the server, with the clocks of its shim.
+    pub fn client(&self) -> Client {
+        let client = Client::new(self.program.target()).with_clock(self.clock.clone());
+        client.with_logical_clock(self.logical_clock.clone())
     }
 
-    /// Status and text of `/health`.
+    /// The status and body of `/health`.
     pub async fn health(&self) -> Result<(u16, String), String> {
         let endpoint = tablerock_conformance::target::Endpoint {
             tls: false,
@@ -137,62 +143,62 @@ impl Server {
             port: self.program.admin_port,
             prefix: String::new(),
         };
-        let ask = async {
+        let request = async {
             let mut connection = Connection::open(&endpoint).await?;
             connection.exchange(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").await
         };
-        match tokio::time::timeout(Duration::from_secs(5), ask).await {
+        match tokio::time::timeout(Duration::from_secs(5), request).await {
             Ok(Ok(answer)) => Ok((answer.status, String::from_utf8_lossy(&answer.body).into_owned())),
             Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err("/health does not answer".to_owned()),
+            Err(_) => Err("/health does not respond".to_owned()),
         }
     }
 
-    /// Ends the process as `kill -9` does: it gets no chance to do anything more.
+    /// Sends `SIGKILL` and waits for the process.
     pub fn kill(mut self) {
-        self.end();
+        self.kill_and_wait();
     }
 
-    fn end(&mut self) {
-        // Errors mean that it has ended already.
+    fn kill_and_wait(&mut self) {
+        // An error means that the process has exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// Asks the process to end, and expects an orderly end.
+    /// Sends `SIGTERM` and expects exit code 0.
     pub async fn stop(self) -> Result<(), String> {
         let log = self.log.clone();
-        match self.ended_by_request().await? {
+        match self.terminate().await? {
             status if status.success() => Ok(()),
-            status => Err(format!("the server ended with {status}: {}", log_after(&log, 0))),
+            status => Err(format!("the server exited with {status}: {}", log_after(&log, 0))),
         }
     }
 
-    /// Asks the process to end, and expects that it does, in whatever way.
-    pub async fn stop_somehow(self) -> Result<(), String> {
-        self.ended_by_request().await.map(drop)
+    /// Sends `SIGTERM` and accepts any exit code.
+    pub async fn stop_with_any_code(self) -> Result<(), String> {
+        self.terminate().await.map(drop)
     }
 
-    async fn ended_by_request(mut self) -> Result<ExitStatus, String> {
+    async fn terminate(mut self) -> Result<ExitStatus, String> {
         let pid = self.child.id();
         let sent = Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status();
         sent.map_err(|error| format!("cannot send a signal: {error}"))?;
-        let asked = Instant::now();
-        while asked.elapsed() < STOP_LIMIT {
+        let started = Instant::now();
+        while started.elapsed() < STOP_LIMIT {
             match self.child.try_wait().map_err(|error| error.to_string())? {
                 Some(status) => return Ok(status),
                 None => tokio::time::sleep(POLL).await,
             }
         }
-        Err("the server did not end when asked to".to_owned())
+        Err("the server did not exit after SIGTERM".to_owned())
     }
 
-    /// Whether the process is still there.
+    /// Whether the process still runs.
     pub fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// The memory that the process has in use, from `/proc`.
+    /// The resident memory of the process, from `/proc`.
     pub fn resident_bytes(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -207,11 +213,11 @@ fn log_after(log: &Path, position: u64) -> String {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.end();
+        self.kill_and_wait();
     }
 }
 
-/// Whether nobody listens on the ports that the server is to get.
+/// Fails unless all ports of the program are free.
 pub fn check_ports(program: &Program) -> Result<(), String> {
     for port in [program.blob_port, program.queue_port, program.table_port, program.admin_port] {
         std::net::TcpListener::bind(("127.0.0.1", port)).map_err(|error| format!("port {port}: {error}"))?;
@@ -219,13 +225,12 @@ pub fn check_ports(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// An empty folder of that name.
+/// Creates an empty folder, and an empty log next to it.
 pub fn fresh_folder(path: &Path) -> Result<(), String> {
     if path.exists() {
         fs::remove_dir_all(path).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     fs::create_dir_all(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    // The log of an earlier run is not ours.
     File::create(path.with_extension("log")).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! A data directory whose write buffers are small, so that a little load makes the engine write, merge and drop tables.
+//! A data directory with small write buffers, so that a little load makes the engine flush and compact.
 //!
-//! The size of a write buffer is noted in the directory when it is made. So the binary under test needs no setting for
-//! this: the directory is made here, by the engine itself, and then served by the binary.
+//! The directory stores the size of its write buffers, so the binary under test needs no setting: the engine creates the
+//! directory here, and the binary opens it.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use tablerock_kv_local::{LocalEngine, LocalOptions};
 
 const WRITE_BUFFER_BYTES: u64 = 64 << 10;
 
-/// Makes the directory that a server with this `--location` will use.
+/// Creates the directory for a server with this `--location`.
 pub async fn prepare(location: &Path) -> Result<(), String> {
     let options = LocalOptions { write_buffer_bytes: WRITE_BUFFER_BYTES, ..LocalOptions::default() };
     let data = location.join("tablerock-data");
-    let made = tokio::task::spawn_blocking(move || LocalEngine::open_with(&data, &options).map(drop)).await;
-    made.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+    let created = tokio::task::spawn_blocking(move || LocalEngine::open_with(&data, &options).map(drop)).await;
+    created.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
 }

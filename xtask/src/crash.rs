@@ -1,5 +1,5 @@
-//! `cargo xtask crash`: builds the server, the harness and the layer under the data directory, and runs the harness,
-//! which talks to the terminal itself. A short form of it is a step of `cargo xtask test`.
+//! `cargo xtask crash`: builds the server, the crash tests and their shim, and runs the crash tests. The short form is a
+//! step of `cargo xtask test`.
 
 use std::io::{BufRead, BufReader};
 use std::ops::Range;
@@ -18,32 +18,32 @@ use crate::setup::postgres;
 use crate::summary::Row;
 use crate::workspace::{Workspace, is_ci};
 
-/// The short form takes two or three minutes; where the machine has other things to do, a few times as long.
+/// The short form takes two or three minutes, on a busy machine several times as long.
 const SHORT_LIMIT: Duration = Duration::from_secs(20 * 60);
 const LONG_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 const PORTS: Range<u16> = 10_134..10_198;
-/// What the harness is given ports for, in a row.
+/// The port options of the harness, for consecutive ports.
 const PORT_OPTIONS: [&str; 5] = ["--table-port", "--admin-port", "--queue-port", "--blob-port", "--more-ports"];
-/// The last of them is the first of twelve.
+/// The last option takes twelve ports.
 const PORT_COUNT: usize = PORT_OPTIONS.len() + 11;
 
-/// What is handed on to the harness.
+/// The options that are passed on to the harness.
 #[derive(Debug, Default, Args)]
 pub(crate) struct CrashOptions {
-    /// Takes an hour or two instead of minutes, with 500 kills and a cut at every sync
+    /// Run for an hour or two instead of minutes, with 500 kills and a power cut at every sync
     #[arg(long)]
     long: bool,
-    /// Repeats the run of this seed
+    /// Repeat the run with this seed
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// How many times the server is killed
+    /// The number of kills of the part `kill`
     #[arg(long, value_name = "N")]
     kills: Option<usize>,
-    /// Only this part: prove, kill, archive, power, faults, clock, concurrency, hostile or
-    /// many-servers; may be given several times
+    /// Run only this part: prove, kill, archive, power, faults, clock, concurrency, hostile or
+    /// many-servers; may be repeated
     #[arg(long, value_name = "PART")]
     only: Vec<String>,
-    /// Tells of every step
+    /// Print every step
     #[arg(long, short)]
     verbose: bool,
 }
@@ -55,7 +55,7 @@ pub(crate) fn run(workspace: &Workspace, options: &CrashOptions) -> Result<bool>
     Ok(run_harness(workspace, options)?.failed == 0)
 }
 
-/// The short form, as a step of the tests: what was built, and how the run went.
+/// Runs the short form as a step of the tests. Returns the rows of the builds and of the run.
 pub(crate) fn step(workspace: &Workspace) -> Vec<Row> {
     let mut rows = build(workspace);
     if rows.iter().all(|row| row.failed == 0) {
@@ -67,7 +67,7 @@ pub(crate) fn step(workspace: &Workspace) -> Vec<Row> {
     rows
 }
 
-/// What is run, up to the first that cannot be built.
+/// Builds all binaries, up to the first failure.
 fn build(workspace: &Workspace) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for build in [checks::build_server, checks::build_crash, checks::build_crash_shim] {
@@ -109,13 +109,13 @@ fn run_harness(workspace: &Workspace, options: &CrashOptions) -> Result<Row> {
         let mut counts = Counts::default();
         for line in BufReader::new(output).lines().map_while(std::result::Result::ok) {
             println!("{line}");
-            counts.take_in(&line);
+            counts.count(&line);
         }
         counts
     });
     let limit = if options.long { LONG_LIMIT } else { SHORT_LIMIT };
     let end = child::wait(child, limit, &Cancel::default())?;
-    let counts = reader.join().map_err(|_| "the harness's output could not be read")?;
+    let counts = reader.join().map_err(|_| "cannot read the output of tablerock-crash")?;
     if !end.is_success() && end != End::Code(1) {
         println!("crash: FAILED: {end}");
     }
@@ -124,16 +124,16 @@ fn run_harness(workspace: &Workspace, options: &CrashOptions) -> Result<Row> {
     Ok(Row { name: "crash".to_owned(), passed, failed, skipped, time: started.elapsed(), ..Row::default() })
 }
 
-/// The first of some ports in a row, below those that the system gives to clients: the server is started on them again and again, and
-/// thousands of connections come and go meanwhile.
+/// The first of the consecutive free ports. They are below the ephemeral ports: servers are started on them repeatedly, while
+/// thousands of connections open and close.
 fn free_ports() -> Result<u16> {
     let is_free = |first: &u16| (*first..).take(PORT_COUNT).all(ports::is_free);
     let free = PORTS.step_by(PORT_COUNT).find(is_free);
-    free.ok_or_else(|| format!("no {PORT_COUNT} free ports in a row in {PORTS:?}"))
+    free.ok_or_else(|| format!("no {PORT_COUNT} consecutive free ports in {PORTS:?}"))
 }
 
-/// Ten thousand connections take as many descriptors in the harness and in the server, more than most systems give
-/// without being asked. The shell can ask for all that we may have.
+/// Ten thousand connections need as many descriptors in the harness and in the server, more than the default limit of most
+/// systems. The shell raises the soft limit to the hard limit.
 fn with_all_descriptors(program: &str) -> Command {
     if !cfg!(unix) {
         return Command::new(program);
@@ -143,7 +143,7 @@ fn with_all_descriptors(program: &str) -> Command {
     command
 }
 
-/// Parts of a run by how they went.
+/// The number of parts by their result.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Counts {
     passed: usize,
@@ -152,8 +152,8 @@ struct Counts {
 }
 
 impl Counts {
-    /// Lines are `crash: kill: ok, ...`, `crash: kill: FAILED, ...` and `skipped: crash power: ...`; others say more.
-    fn take_in(&mut self, line: &str) {
+    /// Counts a line: `crash: kill: ok, ...`, `crash: kill: FAILED, ...` or `skipped: crash power: ...`. Others are ignored.
+    fn count(&mut self, line: &str) {
         let outcome = line.strip_prefix("crash: ").and_then(|rest| rest.split_once(": ")).map(|(_, outcome)| outcome);
         match outcome {
             Some(outcome) if outcome.starts_with("ok,") => self.passed += 1,
@@ -172,8 +172,8 @@ mod tests {
     fn parts_are_counted_by_their_lines() {
         let mut counts = Counts::default();
         let lines = ["crash: seed 7", "crash: kill: ok, 16 kills, 9 s", "  kill 3: ok, whatever"];
-        let others = ["crash: clock: FAILED, seed 7, 2 s: life 1: ...", "skipped: crash power: no layer here"];
-        lines.iter().chain(&others).for_each(|line| counts.take_in(line));
+        let others = ["crash: clock: FAILED, seed 7, 2 s: start 1: ...", "skipped: crash power: no shim"];
+        lines.iter().chain(&others).for_each(|line| counts.count(line));
         assert_eq!(counts, Counts { passed: 1, failed: 1, skipped: 1 });
     }
 }

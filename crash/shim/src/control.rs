@@ -1,43 +1,43 @@
-//! The page of memory that the harness writes and the layer reads. `crash/src/layer.rs` has the same layout.
+//! The memory page that the harness writes and the shim reads. `crash/src/shim.rs` has the same layout.
 
 use core::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
 
-/// What the harness wants, each a number.
+/// The settings of the harness and the counters of the shim.
 #[repr(C)]
 pub(crate) struct Control {
-    /// How far the time of day is to be moved, in nanoseconds.
+    /// The offset of the time of day, in nanoseconds.
     pub(crate) clock_offset_ns: AtomicI64,
-    /// Bytes that the disk still takes; negative for no limit.
+    /// The free space of the disk; negative for no limit.
     pub(crate) free_bytes: AtomicI64,
     /// Not 0: syncs of files fail.
     pub(crate) syncs_fail: AtomicI64,
-    /// Not 0: writes do a part of what they are asked to.
+    /// Not 0: writes are short.
     pub(crate) writes_short: AtomicI64,
     /// Not 0: reads of files fail.
     pub(crate) reads_fail: AtomicI64,
     /// 1: syncs of files do nothing and report success; 2: syncs of folders. A server on such a disk loses data, and the
-    /// harness must find that out.
+    /// harness must find that.
     pub(crate) syncs_lie: AtomicI64,
-    /// How many calls that change or sync something there have been.
+    /// The number of calls so far that change or sync something.
     calls: AtomicI64,
-    /// The number of the first of them that fails; negative for none.
+    /// The number of the first such call that fails; negative for none.
     fail_from: AtomicI64,
-    /// How many fail from there.
+    /// The number of calls that fail from there.
     fail_count: AtomicI64,
-    /// Not 0: calls on journals neither count nor fail.
+    /// Not 0: calls on journals are neither counted nor failed.
     spares_journals: AtomicI64,
-    /// 1: syncs of journals wait; 2: all syncs do.
+    /// 1: syncs of journals block; 2: all syncs block.
     pub(crate) syncs_wait: AtomicI64,
-    /// Not 0: no call that changes something begins.
+    /// Not 0: calls that change something block before they begin.
     pub(crate) is_held: AtomicI64,
-    /// Not 0: such a call is under way, or is not written down yet.
+    /// Not 0: such a call is running, or is not recorded yet.
     pub(crate) is_changing: AtomicI64,
 }
 
 static CONTROL: AtomicPtr<Control> = AtomicPtr::new(core::ptr::null_mut());
 
-/// What holds where there is no page: nothing is moved, nothing fails.
-static NOTHING: Control = Control {
+/// The settings without a page: no offset, no faults.
+static DEFAULT: Control = Control {
     clock_offset_ns: AtomicI64::new(0),
     free_bytes: AtomicI64::new(-1),
     syncs_fail: AtomicI64::new(0),
@@ -53,7 +53,7 @@ static NOTHING: Control = Control {
     is_changing: AtomicI64::new(0),
 };
 
-/// Takes the page into use.
+/// Sets the page.
 pub(crate) fn install(page: *mut Control) {
     CONTROL.store(page, Ordering::Release);
 }
@@ -61,12 +61,12 @@ pub(crate) fn install(page: *mut Control) {
 pub(crate) fn control() -> &'static Control {
     let page = CONTROL.load(Ordering::Acquire);
     // SAFETY: the page is mapped for the life of the process, is large enough, and holds nothing but atomics.
-    unsafe { page.as_ref() }.unwrap_or(&NOTHING)
+    unsafe { page.as_ref() }.unwrap_or(&DEFAULT)
 }
 
 impl Control {
-    /// Takes room for a write; tells how many bytes fit.
-    pub(crate) fn take_room(&self, bytes: usize) -> usize {
+    /// Takes free space for a write. Returns the number of bytes that fit.
+    pub(crate) fn take_space(&self, bytes: usize) -> usize {
         let wanted = i64::try_from(bytes).unwrap_or(i64::MAX);
         let take = |free: i64| (free >= 0).then(|| free - free.min(wanted));
         match self.free_bytes.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take) {
@@ -75,8 +75,8 @@ impl Control {
         }
     }
 
-    /// Counts a call that changes or syncs this file, and tells whether it is one that fails.
-    pub(crate) fn is_doomed(&self, below: &[u8]) -> bool {
+    /// Counts a call that changes or syncs this file. Returns whether it fails.
+    pub(crate) fn must_fail(&self, below: &[u8]) -> bool {
         if self.spares_journals.load(Ordering::Relaxed) != 0 && below.ends_with(b".jnl") {
             return false;
         }

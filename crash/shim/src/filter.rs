@@ -1,13 +1,13 @@
-//! The kernel's filter: which system calls become signals.
+//! The seccomp filter: it selects the system calls that become signals.
 //!
-//! A filter is a small program that the kernel runs at each system call. Ours lets through what carries our mark, turns
-//! the calls of two lists into `SIGSYS`, and lets everything else through.
+//! The kernel runs the filter at each system call. The filter allows calls with the shim's mark, turns the calls of two
+//! lists into `SIGSYS`, and allows all others.
 
 use core::ffi::c_long;
 
 use crate::gate::PASS;
 
-/// Calls that change files, directories or what is known of them on disk, and that the layer does itself.
+/// Calls that change or sync files and directories, which the shim performs itself.
 pub(crate) const MODELLED: [c_long; 21] = [
     libc::SYS_open,
     libc::SYS_openat,
@@ -32,7 +32,7 @@ pub(crate) const MODELLED: [c_long; 21] = [
     libc::SYS_pread64,
 ];
 
-/// Calls that could change files too and are not modelled: they end the process. The server makes none of them.
+/// Calls that could also change files and are not modelled: they end the process. The server makes none of them.
 pub(crate) const REFUSED: [c_long; 21] = [
     libc::SYS_openat2,
     libc::SYS_truncate,
@@ -57,7 +57,7 @@ pub(crate) const REFUSED: [c_long; 21] = [
     libc::SYS_open_by_handle_at,
 ];
 
-/// Offsets in the kernel's description of a call.
+/// Offsets in `seccomp_data`.
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 const ARGUMENT_PROTECTION: u32 = 16 + 8 * 2;
@@ -77,12 +77,12 @@ const fn statement(code: u16, k: u32) -> libc::sock_filter {
     libc::sock_filter { code, jt: 0, jf: 0, k }
 }
 
-/// The next statement is for when the comparison holds, the one behind it for when it does not.
+/// Runs the next statement if the comparison holds, and otherwise the one after it.
 const fn compare(code: u16, k: u32) -> libc::sock_filter {
     libc::sock_filter { code, jt: 0, jf: 1, k }
 }
 
-/// The next statement is for when the comparison does not hold.
+/// Runs the next statement if the comparison does not hold.
 const fn compare_not(code: u16, k: u32) -> libc::sock_filter {
     libc::sock_filter { code, jt: 1, jf: 0, k }
 }
@@ -94,14 +94,14 @@ fn program() -> Vec<libc::sock_filter> {
     for number in MODELLED.into_iter().chain(REFUSED) {
         program.extend([compare(JUMP_EQUAL, number as u32), TRAP]);
     }
-    // Memory that is shared, can be written to, and may be a file: it would change without any call.
+    // Shared writable memory may be a file, which would then change without a call.
     program.extend([compare_not(JUMP_EQUAL, libc::SYS_mmap as u32), ALLOW]);
     program.extend([statement(LOAD, ARGUMENT_FLAGS), compare_not(JUMP_SET, libc::MAP_SHARED as u32), ALLOW]);
     program.extend([statement(LOAD, ARGUMENT_PROTECTION), compare_not(JUMP_SET, libc::PROT_WRITE as u32), ALLOW, TRAP]);
     program
 }
 
-/// Puts the filter on this process, for good.
+/// Installs the filter in this process.
 pub(crate) fn install() -> bool {
     let mut program = program();
     let whole = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };

@@ -1,15 +1,15 @@
-//! System calls of the layer's own, which its filter lets through.
+//! System calls of the shim itself, which its filter allows.
 
 use core::ffi::c_long;
 
-/// The sixth argument that tells our own calls from the program's. No call that we catch has so many.
+/// The sixth argument that marks calls of the shim. No intercepted call has six arguments.
 pub(crate) const PASS: u32 = 0x7ab1_e60c;
 
-/// Makes a system call that is not caught. The result is that of the kernel: a negative number is an error.
+/// Makes a system call that is not intercepted. Returns the kernel's result: a negative number is an error.
 ///
 /// # Safety
 ///
-/// As for the call itself: what it says about its arguments must hold.
+/// The requirements of the system call apply.
 pub(crate) unsafe fn call(number: c_long, arguments: [i64; 5]) -> i64 {
     let [a, b, c, d, e] = arguments;
     let result: i64;
@@ -32,7 +32,7 @@ pub(crate) unsafe fn call(number: c_long, arguments: [i64; 5]) -> i64 {
     result
 }
 
-/// Says why on stderr, and ends the process: the harness knows this exit code.
+/// Prints the reason to stderr and ends the process with the exit code that the harness knows.
 pub(crate) fn die(what: &[u8], number: c_long) -> ! {
     let mut digits = [b' '; 8];
     let mut rest = number.unsigned_abs();
@@ -40,8 +40,8 @@ pub(crate) fn die(what: &[u8], number: c_long) -> ! {
         *digit = b'0' + (rest % 10) as u8;
         rest /= 10;
     }
-    for text in [b"crash layer: ".as_slice(), what, digits.as_slice(), b"\n".as_slice()] {
-        // SAFETY: the text is valid for its length; a failure to tell changes nothing.
+    for text in [b"crash shim: ".as_slice(), what, digits.as_slice(), b"\n".as_slice()] {
+        // SAFETY: the text is valid for its length; a failed write changes nothing.
         unsafe { call(libc::SYS_write, [2, text.as_ptr() as i64, text.len() as i64, 0, 0]) };
     }
     // SAFETY: ending the process takes no pointers.

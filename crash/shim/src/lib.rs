@@ -1,22 +1,19 @@
-//! The layer under a data directory.
+//! The shim: a library that is loaded into the server's process with `LD_PRELOAD`.
 //!
-//! This library is loaded into the server's process with `LD_PRELOAD`. It does three things there, told by a page of
-//! memory that it shares with the harness:
+//! A page of shared memory controls it. It does three things:
 //!
-//! - It writes down every change below one folder, and every sync, in the order in which they happen. From that record
-//!   the harness makes the folder as a power cut would have left it.
-//! - It lets changes and syncs fail, all of them or one by its number: a disk that is full, a sync that reports an
-//!   error, a sync that takes for ever, a sync that does nothing, a write that is cut short.
+//! - It records every change below one folder, and every sync, in order. From the record the harness computes the folder
+//!   that a power cut would leave.
+//! - It fails changes and syncs, all of them or one by its number: a full disk, a sync that returns an error, blocks or
+//!   does nothing, a short write.
 //! - It moves the time of day.
 //!
-//! System calls are caught by the kernel, not by replacing functions of the C library: some crates call the kernel
-//! directly, and a rename of theirs that went unseen would make the record wrong. A filter (`filter`) has the kernel
-//! send a signal instead of doing the calls in question; the handler (`trap`) then does what was asked, under a lock, and
-//! writes it down. Calls that would change files in a way that is not modelled end the process with a message, so
-//! the record cannot become incomplete in silence.
+//! The kernel intercepts the system calls. Replacing functions of the C library is not enough: some crates call the
+//! kernel directly, and a missed rename would make the record wrong. A filter (`filter`) makes the kernel send a signal
+//! instead of performing the call. The signal handler (`trap`) performs it under a lock and records it. Calls that
+//! change files and are not modelled end the process with a message, so that the record cannot silently become incomplete.
 //!
-//! The time of day is the exception: it is read without a system call, so here the C library's function is replaced
-//! (`time`).
+//! The time of day is the exception: it is read without a system call, so the C library's function is replaced (`time`).
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![allow(unsafe_code, reason = "signal handlers, system calls and shared memory have no safe form")]

@@ -1,4 +1,4 @@
-//! Which file a call is about, as a path below the folder that is watched.
+//! The file of a call, as a path below the watched folder.
 
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -6,7 +6,7 @@ use crate::gate::{call, die};
 
 const BYTES_MAX: usize = 4096;
 
-/// A path in a fixed place: a signal handler must not allocate.
+/// A path in a fixed buffer: a signal handler must not allocate.
 #[derive(Clone)]
 pub(crate) struct Path {
     bytes: [u8; BYTES_MAX],
@@ -15,7 +15,7 @@ pub(crate) struct Path {
 
 static FOLDER: AtomicPtr<Path> = AtomicPtr::new(core::ptr::null_mut());
 
-/// Watches this folder from now on.
+/// Sets the watched folder.
 pub(crate) fn watch(folder: &[u8]) {
     let mut path = Path::empty();
     path.push(folder);
@@ -41,7 +41,7 @@ impl Path {
 
     /// The part below the watched folder, without a slash before it; `None` if the path is elsewhere.
     pub(crate) fn below(&self) -> Option<&[u8]> {
-        // SAFETY: what is stored there is never freed.
+        // SAFETY: the folder is never freed.
         let folder = unsafe { FOLDER.load(Ordering::Acquire).as_ref() }?;
         match self.as_bytes().strip_prefix(folder.as_bytes())? {
             [] => Some(&[]),
@@ -50,7 +50,7 @@ impl Path {
         }
     }
 
-    /// The file that a descriptor stands for. What is no file, or has been deleted, gives a path that is elsewhere.
+    /// The path of a descriptor. For anything but an existing file, the path is not below the watched folder.
     pub(crate) fn of_descriptor(descriptor: i64) -> Self {
         if descriptor < 0 {
             return Self::empty();
@@ -84,7 +84,7 @@ impl Path {
         target
     }
 
-    /// The file that a path names, seen from a directory.
+    /// The absolute path of a path relative to a directory.
     ///
     /// # Safety
     ///

@@ -1,18 +1,18 @@
-//! The record of what happened, in a file that survives the process. `crash/src/disk/record.rs` reads it.
+//! The record of all changes, in a file that survives the process. `crash/src/disk/record.rs` reads it.
 
 use core::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use crate::control::control;
 use crate::gate::{call, die};
 
-/// What a line of the record tells. The number beside it means something else for each.
+/// The kind of a line. The meaning of its number depends on the kind.
 #[derive(Clone, Copy)]
 #[repr(u8)]
 pub(crate) enum Kind {
     Create = 1,
     /// The new length.
     Truncate = 2,
-    /// Where it was written; the bytes follow.
+    /// The position; the bytes follow.
     Write = 3,
     /// The new path follows.
     Rename = 4,
@@ -28,23 +28,23 @@ pub(crate) enum Kind {
 static FILE: AtomicI32 = AtomicI32::new(-1);
 static LOCKED: AtomicBool = AtomicBool::new(false);
 
-/// Appends to this descriptor from now on.
+/// Sets the descriptor of the record.
 pub(crate) fn install(descriptor: i32) {
     FILE.store(descriptor, Ordering::Release);
 }
 
-/// While this is held, nothing else happens to the watched files. Not for calls that wait, such as syncs.
-pub(crate) struct Turn(());
+/// A lock: while it is held, no other change happens to the watched files. Not for blocking calls such as syncs.
+pub(crate) struct ChangeLock(());
 
-impl Turn {
-    pub(crate) fn wait() -> Self {
+impl ChangeLock {
+    pub(crate) fn acquire() -> Self {
         loop {
             if LOCKED.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-                let turn = Self(());
-                // First told, then asked: the harness asks for a halt and then looks whether somebody is at it.
+                let lock = Self(());
+                // Stored before the check: the harness sets `is_held` and then waits for `is_changing` to clear.
                 control().is_changing.store(1, Ordering::SeqCst);
                 if control().is_held.load(Ordering::SeqCst) == 0 {
-                    return turn;
+                    return lock;
                 }
             }
             // SAFETY: it takes no arguments.
@@ -53,7 +53,7 @@ impl Turn {
     }
 
     /// Appends a line: its length without these four bytes, the kind, a number, the length of the path, the path, and
-    /// the rest. All numbers have the least significant byte first.
+    /// the rest. All numbers are little-endian.
     pub(crate) fn record(&self, kind: Kind, number: u64, path: &[u8], rest: &[u8]) {
         let file = FILE.load(Ordering::Acquire);
         if file < 0 {
@@ -76,7 +76,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for ChangeLock {
     fn drop(&mut self) {
         control().is_changing.store(0, Ordering::SeqCst);
         LOCKED.store(false, Ordering::Release);

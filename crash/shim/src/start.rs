@@ -1,11 +1,11 @@
-//! What happens when the library is loaded, before the program's `main`.
+//! The initialisation of the library, before the program's `main`.
 
 use core::ffi::CStr;
 
 use crate::control::{self, Control};
 use crate::{filter, gate, paths, record, trap};
 
-/// The loader calls what this section lists.
+/// The loader calls the functions in this section.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static START: extern "C" fn() = start;
@@ -31,7 +31,7 @@ extern "C" fn start() {
 }
 
 fn variable(name: &CStr) -> Option<&'static CStr> {
-    // SAFETY: the name ends with a zero; nobody changes the environment this early, and values stay where they are.
+    // SAFETY: the name ends with a zero; nothing changes the environment this early, and values stay where they are.
     unsafe {
         let value = libc::getenv(name.as_ptr());
         (!value.is_null()).then(|| CStr::from_ptr(value))

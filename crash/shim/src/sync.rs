@@ -1,5 +1,5 @@
-//! Syncs: recorded with their beginning and their end, for what is written meanwhile is not covered, and where the
-//! harness wants it, refused, kept waiting, or only pretended.
+//! Syncs: recorded with begin and end, because writes in between are not covered. The harness can make them fail,
+//! block, or do nothing.
 
 use core::ffi::c_long;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -7,10 +7,10 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use crate::control::control;
 use crate::gate::call;
 use crate::paths::Path;
-use crate::record::{Kind, Turn};
+use crate::record::{ChangeLock, Kind};
 use crate::trap::FAILED;
 
-/// What was written before a sync began is safe when it has ended; of what is written meanwhile nothing is known.
+/// Writes before the begin of a sync are durable after its end. Writes in between may or may not be.
 ///
 /// # Safety
 ///
@@ -24,18 +24,18 @@ pub(crate) unsafe fn sync(file: i64, number: c_long) -> i64 {
         return 0;
     }
     let sync = SYNCS.fetch_add(1, Ordering::Relaxed);
-    Turn::wait().record(Kind::SyncBegin, sync, below, &[]);
+    ChangeLock::acquire().record(Kind::SyncBegin, sync, below, &[]);
     while must_wait(below) {
         pause();
     }
-    let is_refused = control().is_doomed(below) || control().syncs_fail.load(Ordering::SeqCst) != 0;
-    let result = if is_refused { FAILED } else { pass() };
+    let must_fail = control().must_fail(below) || control().syncs_fail.load(Ordering::SeqCst) != 0;
+    let result = if must_fail { FAILED } else { pass() };
     let end = if result == 0 { Kind::SyncEnd } else { Kind::SyncFail };
-    Turn::wait().record(end, sync, below, &[]);
+    ChangeLock::acquire().record(end, sync, below, &[]);
     result
 }
 
-/// Whether a sync of this file or folder is one that the disk only pretends to do.
+/// Whether a sync of this file or folder does nothing.
 fn is_ignored(file: i64) -> bool {
     let lies = control().syncs_lie.load(Ordering::Relaxed);
     if lies == 0 {
@@ -50,7 +50,7 @@ fn is_ignored(file: i64) -> bool {
     lies == if is_folder { 2 } else { 1 }
 }
 
-/// Whether a sync of this file does not come back for now.
+/// Whether a sync of this file blocks.
 fn must_wait(below: &[u8]) -> bool {
     match control().syncs_wait.load(Ordering::SeqCst) {
         0 => false,
@@ -62,6 +62,6 @@ fn must_wait(below: &[u8]) -> bool {
 /// Waits a few milliseconds.
 fn pause() {
     let time = libc::timespec { tv_sec: 0, tv_nsec: 5_000_000 };
-    // SAFETY: the time is valid, and nobody wants to know how much of it is left.
+    // SAFETY: the time is valid, and the remaining time is not requested.
     unsafe { call(libc::SYS_nanosleep, [(&raw const time) as i64, 0, 0, 0, 0]) };
 }

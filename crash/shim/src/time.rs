@@ -1,4 +1,4 @@
-//! The time of day, moved. Only the wall clock: what measures durations goes on undisturbed.
+//! The time of day with an offset. The monotonic clock is not changed.
 
 use core::sync::atomic::Ordering;
 

@@ -1,8 +1,8 @@
-//! Doing what a caught system call asked for, and writing it down.
+//! Performs and records an intercepted system call.
 //!
-//! The kernel sends `SIGSYS` to the thread that made the call, so the handler runs in its place: it knows the call's
-//! arguments from the saved registers and leaves the result there. Everything between looking at a file and recording
-//! what was done to it happens in one turn, so that the record has the order of the changes.
+//! The kernel sends `SIGSYS` to the calling thread. The handler takes the arguments from the saved registers and stores the
+//! result there. It holds one lock from the first look at a file until the change is recorded, so that the record has
+//! the order of the changes.
 
 use core::ffi::{c_int, c_long, c_void};
 use core::sync::atomic::Ordering;
@@ -11,15 +11,15 @@ use crate::control::control;
 use crate::filter::MODELLED;
 use crate::gate::{call, die};
 use crate::paths::Path;
-use crate::record::{Kind, Turn};
+use crate::record::{ChangeLock, Kind};
 use crate::sync::sync;
 
 const HERE: i64 = libc::AT_FDCWD as i64;
 
-/// What a call returns that the harness wanted to fail.
+/// The result of a call that the harness makes fail.
 pub(crate) const FAILED: i64 = -(libc::EIO as i64);
 
-/// Has the kernel's signal come to `handle`.
+/// Installs `handle` for `SIGSYS`.
 pub(crate) fn install() -> bool {
     // SAFETY: all fields of the structure may be zero, and those that matter are set.
     unsafe {
@@ -27,7 +27,7 @@ pub(crate) fn install() -> bool {
         let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = handle;
         action.sa_sigaction = handler as usize;
         action.sa_flags = libc::SA_SIGINFO;
-        // Another handler in the middle of ours could make a call that is caught, which would end the process.
+        // A handler that interrupts ours could make an intercepted call, which would end the process.
         libc::sigfillset(&raw mut action.sa_mask);
         libc::sigaction(libc::SIGSYS, &raw const action, core::ptr::null_mut()) == 0
     }
@@ -94,20 +94,20 @@ unsafe fn open(directory: i64, text: i64, flags: i64, mode: i64) -> i64 {
     if bits & (libc::O_CREAT | libc::O_TRUNC) == 0 {
         return pass();
     }
-    let turn = Turn::wait();
+    let lock = ChangeLock::acquire();
     // SAFETY: only whether it succeeds matters.
     let was_there = unsafe { call(libc::SYS_faccessat, [directory, text, i64::from(libc::F_OK), 0, 0]) } == 0;
     if !was_there && control().free_bytes.load(Ordering::SeqCst) == 0 {
         return -i64::from(libc::ENOSPC);
     }
-    if control().is_doomed(below) {
+    if control().must_fail(below) {
         return FAILED;
     }
     let result = pass();
     if result >= 0 && !was_there {
-        turn.record(Kind::Create, 0, below, &[]);
+        lock.record(Kind::Create, 0, below, &[]);
     } else if result >= 0 && bits & libc::O_TRUNC != 0 {
-        turn.record(Kind::Truncate, 0, below, &[]);
+        lock.record(Kind::Truncate, 0, below, &[]);
     }
     result
 }
@@ -118,12 +118,12 @@ unsafe fn write(file: i64, bytes: i64, count: i64, at: Option<i64>, arguments: [
     if count <= 0 {
         return unsafe { call(number, arguments) };
     }
-    if control().is_doomed(below) {
+    if control().must_fail(below) {
         return FAILED;
     }
-    let turn = Turn::wait();
+    let lock = ChangeLock::acquire();
     let position = at.unwrap_or_else(|| position_of(file));
-    let mut length = control().take_room(count as usize);
+    let mut length = control().take_space(count as usize);
     if length == 0 {
         return -i64::from(libc::ENOSPC);
     }
@@ -138,12 +138,12 @@ unsafe fn write(file: i64, bytes: i64, count: i64, at: Option<i64>, arguments: [
     if let Ok(written @ 1..) = usize::try_from(result) {
         // SAFETY: the kernel has just read as many bytes from there.
         let written = unsafe { core::slice::from_raw_parts(bytes as *const u8, written) };
-        turn.record(Kind::Write, position as u64, below, written);
+        lock.record(Kind::Write, position as u64, below, written);
     }
     result
 }
 
-/// Writes the first piece that is not empty, which is a short write as far as the program can tell.
+/// Writes the first non-empty piece, which the program sees as a short write.
 unsafe fn write_pieces(
     file: i64,
     pieces: i64,
@@ -164,7 +164,7 @@ unsafe fn write_pieces(
     }
 }
 
-/// Where the next write without a position goes.
+/// The position of the next write without a position.
 fn position_of(file: i64) -> i64 {
     // SAFETY: neither call takes a pointer.
     unsafe {
@@ -181,7 +181,7 @@ unsafe fn truncate(file: i64, length: i64) -> i64 {
     let path = Path::of_descriptor(file);
     let pass = || unsafe { call(libc::SYS_ftruncate, [file, length, 0, 0, 0]) };
     let Some(below) = path.below() else { return pass() };
-    change(below, pass, |turn| turn.record(Kind::Truncate, length as u64, below, &[]))
+    change(below, pass, |lock| lock.record(Kind::Truncate, length as u64, below, &[]))
 }
 
 unsafe fn rename(from_directory: i64, from: i64, to_directory: i64, to: i64, flags: i64) -> i64 {
@@ -191,37 +191,37 @@ unsafe fn rename(from_directory: i64, from: i64, to_directory: i64, to: i64, fla
     match (old.below(), new.below()) {
         (None, None) => pass(),
         (Some(old), Some(new)) if flags as u32 & libc::RENAME_EXCHANGE == 0 => {
-            change(old, pass, |turn| turn.record(Kind::Rename, 0, old, new))
+            change(old, pass, |lock| lock.record(Kind::Rename, 0, old, new))
         }
         _ => die(b"the program renamed in a way that is not modelled:", libc::SYS_renameat2),
     }
 }
 
-/// Calls that make or remove one name.
+/// Calls that create or remove one name.
 unsafe fn change_name(kind: Kind, directory: i64, text: i64, number: c_long, arguments: [i64; 5]) -> i64 {
     // SAFETY: the text is the program's own.
     let path = unsafe { Path::named(directory, text) };
     let pass = || unsafe { call(number, arguments) };
     let Some(below) = path.below() else { return pass() };
-    change(below, pass, |turn| turn.record(kind, 0, below, &[]))
+    change(below, pass, |lock| lock.record(kind, 0, below, &[]))
 }
 
-/// Does a call that changes something, unless it is doomed, and writes it down if it succeeded.
-fn change(below: &[u8], pass: impl FnOnce() -> i64, record: impl FnOnce(&Turn)) -> i64 {
-    if control().is_doomed(below) {
+/// Performs a call that changes something, unless it must fail, and records it on success.
+fn change(below: &[u8], pass: impl FnOnce() -> i64, record: impl FnOnce(&ChangeLock)) -> i64 {
+    if control().must_fail(below) {
         return FAILED;
     }
-    let turn = Turn::wait();
+    let lock = ChangeLock::acquire();
     let result = pass();
     if result == 0 {
-        record(&turn);
+        record(&lock);
     }
     result
 }
 
 unsafe fn read(file: i64, number: c_long, arguments: [i64; 5]) -> i64 {
-    let is_refused = control().reads_fail.load(Ordering::Relaxed) != 0;
-    if is_refused && Path::of_descriptor(file).below().is_some() {
+    let fails = control().reads_fail.load(Ordering::Relaxed) != 0;
+    if fails && Path::of_descriptor(file).below().is_some() {
         return FAILED;
     }
     unsafe { call(number, arguments) }

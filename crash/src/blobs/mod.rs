@@ -1,19 +1,19 @@
-//! Blob work: clients that put, append, commit blocks, overwrite, snapshot and delete, each blobs of its own, in one
-//! container. As with entities, what must be there is known exactly, but for the one request that got no answer.
+//! Blob work: workers that put, append, commit blocks, overwrite, snapshot and delete their own blobs in one container.
 
-mod attempt;
-mod crew;
-mod ledger;
+mod generator;
+mod model;
 mod observed;
+mod operation;
 mod version;
-mod worker;
 
-pub use attempt::{Act, BlobAttempt, BlobVerdict, Condition};
-pub use crew::{BlobCrew, settle_all};
-pub use ledger::BlobLedger;
-pub use observed::{ObservedBlobs, SeenBlob};
-pub use version::{BlobVersion, Kind};
-pub use worker::{BlobHabits, BlobWorker};
+pub use generator::{BlobGenerator, BlobOptions};
+pub use model::{BlobModel, BlobState};
+pub use observed::{ObservedBlob, ObservedBlobs};
+pub use operation::{BlobAck, BlobCondition, BlobOperation, BlobWrite};
+pub use version::{BlobKind, BlobVersion};
 
-/// The container that everybody uses.
+pub type BlobWorkers = crate::workers::Workers<BlobGenerator>;
+pub type BlobWorker = crate::workers::Worker<BlobGenerator>;
+
+/// The container that all workers share.
 const CONTAINER: &str = "shared";

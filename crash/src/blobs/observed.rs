@@ -1,4 +1,4 @@
-//! What a server shows: all blobs of the container with their snapshots and blocks, read over HTTP.
+//! The observed state: all blobs of the container with their snapshots and blocks, read over HTTP.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use tablerock_conformance::request::Request;
 use tablerock_conformance::target::Service;
 use tablerock_conformance::xml::{self, Element};
 
-use super::attempt::request;
-use super::version::{BlobVersion, Kind};
+use super::operation::request;
+use super::version::{BlobKind, BlobVersion};
 use crate::client::{Client, Reply};
 
-/// Everything that is there under one name.
+/// Everything under one name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SeenBlob {
+pub struct ObservedBlob {
     pub current: Option<BlobVersion>,
-    /// Lengths of blocks that no list has named yet.
+    /// The lengths of the uncommitted blocks.
     pub uncommitted: BTreeMap<String, usize>,
     pub snapshots: BTreeMap<String, BlobVersion>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ObservedBlobs {
-    pub blobs: BTreeMap<String, SeenBlob>,
+    pub blobs: BTreeMap<String, ObservedBlob>,
 }
 
 impl ObservedBlobs {
@@ -32,36 +32,41 @@ impl ObservedBlobs {
         let mut observed = Self::default();
         for item in list(client).await? {
             let name = item.at("Name").unwrap_or_default().to_owned();
-            let seen = observed.blobs.entry(name.clone()).or_default();
+            let found = observed.blobs.entry(name.clone()).or_default();
             match item.at("Snapshot") {
                 Some(time) => {
                     let version = read_version(client, &name, Some(time), &item).await?;
-                    seen.snapshots.insert(time.to_owned(), version);
+                    found.snapshots.insert(time.to_owned(), version);
                 }
-                // A name with blocks and nothing else has no ETag.
+                // A name with nothing but uncommitted blocks has no ETag.
                 None if item.at("Properties/Etag").is_none() => {
-                    seen.uncommitted = read_blocks(client, &name).await?.1.into_iter().collect();
+                    found.uncommitted = read_blocks(client, &name).await?.1.into_iter().collect();
                 }
                 None => {
                     let mut version = read_version(client, &name, None, &item).await?;
-                    if version.kind == Kind::Block {
+                    if version.kind == BlobKind::Block {
                         let (committed, uncommitted) = read_blocks(client, &name).await?;
                         version.blocks = committed;
-                        seen.uncommitted = uncommitted.into_iter().collect();
+                        found.uncommitted = uncommitted.into_iter().collect();
                     }
-                    seen.current = Some(version);
+                    found.current = Some(version);
                 }
             }
         }
         Ok(observed)
     }
+
+    /// The blob of this name, which is empty if there is none.
+    pub fn blob(&self, name: &str) -> ObservedBlob {
+        self.blobs.get(name).cloned().unwrap_or_default()
+    }
 }
 
 async fn list(client: &mut Client) -> Result<Vec<Element>, String> {
     let target = client.target();
-    // After a cut before the container was there, it is as good as empty; who knows more of it misses its blobs.
+    // After a power cut before its creation, the container counts as empty. The models report missing blobs.
     let properties = request(&target, "HEAD", None).raw_query("restype=container");
-    if matches!(client.send(Service::Blob, &properties).await, Reply::Answered(answer) if answer.status == 404) {
+    if matches!(client.send(Service::Blob, &properties).await, Reply::Response(answer) if answer.status == 404) {
         return Ok(vec![]);
     }
     let mut items = Vec::new();
@@ -72,7 +77,7 @@ async fn list(client: &mut Client) -> Result<Vec<Element>, String> {
         let list = if marker.is_empty() { list } else { list.query("marker", &marker) };
         let mut root = parse(&send(client, list).await?)?;
         marker = root.at("NextMarker").unwrap_or_default().to_owned();
-        let blobs = root.children.iter_mut().find(|child| child.name == "Blobs").ok_or("a list without blobs")?;
+        let blobs = root.children.iter_mut().find(|child| child.name == "Blobs").ok_or("a list without `Blobs`")?;
         items.append(&mut blobs.children);
         if marker.is_empty() {
             return Ok(items);
@@ -80,7 +85,7 @@ async fn list(client: &mut Client) -> Result<Vec<Element>, String> {
     }
 }
 
-/// Reads a blob or a snapshot, and compares it with what the list said of it, which takes another way through the server.
+/// Reads a blob or a snapshot and compares it with its entry in the list, which takes another code path in the server.
 async fn read_version(
     client: &mut Client,
     name: &str,
@@ -92,13 +97,13 @@ async fn read_version(
     let get = snapshot.into_iter().fold(get, |get, time| get.query("snapshot", time));
     let answer = send(client, get).await?;
     let header = |name: &str| answer.header(name).unwrap_or_default().to_owned();
-    let kind = if header("x-ms-blob-type") == Kind::Append.header() { Kind::Append } else { Kind::Block };
+    let kind = if header("x-ms-blob-type") == BlobKind::Append.header() { BlobKind::Append } else { BlobKind::Block };
     let (etag, mark) = (header("ETag"), header("x-ms-meta-mark"));
     let property = |name: &str| listed.at(&format!("Properties/{name}")).unwrap_or_default().to_owned();
     let in_list = (property("Etag"), property("Content-Length"), listed.at("Metadata/mark").unwrap_or_default());
-    let in_answer = (etag.trim_matches('"').to_owned(), answer.body.len().to_string(), mark.as_str());
-    if in_list != in_answer {
-        return Err(format!("{name}: listed as {in_list:?}, read as {in_answer:?}"));
+    let in_response = (etag.trim_matches('"').to_owned(), answer.body.len().to_string(), mark.as_str());
+    if in_list != in_response {
+        return Err(format!("{name}: listed as {in_list:?}, read as {in_response:?}"));
     }
     Ok(BlobVersion { kind, bytes: Arc::new(answer.body), mark, etag: Some(etag), blocks: vec![] })
 }
@@ -125,8 +130,8 @@ fn parse(answer: &Answer) -> Result<Element, String> {
 async fn send(client: &mut Client, request: Request<'_>) -> Result<Answer, String> {
     let summary = request.summary();
     match client.send(Service::Blob, &request).await {
-        Reply::Answered(answer) if answer.status == 200 => Ok(answer),
-        Reply::Answered(answer) => {
+        Reply::Response(answer) if answer.status == 200 => Ok(answer),
+        Reply::Response(answer) => {
             Err(format!("{summary}: {} {}", answer.status, String::from_utf8_lossy(&answer.body)))
         }
         reply => Err(format!("{summary}: {reply:?}")),

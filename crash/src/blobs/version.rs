@@ -1,32 +1,32 @@
-//! One version of a blob: its content, and what goes with it.
+//! One version of a blob: its content, metadata, ETag and blocks.
 
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum BlobKind {
     Block,
     Append,
 }
 
-impl Kind {
-    /// As `x-ms-blob-type` has it.
+impl BlobKind {
+    /// The value of `x-ms-blob-type`.
     pub fn header(self) -> &'static str {
         match self {
-            Kind::Block => "BlockBlob",
-            Kind::Append => "AppendBlob",
+            BlobKind::Block => "BlockBlob",
+            BlobKind::Append => "AppendBlob",
         }
     }
 }
 
 #[derive(Clone, PartialEq, Eq)]
 pub struct BlobVersion {
-    pub kind: Kind,
+    pub kind: BlobKind,
     pub bytes: Arc<Vec<u8>>,
-    /// The value of its one metadata item, which names the request that set it.
+    /// The value of the one metadata item, which names the request that set it.
     pub mark: String,
-    /// Unknown as long as no answer and no look has told it.
+    /// `None` while it is not known from a response or an observation.
     pub etag: Option<String>,
-    /// The blocks that it was committed from, with their lengths.
+    /// The committed blocks with their lengths.
     pub blocks: Vec<(String, usize)>,
 }
 
@@ -38,25 +38,25 @@ impl BlobVersion {
         self.bytes.get(start..start + self.blocks[index].1)
     }
 
-    /// What is different about a version that was read, if anything is. An ETag that is not known may be any.
-    pub fn difference(&self, there: &Self) -> Option<String> {
-        if let Some(offset) = self.content_difference(there) {
-            let lengths = (self.bytes.len(), there.bytes.len());
+    /// The difference to an observed version, if there is one. An unknown ETag matches any.
+    pub fn difference(&self, found: &Self) -> Option<String> {
+        if let Some(offset) = self.content_difference(found) {
+            let lengths = (self.bytes.len(), found.bytes.len());
             return Some(format!("{lengths:?} bytes were written and read, different from byte {offset} on"));
         }
         let facts = |version: &Self| format!("{:?} {} {:?}", version.kind, version.mark, version.blocks);
-        if facts(self) != facts(there) {
-            return Some(format!("expected {}, found {}", facts(self), facts(there)));
+        if facts(self) != facts(found) {
+            return Some(format!("expected {}, found {}", facts(self), facts(found)));
         }
-        let is_other = self.etag.is_some() && self.etag != there.etag;
-        is_other.then(|| format!("its ETag was {:?} and is now {:?}", self.etag, there.etag))
+        let is_other = self.etag.is_some() && self.etag != found.etag;
+        is_other.then(|| format!("its ETag was {:?} and is now {:?}", self.etag, found.etag))
     }
 
-    fn content_difference(&self, there: &Self) -> Option<usize> {
-        if self.bytes == there.bytes {
+    fn content_difference(&self, found: &Self) -> Option<usize> {
+        if self.bytes == found.bytes {
             return None;
         }
-        let same = self.bytes.iter().zip(there.bytes.iter()).take_while(|(one, other)| one == other).count();
+        let same = self.bytes.iter().zip(found.bytes.iter()).take_while(|(one, other)| one == other).count();
         Some(same)
     }
 }

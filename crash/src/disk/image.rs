@@ -1,10 +1,10 @@
-//! The bytes of a file. Journals are made with their length set, so zeros at the end are not kept.
+//! The bytes of a file. Journals are preallocated, so trailing zeros are not stored.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Zeros of this many bytes are left out when a file is made, so that it takes no room on the disk.
+/// Blocks of this many zeros become holes in a saved file.
 const HOLE_BYTES: usize = 4096;
 
 #[derive(Debug, Clone, Default)]
@@ -44,7 +44,7 @@ impl Image {
         }
     }
 
-    /// Makes a file of it.
+    /// Writes the file.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         let mut file = File::create(path)?;
         file.set_len(self.length)?;
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_made_with_its_holes() {
+    fn a_file_is_saved_with_its_holes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         let mut image = Image::default();

@@ -1,4 +1,4 @@
-//! What a power cut takes: everything that was not synced, or a part of it.
+//! The losses of a power cut: everything that was not synced, or a part of it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,28 +8,28 @@ use fastrand::Rng;
 use super::model::{Content, DataChange, File, Folder, NameChange, Node};
 use super::{Disk, Image, Tree};
 
-/// Disks write whole sectors; which of several come through is up to them.
+/// Disks write whole sectors, and several in any order.
 const SECTOR_BYTES: u64 = 512;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
-    /// Nothing is lost: what a process that was killed leaves behind.
+    /// Nothing is lost, as after a kill of the process.
     Nothing,
     /// Everything is lost that was not synced.
     Everything,
-    /// Of each file and each folder the first so many changes come through, and of the last write only a part.
+    /// Of each file and folder, a prefix of the changes survives, and a part of the next write.
     Tail,
-    /// Of each file any sectors come through, and its length; of each folder the first so many changes.
+    /// Of each file, any sectors and the length survive; of each folder, a prefix of the changes.
     Sectors,
 }
 
 impl Loss {
-    /// All that a power cut can do.
+    /// The losses of a power cut.
     pub const CUTS: [Loss; 3] = [Loss::Everything, Loss::Tail, Loss::Sectors];
 }
 
 impl Disk {
-    /// The disk as it is found afterwards.
+    /// The disk after the loss.
     pub fn after(&self, loss: Loss, rng: &mut Rng) -> Tree {
         self.tree(0, loss, rng)
     }
@@ -51,13 +51,13 @@ fn names_after(folder: &Folder, loss: Loss, rng: &mut Rng) -> BTreeMap<String, N
         Loss::Everything => 0,
         Loss::Tail | Loss::Sectors => rng.usize(0..=folder.pending.len()),
     };
-    let mut names = folder.safe.clone();
+    let mut names = folder.durable.clone();
     folder.pending[..kept].iter().for_each(|change: &NameChange| change.apply(&mut names));
     names
 }
 
 fn file_after(file: &File, loss: Loss, rng: &mut Rng) -> Arc<Image> {
-    let mut image = Arc::clone(&file.safe);
+    let mut image = Arc::clone(&file.durable);
     if file.pending.is_empty() || loss == Loss::Everything {
         return image;
     }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rename_is_safe_when_its_folder_is_synced() {
+    fn a_rename_is_durable_when_its_folder_is_synced() {
         let mut lines = vec![("a", Event::Create), ("a", Event::Write(0, b"new".to_vec()))];
         lines.extend(sync(0, "a"));
         lines.extend(sync(1, ""));

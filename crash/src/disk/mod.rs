@@ -1,4 +1,4 @@
-//! A disk as the layer's record describes it: what was written, what was synced, and what a power cut leaves.
+//! A simulated disk, built from the shim's record: what was written, what was synced, and what a power cut leaves.
 
 mod image;
 mod loss;

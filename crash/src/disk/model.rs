@@ -1,8 +1,8 @@
-//! The disk between two moments: for each file and folder, what is safe and what is only in the system's memory.
+//! The state of the disk: for each file and folder, the durable content and the changes that are only in the page cache.
 //!
-//! The rules are those of POSIX and no kinder. A file's bytes and its length are safe when the file was synced, its name
-//! when the folder was. A folder's own name is safe when the folder above it was synced. Nothing else is: a file that is
-//! synced in a folder that is not may be gone altogether.
+//! The rules are those of POSIX and not more. The bytes and length of a file are durable after a sync of the file, its name
+//! after a sync of the folder. The name of a folder is durable after a sync of its parent. A synced file in an unsynced
+//! folder may be lost.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use super::{Event, Image, Line, Tree};
 pub(super) type Node = usize;
 const ROOT: Node = 0;
 
-/// A change of a file that is not safe yet.
+/// A change of a file that is not durable yet.
 #[derive(Debug, Clone)]
 pub(super) enum DataChange {
     Write(u64, Vec<u8>),
     SetLength(u64),
 }
 
-/// A change of a folder that is not safe yet.
+/// A change of a folder that is not durable yet.
 #[derive(Debug, Clone)]
 pub(super) enum NameChange {
     Set(String, Node),
@@ -29,15 +29,15 @@ pub(super) enum NameChange {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct File {
-    pub(super) safe: Arc<Image>,
+    pub(super) durable: Arc<Image>,
     pub(super) pending: Vec<DataChange>,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Folder {
-    pub(super) safe: BTreeMap<String, Node>,
+    pub(super) durable: BTreeMap<String, Node>,
     pub(super) pending: Vec<NameChange>,
-    /// What the running system sees.
+    /// The names that running processes see.
     current: BTreeMap<String, Node>,
 }
 
@@ -50,12 +50,12 @@ pub(super) enum Content {
 #[derive(Debug, Clone)]
 pub struct Disk {
     pub(super) nodes: Vec<Content>,
-    /// Syncs under way: what they are of, and how many of its changes they cover.
+    /// The running syncs: the file or folder, and the number of changes that each covers.
     syncs: HashMap<u64, (Node, usize)>,
 }
 
 impl Disk {
-    /// A disk on which all of this is safe.
+    /// A disk on which all of this is durable.
     pub fn new(tree: &Tree) -> Self {
         let mut disk = Self { nodes: Vec::new(), syncs: HashMap::new() };
         disk.adopt(tree);
@@ -66,19 +66,20 @@ impl Disk {
         let node = self.nodes.len();
         match tree {
             Tree::File(image) => {
-                self.nodes.push(Content::File(File { safe: Arc::clone(image), pending: vec![] }));
+                self.nodes.push(Content::File(File { durable: Arc::clone(image), pending: vec![] }));
             }
             Tree::Folder(entries) => {
                 self.nodes.push(Content::Folder(Folder::default()));
                 let entries: BTreeMap<String, Node> =
                     entries.iter().map(|(name, tree)| (name.clone(), self.adopt(tree))).collect();
-                self.nodes[node] = Content::Folder(Folder { safe: entries.clone(), pending: vec![], current: entries });
+                self.nodes[node] =
+                    Content::Folder(Folder { durable: entries.clone(), pending: vec![], current: entries });
             }
         }
         node
     }
 
-    /// Takes in what happened next.
+    /// Applies the next line of the record.
     pub fn apply(&mut self, line: &Line) -> Result<(), String> {
         self.try_apply(line).map_err(|why| format!("{} of {}: {why}", describe(&line.event), line.path))
     }
@@ -131,7 +132,7 @@ impl Disk {
     fn rename(&mut self, from: &str, to: &str) -> Result<(), &'static str> {
         let (above, new_name) = split(to);
         if split(from).0 != above {
-            return Err("a rename from one folder to another is not modelled");
+            return Err("a rename between folders is not modelled");
         }
         let (folder, old_name) = self.parent(from)?;
         let node = folder.current.remove(old_name).ok_or("it is not there")?;
@@ -140,25 +141,25 @@ impl Disk {
         Ok(())
     }
 
-    /// After a sync that failed the changes it covered are no longer pending: the system may have thrown them away, and
-    /// will not say so a second time.
+    /// After a failed sync, the changes it covered are no longer pending: the system may have dropped them, and does not
+    /// report that a second time.
     fn end_sync(&mut self, sync: u64, is_success: bool) -> Result<(), &'static str> {
         let (node, covered) = self.syncs.remove(&sync).ok_or("it has not begun")?;
         match &mut self.nodes[node] {
             Content::File(file) => {
                 let done: Vec<DataChange> = file.pending.drain(..covered).collect();
                 if is_success {
-                    done.iter().for_each(|change| change.apply(Arc::make_mut(&mut file.safe)));
+                    done.iter().for_each(|change| change.apply(Arc::make_mut(&mut file.durable)));
                 }
             }
             Content::Folder(folder) => {
                 let done: Vec<NameChange> = folder.pending.drain(..covered).collect();
                 if is_success {
-                    done.iter().for_each(|change| change.apply(&mut folder.safe));
+                    done.iter().for_each(|change| change.apply(&mut folder.durable));
                 }
             }
         }
-        // Other syncs of the same file that are under way cover these changes too.
+        // Other running syncs of the same file cover these changes too.
         for (other, rest) in self.syncs.values_mut() {
             if *other == node {
                 *rest = rest.saturating_sub(covered);

@@ -1,9 +1,9 @@
-//! Reading what the layer wrote down. `crash/shim/src/record.rs` writes it.
+//! Parses the shim's record. `crash/shim/src/record.rs` writes it.
 
 use std::fs;
 use std::path::Path;
 
-/// Something that happened to the files below the watched folder. Paths are relative to it.
+/// A change or sync below the watched folder. Paths are relative to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     Create,
@@ -23,11 +23,11 @@ pub enum Event {
 pub struct Line {
     pub path: String,
     pub event: Event,
-    /// The length of the record up to and with this line.
+    /// The length of the record including this line.
     pub end: u64,
 }
 
-/// All that happened, in order.
+/// All events in order.
 #[derive(Debug, Clone, Default)]
 pub struct Record {
     pub lines: Vec<Line>,
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_record_is_not_taken_for_a_short_one() {
+    fn a_broken_record_is_not_mistaken_for_a_short_one() {
         let whole = line(5, 0, "a", b"");
         assert!(Record::parse(&whole[..whole.len() - 1]).is_err());
         assert!(Record::parse(&line(11, 0, "a", b"")).is_err());

@@ -1,4 +1,4 @@
-//! Folders and files as they lie on a disk: read from it, written to it, compared.
+//! A folder tree: read from disk, written to disk, compared.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,7 +31,7 @@ impl Tree {
         Ok(Tree::Folder(entries))
     }
 
-    /// Makes the folder or file, which must not be there yet.
+    /// Writes the folder or file, which must not exist yet.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         match self {
             Tree::File(image) => image.save(path),
@@ -49,7 +49,10 @@ impl Tree {
                 let names = ours.keys().chain(theirs.keys());
                 names.into_iter().find_map(|name| match (ours.get(name), theirs.get(name)) {
                     (Some(ours), Some(theirs)) => ours.difference(theirs).map(|inside| format!("{name}/{inside}")),
-                    (ours, _) => Some(format!("{name} is there only {}", if ours.is_some() { "once" } else { "then" })),
+                    (ours, _) => Some(format!(
+                        "{name} exists only in the {} tree",
+                        if ours.is_some() { "first" } else { "second" }
+                    )),
                 })
             }
             (Tree::File(ours), Tree::File(theirs)) if ours == theirs => None,

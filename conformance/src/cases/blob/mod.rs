@@ -1,0 +1,7 @@
+//! Cases of the Blob service.
+
+pub(super) mod blocks;
+pub(super) mod containers;
+pub(super) mod lifecycle;
+pub(super) mod list_blobs;
+pub(super) mod put_blob;

@@ -1,0 +1,30 @@
+//! Cases of the Table service.
+
+pub(super) mod acl;
+pub(super) mod batch_failures;
+pub(super) mod batch_requests;
+pub(super) mod batch_responses;
+pub(super) mod cors;
+pub(super) mod create_table;
+pub(super) mod delete_table;
+pub(super) mod etags;
+pub(super) mod filter_errors;
+pub(super) mod filter_logic;
+pub(super) mod filter_types;
+pub(super) mod insert_entity;
+pub(super) mod keys;
+pub(super) mod limits;
+pub(super) mod names;
+pub(super) mod negotiation;
+pub(super) mod paging;
+pub(super) mod query_entities;
+pub(super) mod query_entity;
+pub(super) mod query_tables;
+pub(super) mod request_bodies;
+pub(super) mod sas;
+pub(super) mod sas_policies;
+pub(super) mod sas_ranges;
+pub(super) mod service_properties;
+pub(super) mod tunnelling;
+pub(super) mod types;
+pub(super) mod writes;

@@ -1,0 +1,142 @@
+//! The history of a queue: all requests with their outcomes and times.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// The outcome of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueOutcome {
+    Done,
+    /// There is no such message, or the receipt is not valid.
+    Rejected,
+    /// No response came.
+    Unknown,
+}
+
+/// A message as Get Messages returns it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceivedMessage {
+    pub id: String,
+    pub receipt: String,
+    pub dequeue_count: u64,
+    pub text: String,
+}
+
+impl ReceivedMessage {
+    pub fn mark(&self) -> &str {
+        mark(&self.text)
+    }
+}
+
+/// The mark of a message, which is the first word of all its texts.
+pub(super) fn mark(text: &str) -> &str {
+    text.split(' ').next().unwrap_or_default()
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QueueOperation {
+    Put {
+        text: String,
+        invisible_for: Duration,
+        /// From the response.
+        receipt: Option<String>,
+    },
+    Get {
+        invisible_for: Duration,
+        received: Vec<ReceivedMessage>,
+    },
+    Update {
+        mark: String,
+        receipt: String,
+        invisible_for: Duration,
+        /// `None` keeps the text.
+        text: Option<String>,
+        /// From the response.
+        new_receipt: Option<String>,
+    },
+    Delete {
+        mark: String,
+        receipt: String,
+    },
+    Count {
+        messages: u64,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueEvent {
+    pub sent: Instant,
+    /// The time of the response, or the time at which the connection was lost.
+    pub ended: Instant,
+    /// The logical times of both.
+    pub logical_times: (u64, u64),
+    pub operation: QueueOperation,
+    pub outcome: QueueOutcome,
+}
+
+impl QueueEvent {
+    /// The latest time at which a message becomes visible after this request.
+    pub fn invisible_until(&self) -> Instant {
+        let invisible_for = match &self.operation {
+            QueueOperation::Put { invisible_for, .. }
+            | QueueOperation::Get { invisible_for, .. }
+            | QueueOperation::Update { invisible_for, .. } => *invisible_for,
+            QueueOperation::Delete { .. } | QueueOperation::Count { .. } => Duration::ZERO,
+        };
+        self.ended + invisible_for
+    }
+
+    /// The same event before its response.
+    fn without_response(&self) -> Self {
+        let mut event = Self { outcome: QueueOutcome::Unknown, ..self.clone() };
+        match &mut event.operation {
+            QueueOperation::Put { receipt, .. } => *receipt = None,
+            QueueOperation::Get { received, .. } => received.clear(),
+            QueueOperation::Update { new_receipt, .. } => *new_receipt = None,
+            QueueOperation::Delete { .. } | QueueOperation::Count { .. } => {}
+        }
+        event
+    }
+}
+
+/// All requests to a queue since it was last empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QueueHistory {
+    pub events: Vec<QueueEvent>,
+    /// The marks of earlier messages. None of them may appear again.
+    pub deleted: BTreeSet<String>,
+}
+
+impl QueueHistory {
+    /// The history as it was known at a logical time.
+    #[must_use]
+    pub fn at(&self, time: u64) -> Self {
+        let known = |event: &QueueEvent| match event.logical_times {
+            (_, ended_at) if ended_at <= time => Some(event.clone()),
+            (sent_at, _) if sent_at < time => Some(event.without_response()),
+            _ => None,
+        };
+        Self { events: self.events.iter().filter_map(known).collect(), deleted: self.deleted.clone() }
+    }
+
+    /// The same history, before the start of a logical clock.
+    #[must_use]
+    pub fn before_record(mut self) -> Self {
+        self.events.iter_mut().for_each(|event| event.logical_times = (0, 0));
+        self
+    }
+
+    /// The time at which all messages are visible if no request follows.
+    pub fn all_visible_at(&self) -> Option<Instant> {
+        self.events.iter().map(QueueEvent::invisible_until).max()
+    }
+
+    /// Begins a new history with an empty queue. None of the messages so far may appear again.
+    pub fn restart_empty(&mut self) {
+        for event in self.events.drain(..) {
+            if let QueueOperation::Put { text, .. } = &event.operation {
+                self.deleted.insert(mark(text).to_owned());
+            }
+        }
+    }
+}
