@@ -3,11 +3,14 @@
 mod allowances;
 mod crate_edges;
 mod file_length;
+mod limits;
 mod links;
 mod machine_paths;
 mod operation_names;
+mod prose;
 mod registries;
 mod tree;
+mod words;
 
 use std::fmt;
 
@@ -16,6 +19,7 @@ use crate::workspace::Workspace;
 
 pub(crate) use self::operation_names::in_conformance_readme as operations;
 use self::tree::Tree;
+pub(crate) use self::words::{bless as bless_words, list as list_words};
 
 /// Something that breaks a rule, or is about to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +53,7 @@ impl fmt::Display for Finding {
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [Rule; 7] = [
+const RULES: [Rule; 9] = [
     crate_edges::check,
     file_length::check,
     allowances::check,
@@ -57,6 +61,8 @@ const RULES: [Rule; 7] = [
     operation_names::check,
     machine_paths::check,
     registries::check,
+    words::check,
+    limits::check,
 ];
 
 /// Holds every rule against the repository.
