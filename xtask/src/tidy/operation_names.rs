@@ -1,4 +1,4 @@
-//! One list of operations: what the server knows is what the conformance cases may be about.
+//! One list of operations: those of the server are those of the conformance cases.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::tree::Tree;
 const README: &str = "conformance/README.md";
 const SERVER: &str = "crates/server/src/operation.rs";
 
-/// Cases about credentials belong to no operation.
+/// The group of cases about credentials, which is not an operation.
 const NO_OPERATION: &str = "Authentication";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
