@@ -64,15 +64,6 @@ enum Task {
         #[arg(long, default_value_t = Ports::DEVELOPMENT.table)]
         port: u16,
     },
-    /// The house rules alone, as `test --only tidy`
-    Tidy {
-        /// Record the current numbers of banned words
-        #[arg(long)]
-        bless: bool,
-        /// List all banned words with their replacements
-        #[arg(long)]
-        words: bool,
-    },
     /// The conformance suites alone
     Conform {
         /// Run them against Azurite as well
@@ -100,6 +91,15 @@ enum Task {
     Bench(BenchOptions),
     /// Write docs/compatibility.md from the results of the last conformance run
     Docs,
+    /// Check the house rules, as `test --only tidy` does
+    Tidy {
+        /// Record the current numbers of banned words
+        #[arg(long)]
+        bless: bool,
+        /// List all banned words with their replacements
+        #[arg(long)]
+        words: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -118,9 +118,6 @@ fn run(task: &Task) -> Result<bool> {
     let workspace = Workspace::find()?;
     match task {
         Task::Test { only, port } => test::run(&workspace, only, *port),
-        Task::Tidy { words: true, .. } => tidy::list_words(&workspace).map(|()| true),
-        Task::Tidy { bless: true, .. } => tidy::bless_words(&workspace).map(|()| true),
-        Task::Tidy { .. } => test::run(&workspace, &[Part::Tidy], Ports::DEVELOPMENT.table),
         Task::Conform { azurite, postgres, suite, port } => {
             let others = Others { azurite: *azurite, postgres: *postgres };
             conform::run(&workspace, suite, others, *port)
@@ -129,5 +126,8 @@ fn run(task: &Task) -> Result<bool> {
         Task::Fuzz(options) => fuzz::run(&workspace, options),
         Task::Bench(options) => bench::run(&workspace, options),
         Task::Docs => docs::write(&workspace).map(|()| true),
+        Task::Tidy { words: true, .. } => tidy::list_words(&workspace).map(|()| true),
+        Task::Tidy { bless: true, .. } => tidy::bless_words(&workspace).map(|()| true),
+        Task::Tidy { .. } => test::run(&workspace, &[Part::Tidy], Ports::DEVELOPMENT.table),
     }
 }

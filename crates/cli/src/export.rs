@@ -7,8 +7,8 @@ use tablerock_kv::Store;
 use tablerock_services::transfer::{accounts_of, export_account};
 
 use crate::arguments::ExportArguments;
-use crate::engine::{OpenMode, with_hint};
-use crate::{runtime, store_location};
+use crate::engine::OpenMode;
+use crate::{hint, runtime, store_location};
 
 const BUFFER_BYTES: usize = 1 << 20;
 
@@ -16,16 +16,16 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<(), String> {
     let location = store_location::parse_existing(&arguments.from, "--from")?;
     runtime()?.block_on(async {
         let store = Store::new(store_location::open(&location, OpenMode::MustExist).await?.0);
-        let present = accounts_of(&store).await.map_err(|error| with_hint(&error))?;
+        let present = accounts_of(&store).await.map_err(|error| hint::with_remedy(&error))?;
         let accounts = store_location::select_accounts(present, &arguments.account)?;
         // The output file is created only when there is something to write.
         let mut output = output(arguments)?;
         for account in &accounts {
             let exported = export_account(&store, account, &mut output).await;
-            exported.map_err(|error| format!("cannot export account {account}: {}", with_hint(&error)))?;
+            exported.map_err(|error| format!("cannot export account {account}: {}", hint::with_remedy(&error)))?;
         }
         output.flush().map_err(|error| format!("cannot write the export: {error}"))?;
-        store.close().await.map_err(|error| with_hint(&error))
+        store.close().await.map_err(|error| hint::with_remedy(&error))
     })
 }
 

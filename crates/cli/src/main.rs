@@ -9,6 +9,7 @@ mod banner;
 mod copy;
 mod engine;
 mod export;
+mod hint;
 mod logging;
 mod serve;
 mod services;

@@ -1,4 +1,4 @@
-//! The dependencies between our crates. Layers stay layers only if a manifest cannot skip one unnoticed.
+//! Who may use whom among our crates. The layers stay layers only while a manifest cannot quietly skip one.
 
 use toml::{Table, Value};
 
@@ -7,7 +7,7 @@ use super::tree::{File, Tree};
 
 const KINDS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
-/// Returns the crates of ours that a package may use. A name that ends with a dash matches all that begin with it.
+/// The map: a package, and which of ours it may use; a name that ends with a dash stands for all that begin with it.
 fn allowed(package: &str) -> Option<&'static [&'static str]> {
     Some(match package {
         "tablerock-protocol" | "tablerock-kv" => &[],
@@ -54,9 +54,7 @@ fn check_manifest(file: &File) -> Vec<Finding> {
         return Vec::new();
     };
     let Some(allowed) = allowed(package) else {
-        let message = format!(
-            "{package} is not in the map of crates; add the crates that it may use to xtask/src/tidy/crate_edges.rs"
-        );
+        let message = format!("{package} is not on the map of crates; say in the tidy rule whom it may use");
         return vec![Finding::new(&file.path, 0, message)];
     };
     let may_use =

@@ -4,7 +4,7 @@ use tablerock_client::Error as ClientError;
 use tablerock_kv::ErrorKind;
 
 use super::account::describe;
-use crate::engine::with_hint;
+use crate::hint;
 
 #[derive(Debug, Clone)]
 pub(super) struct CopyError {
@@ -26,7 +26,7 @@ impl CopyError {
     /// An error of a store.
     pub(super) fn of_store(error: &tablerock_kv::Error) -> Self {
         let is_transient = matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Conflict);
-        Self { message: with_hint(error), is_transient }
+        Self { message: hint::with_remedy(error), is_transient }
     }
 
     pub(super) fn map_message(self, map: impl FnOnce(&str) -> String) -> Self {
