@@ -3,7 +3,7 @@
 //!
 //! | topic | file |
 //! | --- | --- |
-//! | from store to store | `store_to_store.rs` |
+//! | from store to store | `stores.rs` |
 //! | over HTTP | `wire.rs`, then `tables.rs`, `containers.rs`, `blobs.rs`, `queues.rs` |
 //! | the ends of a copy | `location.rs`, `account.rs`, and `store_server.rs` for a store as an endpoint |
 //! | resuming | `resume_file.rs`, `counts.rs` |
@@ -20,7 +20,7 @@ mod report;
 mod resume_file;
 mod serve_reads;
 mod store_server;
-mod store_to_store;
+mod stores;
 mod tables;
 mod wire;
 
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &CopyArguments) -> Result<(), String> {
     }
     runtime()?.block_on(async {
         match (from, to) {
-            (CopyLocation::Store(_), CopyLocation::Store(to)) => store_to_store::copy(arguments, settings, &to).await,
+            (CopyLocation::Store(_), CopyLocation::Store(to)) => stores::copy(arguments, settings, &to).await,
             (from, to) => wire::copy(arguments, settings, from, to).await,
         }
     })
