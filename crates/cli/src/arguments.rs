@@ -132,14 +132,8 @@ settings! {
     /// Keep data in a PostgreSQL-compatible database, shared with any number of other servers
     ///
     /// For example postgres://user:password@host:5432/database?sslmode=require
-    #[arg(
-        long,
-        env = "TABLEROCK_STORE",
-        value_name = "URL",
-        hide_env_values = true,
-        conflicts_with_all = ["in_memory", "location"],
-        help_heading = "Storage"
-    )]
+    #[arg(long, env = "TABLEROCK_STORE", value_name = "URL", hide_env_values = true, conflicts_with_all = ["in_memory", "location"],
+        help_heading = "Storage")]
     store: Option<String>,
     /// Connections to the database of --store [default: 32]
     #[arg(long, env = "TABLEROCK_STORE_CONNECTIONS", value_name = "N", help_heading = "Storage")]
@@ -173,12 +167,8 @@ settings! {
     #[arg(long, env = "TABLEROCK_ADMIN_PORT", value_name = "PORT", help_heading = "Addresses")]
     admin_port: Option<u16>,
     /// Read the account name from the path only, never from the host name
-    #[arg(
-        long,
-        alias = "disableProductStyleUrl",
-        env = "TABLEROCK_DISABLE_PRODUCT_STYLE_URL",
-        help_heading = "Addresses"
-    )]
+    #[arg(long, alias = "disableProductStyleUrl", env = "TABLEROCK_DISABLE_PRODUCT_STYLE_URL",
+        help_heading = "Addresses")]
     disable_product_style_url: bool,
 
     /// Accounts as name:key[:key2], separated by semicolons [default: the development account]
@@ -200,31 +190,16 @@ settings! {
     #[arg(long, env = "TABLEROCK_CONNECTIONS_MAX", value_name = "N", help_heading = "Limits")]
     connections_max: Option<usize>,
     /// Idle timeout of connections to the Blob service, in seconds [default: 120]
-    #[arg(
-        long,
-        alias = "blobKeepAliveTimeout",
-        env = "TABLEROCK_BLOB_KEEP_ALIVE_TIMEOUT",
-        value_name = "SECONDS",
-        help_heading = "Limits"
-    )]
+    #[arg(long, alias = "blobKeepAliveTimeout", env = "TABLEROCK_BLOB_KEEP_ALIVE_TIMEOUT", value_name = "SECONDS",
+        help_heading = "Limits")]
     blob_keep_alive_timeout: Option<u64>,
     /// Idle timeout of connections to the Queue service, in seconds [default: 120]
-    #[arg(
-        long,
-        alias = "queueKeepAliveTimeout",
-        env = "TABLEROCK_QUEUE_KEEP_ALIVE_TIMEOUT",
-        value_name = "SECONDS",
-        help_heading = "Limits"
-    )]
+    #[arg(long, alias = "queueKeepAliveTimeout", env = "TABLEROCK_QUEUE_KEEP_ALIVE_TIMEOUT", value_name = "SECONDS",
+        help_heading = "Limits")]
     queue_keep_alive_timeout: Option<u64>,
     /// Idle timeout of connections to the Table service, in seconds [default: 120]
-    #[arg(
-        long,
-        alias = "tableKeepAliveTimeout",
-        env = "TABLEROCK_TABLE_KEEP_ALIVE_TIMEOUT",
-        value_name = "SECONDS",
-        help_heading = "Limits"
-    )]
+    #[arg(long, alias = "tableKeepAliveTimeout", env = "TABLEROCK_TABLE_KEEP_ALIVE_TIMEOUT", value_name = "SECONDS",
+        help_heading = "Limits")]
     table_keep_alive_timeout: Option<u64>,
     /// Rate limit of an account, in requests per second; requests above it get ServerBusy [default: no limit]
     ///

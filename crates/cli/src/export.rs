@@ -7,15 +7,16 @@ use tablerock_kv::Store;
 use tablerock_services::transfer::{accounts_of, export_account};
 
 use crate::arguments::ExportArguments;
-use crate::engine::OpenMode;
-use crate::{hint, runtime, store_location};
+use crate::engine::{OpenMode, open_engine};
+use crate::store_location::{self, CACHE_BYTES};
+use crate::{hint, runtime};
 
 const BUFFER_BYTES: usize = 1 << 20;
 
 pub(crate) fn run(arguments: &ExportArguments) -> Result<(), String> {
     let location = store_location::parse_existing(&arguments.from, "--from")?;
     runtime()?.block_on(async {
-        let store = Store::new(store_location::open(&location, OpenMode::MustExist).await?.0);
+        let store = Store::new(open_engine(&location, CACHE_BYTES, OpenMode::MustExist).await?.0);
         let present = accounts_of(&store).await.map_err(|error| hint::with_remedy(&error))?;
         let accounts = store_location::select_accounts(present, &arguments.account)?;
         // The output file is created only when there is something to write.

@@ -22,9 +22,7 @@ pub(crate) async fn open(
     store: &Store,
     clock: Arc<dyn Clock>,
 ) -> Result<Server, ServiceFailure> {
-    let tables = open_tables(&options.accounts, options.throttle, store, &clock).await?;
-    let queues = open_queues(&options.accounts, store, &clock).await?;
-    let blobs = open_blobs(&options.accounts, store, &clock).await?;
+    let (tables, queues, blobs) = open_services(&options.accounts, options.throttle, store, &clock).await?;
     let account_settings = AccountService::new(store.clone());
     let accounts = options.accounts.iter().map(|account| account.name.as_str());
     let analytics = Analytics::open(&account_settings, &blobs, clock.clone(), accounts, Operation::names_of).await?;
@@ -44,50 +42,31 @@ pub(crate) async fn open(
     })
 }
 
-async fn open_tables(
+/// Opens the three services and finishes interrupted drops.
+async fn open_services(
     accounts: &[Account],
     throttle: ThrottleTargets,
     store: &Store,
     clock: &Arc<dyn Clock>,
-) -> Result<TableService, ServiceFailure> {
+) -> Result<(TableService, QueueService, BlobService), ServiceFailure> {
     let tables = TableService::open(store.clone(), clock.clone(), throttle).await?;
-    for account in accounts {
-        tables.finish_drops(account.name.as_str()).await?;
-    }
-    Ok(tables)
-}
-
-async fn open_queues(
-    accounts: &[Account],
-    store: &Store,
-    clock: &Arc<dyn Clock>,
-) -> Result<QueueService, ServiceFailure> {
     let queues = QueueService::open(store.clone(), clock.clone(), Rng::from_os()).await?;
-    for account in accounts {
-        queues.finish_drops(account.name.as_str()).await?;
-    }
-    Ok(queues)
-}
-
-async fn open_blobs(
-    accounts: &[Account],
-    store: &Store,
-    clock: &Arc<dyn Clock>,
-) -> Result<BlobService, ServiceFailure> {
     let blobs = BlobService::open(store.clone(), clock.clone(), Rng::from_os()).await?;
-    for account in accounts {
-        blobs.finish_drops(account.name.as_str()).await?;
+    for account in accounts.iter().map(|account| account.name.as_str()) {
+        tables.finish_drops(account).await?;
+        queues.finish_drops(account).await?;
+        blobs.finish_drops(account).await?;
     }
-    Ok(blobs)
+    Ok((tables, queues, blobs))
 }
 
 /// Finishes what an earlier process left unfinished, so that the services can then be opened on a read-only store.
 pub(crate) async fn recover(accounts: &[Account], store: &Store, clock: &Arc<dyn Clock>) -> Result<(), String> {
     let recovered = async {
-        open_tables(accounts, ThrottleTargets::default(), store, clock).await?.close().await?;
-        // Closing it would save the queue clock, and a copy that resumes would then see a changed store.
-        open_queues(accounts, store, clock).await?;
-        open_blobs(accounts, store, clock).await?.close().await
+        // The queues are not closed: that would save their clock, and a copy that resumes would then see a changed store.
+        let (tables, _, blobs) = open_services(accounts, ThrottleTargets::default(), store, clock).await?;
+        tables.close().await?;
+        blobs.close().await
     };
     recovered.await.map_err(|error| format!("cannot read the data: {error}"))
 }
@@ -126,7 +105,8 @@ mod tests {
     async fn recovery_of_a_store_with_nothing_unfinished_changes_nothing() {
         let (store, clock): (_, Arc<dyn Clock>) = (Store::in_memory(), Arc::new(SystemClock));
         let accounts = [Account { name: AccountName::parse("acct").unwrap(), keys: Vec::new() }];
-        let queues = open_queues(&accounts, &store, &clock).await.unwrap();
+        let opened = open_services(&accounts, ThrottleTargets::default(), &store, &clock).await;
+        let (_, queues, _) = opened.unwrap();
         queues.create_queue("acct", &QueueName::parse("jobs").unwrap(), &Metadata::default()).await.unwrap();
         queues.close().await.unwrap();
         let before = records(&store).await;

@@ -110,74 +110,59 @@ impl Settings {
         }
         // A flag for one location overrides another location in the file.
         file.store = file.store.filter(|_| !given.in_memory && given.location.is_none());
-        let merged = given.or(file);
-        let data = store_location(&merged)?;
+        let set = given.or(file);
+        let data = store_location(&set)?;
         // Azurite's variable comes last, so that every other source overrides it.
         let azurite_accounts = || std::env::var("AZURITE_ACCOUNTS").ok();
-        let listed = merged.accounts.or_else(azurite_accounts).filter(|list| !list.is_empty());
+        let listed = set.accounts.or_else(azurite_accounts).filter(|list| !list.is_empty());
         let accounts = accounts::parse(&listed.unwrap_or_else(accounts::development))?;
-        let tls = match (merged.cert, merged.key) {
+        let tls = match (set.cert, set.key) {
             (Some(cert), Some(key)) => Some((cert, key)),
             (None, None) => None,
             _ => return Err("--cert and --key require each other: set both, or neither for plain HTTP".to_owned()),
         };
-        if merged.oauth.is_some() && tls.is_none() {
+        if set.oauth.is_some() && tls.is_none() {
             return Err(
                 "--oauth requires HTTPS, because clients send tokens only over HTTPS: set --cert and --key".to_owned()
             );
         }
-        let admin_address = Address::new(merged.admin_host, merged.admin_port, 10003);
-        let default_log = if merged.silent { "error" } else { "info" };
+        let admin_address = Address::new(set.admin_host, set.admin_port, 10003);
+        let default_log = if set.silent { "error" } else { "info" };
         Ok(Self {
             data,
-            cache_bytes: merged.cache_size.unwrap_or(128).saturating_mul(MIB),
-            blob: ServicePort::new(
-                merged.blob_host,
-                merged.blob_port,
-                DEFAULT_BLOB_PORT,
-                merged.blob_keep_alive_timeout,
-            ),
-            queue: ServicePort::new(
-                merged.queue_host,
-                merged.queue_port,
-                DEFAULT_QUEUE_PORT,
-                merged.queue_keep_alive_timeout,
-            ),
-            table: ServicePort::new(
-                merged.table_host,
-                merged.table_port,
-                DEFAULT_TABLE_PORT,
-                merged.table_keep_alive_timeout,
-            ),
+            cache_bytes: set.cache_size.unwrap_or(128).saturating_mul(MIB),
+            blob: ServicePort::new(set.blob_host, set.blob_port, DEFAULT_BLOB_PORT, set.blob_keep_alive_timeout),
+            queue: ServicePort::new(set.queue_host, set.queue_port, DEFAULT_QUEUE_PORT, set.queue_keep_alive_timeout),
+            table: ServicePort::new(set.table_host, set.table_port, DEFAULT_TABLE_PORT, set.table_keep_alive_timeout),
             admin_address: Some(admin_address).filter(|address| address.port != 0),
             accounts,
             tls,
-            accept_tokens: merged.oauth == Some(OauthLevel::Basic),
-            host_style: !merged.disable_product_style_url,
-            connections_max: merged.connections_max.unwrap_or(20_000),
+            accept_tokens: set.oauth == Some(OauthLevel::Basic),
+            host_style: !set.disable_product_style_url,
+            connections_max: set.connections_max.unwrap_or(20_000),
             throttle: ThrottleTargets {
-                account_requests_per_second: merged.account_requests_per_second,
-                partition_entities_per_second: merged.partition_entities_per_second,
+                account_requests_per_second: set.account_requests_per_second,
+                partition_entities_per_second: set.partition_entities_per_second,
             },
-            log: merged.log.unwrap_or_else(|| default_log.to_owned()),
-            log_format: merged.log_format.unwrap_or(LogFormat::Text),
-            debug_file: merged.debug,
-            silent: merged.silent,
-            explanations: merged.azurite.explanations(),
+            log: set.log.unwrap_or_else(|| default_log.to_owned()),
+            log_format: set.log_format.unwrap_or(LogFormat::Text),
+            debug_file: set.debug,
+            silent: set.silent,
+            explanations: set.azurite.explanations(),
         })
     }
 }
 
 /// Returns where data is kept. Memory overrides a folder.
-fn store_location(merged: &ServeArguments) -> Result<StoreLocation, String> {
-    if let Some(url) = &merged.store {
+fn store_location(set: &ServeArguments) -> Result<StoreLocation, String> {
+    if let Some(url) = &set.store {
         let target = Target::parse(url).map_err(|error| format!("--store: {error}"))?;
-        return Ok(StoreLocation::Database { target, connections_max: merged.store_connections.unwrap_or(32).max(1) });
+        return Ok(StoreLocation::Database { target, connections_max: set.store_connections.unwrap_or(32).max(1) });
     }
-    if merged.in_memory {
+    if set.in_memory {
         return Ok(StoreLocation::Memory);
     }
-    let location = merged.location.as_deref().unwrap_or(Path::new("."));
+    let location = set.location.as_deref().unwrap_or(Path::new("."));
     Ok(StoreLocation::Folder(location.join(DATA_FOLDER)))
 }
 

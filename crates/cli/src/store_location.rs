@@ -1,18 +1,15 @@
 //! Where a store is: in memory, in a folder, or in a database. `copy` and `export` read it from `--from` and `--to`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use tablerock_kv::{Clock, Engine};
 use tablerock_kv_postgres::Target;
-
-use crate::engine::{OpenMode, open_engine};
 
 /// The folder inside `--location` that holds the data.
 pub(crate) const DATA_FOLDER: &str = "tablerock-data";
 /// Connections to a database. A copy has as many commits in progress.
 const CONNECTIONS_MAX: usize = 32;
-const CACHE_BYTES: u64 = 128 << 20;
+/// The cache of a store that `copy` or `export` opens.
+pub(crate) const CACHE_BYTES: u64 = 128 << 20;
 
 /// Where data is kept.
 #[derive(Debug, Clone)]
@@ -43,14 +40,6 @@ pub(crate) fn parse_existing(text: &str, flag: &str) -> Result<StoreLocation, St
         StoreLocation::Folder(data) if !data.is_dir() => Err(format!("{flag}: {} does not exist", data.display())),
         _ => Ok(location),
     }
-}
-
-/// Opens a store with the options that `copy` and `export` use.
-pub(crate) async fn open(
-    location: &StoreLocation,
-    mode: OpenMode,
-) -> Result<(Arc<dyn Engine>, Arc<dyn Clock>), String> {
-    open_engine(location, CACHE_BYTES, mode).await
 }
 
 /// Returns the accounts to copy or export: all that the store has, or those of `--account`, which must be there.

@@ -6,12 +6,12 @@ use super::account::WireAccount;
 
 /// The source or the target of a copy.
 #[derive(Debug)]
-pub(super) enum CopyLocation {
+pub(super) enum Location {
     Store(StoreLocation),
     Account(Box<WireAccount>),
 }
 
-impl CopyLocation {
+impl Location {
     pub(super) fn parse(text: &str, flag: &str) -> Result<Self, String> {
         match is_connection_string(text) {
             true => WireAccount::connect(text, flag).map(|account| Self::Account(Box::new(account))),
@@ -63,20 +63,20 @@ mod tests {
 
     #[test]
     fn a_location_is_a_store_or_a_connection_string() {
-        assert!(matches!(CopyLocation::parse("/srv/tables", "--to"), Ok(CopyLocation::Store(_))));
-        assert!(matches!(CopyLocation::parse("postgres://u@h/d", "--to"), Ok(CopyLocation::Store(_))));
+        assert!(matches!(Location::parse("/srv/tables", "--to"), Ok(Location::Store(_))));
+        assert!(matches!(Location::parse("postgres://u@h/d", "--to"), Ok(Location::Store(_))));
         for text in [
             "UseDevelopmentStorage=true",
             "accountname=a;AccountKey=a2V5",
             "TableEndpoint=http://h/a;SharedAccessSignature=sv=1",
         ] {
-            assert!(matches!(CopyLocation::parse(text, "--to"), Ok(CopyLocation::Account(_))), "{text}");
+            assert!(matches!(Location::parse(text, "--to"), Ok(Location::Account(_))), "{text}");
         }
         for text in [
             "AccountName=a;AccountKey=c2VjcmV0?",
             "BlobEndpoint=http://h/a?sig=c2VjcmV0;SharedAccessSignature=sig=c2VjcmV0",
         ] {
-            let error = CopyLocation::parse(text, "--from").unwrap_err();
+            let error = Location::parse(text, "--from").unwrap_err();
             assert!(error.starts_with("--from") && !error.contains("c2VjcmV0"), "{error}");
         }
     }

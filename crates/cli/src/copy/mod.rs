@@ -31,7 +31,7 @@ use crate::arguments::CopyArguments;
 use crate::settings::Settings;
 use crate::{logging, runtime};
 
-use location::CopyLocation;
+use location::Location;
 
 /// How often the copy prints its progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
@@ -39,14 +39,13 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
 pub(crate) fn run(arguments: &CopyArguments) -> Result<(), String> {
     let mut settings = Settings::gather(&arguments.serve)?;
     logging::start(&settings)?;
-    let (from, to) =
-        (CopyLocation::parse_existing(&arguments.from, "--from")?, CopyLocation::parse(&arguments.to, "--to")?);
-    if let CopyLocation::Store(location) = &from {
+    let (from, to) = (Location::parse_existing(&arguments.from, "--from")?, Location::parse(&arguments.to, "--to")?);
+    if let Location::Store(location) = &from {
         settings.data = location.clone();
     }
     runtime()?.block_on(async {
         match (from, to) {
-            (CopyLocation::Store(_), CopyLocation::Store(to)) => stores::copy(arguments, settings, &to).await,
+            (Location::Store(_), Location::Store(to)) => stores::copy(arguments, settings, &to).await,
             (from, to) => wire::copy(arguments, settings, from, to).await,
         }
     })
@@ -54,14 +53,14 @@ pub(crate) fn run(arguments: &CopyArguments) -> Result<(), String> {
 
 /// The result of a copy that ran to its end.
 #[derive(Debug)]
-enum CopyOutcome {
+enum Outcome {
     /// Everything is copied.
     Complete,
     /// Everything that can be copied is. The text explains the rest.
     Partial(&'static str),
 }
 
-impl CopyOutcome {
+impl Outcome {
     fn into_result(self) -> Result<(), String> {
         match self {
             Self::Complete => Ok(()),

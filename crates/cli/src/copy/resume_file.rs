@@ -39,31 +39,14 @@ pub(super) struct Status {
     pub(super) blobs: HashMap<String, String>,
 }
 
+/// A line of the file. Its names are those of the stored format.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
-    Copy {
-        version: u32,
-        from: String,
-        to: String,
-    },
-    Page {
-        of: CopyItem,
-        next: Option<Continuation>,
-        #[serde(rename = "tally")]
-        counts: Counts,
-    },
-    Blob {
-        of: CopyItem,
-        name: String,
-        #[serde(rename = "mark")]
-        version: String,
-    },
-    Done {
-        of: CopyItem,
-        #[serde(rename = "tally")]
-        counts: Counts,
-    },
+    Copy { version: u32, from: String, to: String },
+    Page { of: CopyItem, next: Option<Continuation>, tally: Counts },
+    Blob { of: CopyItem, name: String, mark: String },
+    Done { of: CopyItem, tally: Counts },
 }
 
 /// The file and its content.
@@ -112,17 +95,17 @@ impl ResumeFile {
 
     /// Records that all pages before this one are copied.
     pub(super) fn page(&mut self, of: &CopyItem, next: Continuation, counts: Counts) -> Result<(), String> {
-        self.record(Line::Page { of: of.clone(), next: Some(next), counts })
+        self.record(Line::Page { of: of.clone(), next: Some(next), tally: counts })
     }
 
     /// Records that a blob of the current page is copied.
     pub(super) fn blob(&mut self, of: &CopyItem, name: String, version: String) -> Result<(), String> {
-        self.record(Line::Blob { of: of.clone(), name, version })
+        self.record(Line::Blob { of: of.clone(), name, mark: version })
     }
 
     /// Records that an item is completely copied.
     pub(super) fn done(&mut self, of: &CopyItem, counts: Counts) -> Result<(), String> {
-        self.record(Line::Done { of: of.clone(), counts })
+        self.record(Line::Done { of: of.clone(), tally: counts })
     }
 
     /// Deletes the file of a complete copy.
@@ -166,13 +149,13 @@ fn read(text: &str, ends: &[String; 2]) -> Result<BTreeMap<CopyItem, Status>, St
 fn apply(items: &mut BTreeMap<CopyItem, Status>, line: Line) {
     match line {
         Line::Copy { .. } => {}
-        Line::Page { of, next, counts } => {
+        Line::Page { of, next, tally: counts } => {
             items.insert(of, Status { next, counts, ..Status::default() });
         }
-        Line::Blob { of, name, version } => {
+        Line::Blob { of, name, mark: version } => {
             items.entry(of).or_default().blobs.insert(name, version);
         }
-        Line::Done { of, counts } => {
+        Line::Done { of, tally: counts } => {
             items.insert(of, Status { is_done: true, counts, ..Status::default() });
         }
     }
@@ -190,12 +173,12 @@ fn write(path: &Path, ends: &[String; 2], items: &BTreeMap<CopyItem, Status>) ->
         let (of, next, counts) = (of.clone(), next.clone(), *counts);
         lines += 1 + blobs.len();
         if *is_done {
-            append(&mut file, &Line::Done { of, counts })?;
+            append(&mut file, &Line::Done { of, tally: counts })?;
             continue;
         }
-        append(&mut file, &Line::Page { of: of.clone(), next, counts })?;
+        append(&mut file, &Line::Page { of: of.clone(), next, tally: counts })?;
         for (name, version) in blobs {
-            append(&mut file, &Line::Blob { of: of.clone(), name: name.clone(), version: version.clone() })?;
+            append(&mut file, &Line::Blob { of: of.clone(), name: name.clone(), mark: version.clone() })?;
         }
     }
     let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;

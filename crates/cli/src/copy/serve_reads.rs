@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tablerock_kv::{Clock, Engine, ReadOnlyEngine, Store};
 
 use super::copy_error::CopyError;
-use super::{CopyOutcome, print_status};
+use super::{Outcome, print_status};
 use crate::arguments::CopyArguments;
 use crate::serve::{self, Listeners};
 use crate::services;
@@ -34,7 +34,7 @@ pub(super) fn read_only(engine: Arc<dyn Engine>) -> Store {
 
 /// Copies. With listeners it also serves reads, during the copy and until it is stopped.
 pub(super) async fn copy_and_serve(
-    mut copy: impl AsyncFnMut() -> Result<CopyOutcome, CopyError>,
+    mut copy: impl AsyncFnMut() -> Result<Outcome, CopyError>,
     listeners: Option<Listeners>,
     settings: &mut Settings,
     engine: Arc<dyn Engine>,
@@ -61,7 +61,7 @@ pub(super) async fn copy_and_serve(
 }
 
 /// Copies, and retries until the copy is complete or an error is permanent.
-async fn copy_with_retries(mut copy: impl AsyncFnMut() -> Result<CopyOutcome, CopyError>) -> Result<(), String> {
+async fn copy_with_retries(mut copy: impl AsyncFnMut() -> Result<Outcome, CopyError>) -> Result<(), String> {
     let mut backoff = BACKOFF_MIN;
     loop {
         let started = Instant::now();
@@ -89,11 +89,11 @@ mod tests {
     async fn a_copy_is_retried_while_errors_are_transient() {
         let begun = tokio::time::Instant::now();
         let error = |is_transient| CopyError { message: "the cable is out".to_owned(), is_transient };
-        let mut outcomes = vec![Ok(CopyOutcome::Complete), Err(error(true)), Err(error(true)), Err(error(true))];
+        let mut outcomes = vec![Ok(Outcome::Complete), Err(error(true)), Err(error(true)), Err(error(true))];
         let copied = copy_with_retries(async || outcomes.pop().unwrap()).await;
         assert_eq!((copied, begun.elapsed().as_secs()), (Ok(()), 1 + 2 + 4));
 
-        let mut outcomes = vec![Ok(CopyOutcome::Complete), Err(error(false)), Err(error(true))];
+        let mut outcomes = vec![Ok(Outcome::Complete), Err(error(false)), Err(error(true))];
         let copied = copy_with_retries(async || outcomes.pop().unwrap()).await;
         assert_eq!((copied, outcomes.len()), (Err("the cable is out".to_owned()), 1));
     }

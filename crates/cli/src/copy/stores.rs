@@ -8,19 +8,19 @@ use tablerock_services::transfer::{CopyTerms, Progress, accounts_of, copy_accoun
 
 use super::copy_error::CopyError;
 use super::location::store_label;
-use super::{CopyOutcome, PROGRESS_INTERVAL, print_status, serve_reads};
+use super::{Outcome, PROGRESS_INTERVAL, print_status, serve_reads};
 use crate::arguments::CopyArguments;
-use crate::engine::OpenMode;
+use crate::engine::{OpenMode, open_engine};
 use crate::settings::Settings;
-use crate::store_location::{self, StoreLocation};
+use crate::store_location::{self, CACHE_BYTES, StoreLocation};
 
 /// Copies accounts between two stores.
 pub(super) async fn copy(arguments: &CopyArguments, mut settings: Settings, to: &StoreLocation) -> Result<(), String> {
     // Ports first, as when serving: they fail fast.
     let listeners = serve_reads::listeners(arguments, &settings).await?;
     let source = store_label(&settings.data);
-    let (from_engine, clock) = store_location::open(&settings.data, OpenMode::MustExist).await?;
-    let (to_engine, _) = store_location::open(to, OpenMode::CreateIfMissing).await?;
+    let (from_engine, clock) = open_engine(&settings.data, CACHE_BYTES, OpenMode::MustExist).await?;
+    let (to_engine, _) = open_engine(to, CACHE_BYTES, OpenMode::CreateIfMissing).await?;
     let (from, to) = (Store::new(from_engine.clone()), Store::new(to_engine));
     let mut start_over = arguments.start_over;
     let copy = async || {
@@ -56,7 +56,7 @@ async fn forget(to: &Store, accounts: &[String]) -> Result<(), CopyError> {
     Ok(())
 }
 
-async fn copy_accounts(from: &Store, source: &str, to: &Store, accounts: &[String]) -> Result<CopyOutcome, CopyError> {
+async fn copy_accounts(from: &Store, source: &str, to: &Store, accounts: &[String]) -> Result<Outcome, CopyError> {
     for account in accounts {
         let started = Instant::now();
         let printed_ms = AtomicU64::new(0);
@@ -71,7 +71,7 @@ async fn copy_accounts(from: &Store, source: &str, to: &Store, accounts: &[Strin
         let done = done.map_err(|error| incomplete(account, &error))?;
         print_status(&format!("{}; done in {:.1} s", describe(account, done), started.elapsed().as_secs_f64()));
     }
-    Ok(CopyOutcome::Complete)
+    Ok(Outcome::Complete)
 }
 
 fn incomplete(account: &str, error: &Error) -> CopyError {

@@ -12,42 +12,42 @@ use tablerock_services::transfer::accounts_of;
 use super::account::WireAccount;
 use super::copy_error::CopyError;
 use super::counts::Counts;
-use super::location::{CopyLocation, store_label};
+use super::location::{Location, store_label};
 use super::report::{self, Report};
 use super::resume_file::ResumeFile;
 use super::store_server::StoreServer;
-use super::{CopyOutcome, PROGRESS_INTERVAL, print_status, serve_reads};
+use super::{Outcome, PROGRESS_INTERVAL, print_status, serve_reads};
 use crate::arguments::CopyArguments;
-use crate::engine::OpenMode;
+use crate::engine::{OpenMode, open_engine};
 use crate::services;
 use crate::settings::Settings;
-use crate::store_location::{self, StoreLocation};
+use crate::store_location::{CACHE_BYTES, StoreLocation};
 
 /// Copies between two locations of which at least one is an endpoint.
 pub(super) async fn copy(
     arguments: &CopyArguments,
     mut settings: Settings,
-    from: CopyLocation,
-    to: CopyLocation,
+    from: Location,
+    to: Location,
 ) -> Result<(), String> {
     if arguments.account.len() > 1 {
         return Err("an endpoint has one account: use --account once, and run one copy for each account".to_owned());
     }
     let location = match (from, &to) {
-        (CopyLocation::Store(location), _) => location,
-        (CopyLocation::Account(_), _) if arguments.serve_reads => {
+        (Location::Store(location), _) => location,
+        (Location::Account(_), _) if arguments.serve_reads => {
             return Err("--serve-reads is for a store: an endpoint serves reads itself".to_owned());
         }
-        (CopyLocation::Account(_), CopyLocation::Account(_)) if !arguments.account.is_empty() => {
+        (Location::Account(_), Location::Account(_)) if !arguments.account.is_empty() => {
             return Err("--account is for a store: a connection string names its account".to_owned());
         }
-        (CopyLocation::Account(source), _) => {
+        (Location::Account(source), _) => {
             let copied = copy_to(arguments, &source, &to, arguments.start_over).await;
             return copied.map_err(|error| error.message)?.into_result();
         }
     };
     let listeners = serve_reads::listeners(arguments, &settings).await?;
-    let (engine, clock) = store_location::open(&location, OpenMode::MustExist).await?;
+    let (engine, clock) = open_engine(&location, CACHE_BYTES, OpenMode::MustExist).await?;
     let store = Store::new(engine.clone());
     let mut start_over = arguments.start_over;
     let copy = async || {
@@ -56,8 +56,8 @@ pub(super) async fn copy(
         // Recovery writes, so it comes before the store is read-only.
         let accounts = [Account { name: name.clone(), keys: Vec::new() }];
         services::recover(&accounts, &store, &clock).await?;
-        let store_server =
-            StoreServer::start(&serve_reads::read_only(engine.clone()), clock.clone(), name, label).await?;
+        let read_only = serve_reads::read_only(engine.clone());
+        let store_server = StoreServer::start(&read_only, clock.clone(), name, label).await?;
         let outcome = copy_to(arguments, &store_server.account, &to, std::mem::take(&mut start_over)).await;
         store_server.stop().await;
         outcome
@@ -71,12 +71,12 @@ pub(super) async fn copy(
 async fn copy_to(
     arguments: &CopyArguments,
     from: &WireAccount,
-    to: &CopyLocation,
+    to: &Location,
     start_over: bool,
-) -> Result<CopyOutcome, CopyError> {
+) -> Result<Outcome, CopyError> {
     match to {
-        CopyLocation::Account(to) => Transfer::open(arguments, from, to, start_over)?.run().await,
-        CopyLocation::Store(location) => {
+        Location::Account(to) => Transfer::open(arguments, from, to, start_over)?.run().await,
+        Location::Store(location) => {
             let name = arguments.account.first().or(from.name.as_ref());
             let name =
                 name.ok_or_else(|| "--account is required: it names the account in the target store".to_owned())?;
@@ -93,8 +93,8 @@ async fn copy_into(
     location: &StoreLocation,
     name: AccountName,
     start_over: bool,
-) -> Result<CopyOutcome, CopyError> {
-    let (engine, clock) = store_location::open(location, OpenMode::CreateIfMissing).await?;
+) -> Result<Outcome, CopyError> {
+    let (engine, clock) = open_engine(location, CACHE_BYTES, OpenMode::CreateIfMissing).await?;
     let store = Store::new(engine);
     let label = format!("{} account {}", store_label(location), name.as_str());
     let store_server = StoreServer::start(&store, clock, name, label).await?;
@@ -115,7 +115,7 @@ async fn account_in(store: &Store, wanted: Option<&String>) -> Result<AccountNam
         (Some(wanted), present) if present.contains(wanted) => wanted,
         (None, [only]) => only,
         (_, present) => {
-            return Err(format!("choose an account with --account; accounts present: {}", present.join(", ")));
+            return Err(format!("choose an account with --account; present: {}", present.join(", ")));
         }
     };
     AccountName::parse(name).ok_or_else(|| format!("{name} is not an account name"))
@@ -157,7 +157,7 @@ impl<'a> Transfer<'a> {
         Ok(Self { from, to, resume_file, report, with_policies, printed_at: Instant::now() })
     }
 
-    async fn run(mut self) -> Result<CopyOutcome, CopyError> {
+    async fn run(mut self) -> Result<Outcome, CopyError> {
         self.copy_queues().await;
         self.copy_containers().await;
         self.copy_tables().await;
@@ -170,8 +170,8 @@ impl<'a> Transfer<'a> {
         }
         self.resume_file.remove()?;
         Ok(match is_whole {
-            true => CopyOutcome::Complete,
-            false => CopyOutcome::Partial("copied everything that can be copied; the report above lists the rest"),
+            true => Outcome::Complete,
+            false => Outcome::Partial("copied everything that can be copied; the report above lists the rest"),
         })
     }
 
