@@ -81,6 +81,15 @@ enum Task {
     Bench(BenchOptions),
     /// Write docs/compatibility.md from the results of the last conformance run
     Docs,
+    /// Check the house rules, as `test --only tidy` does
+    Tidy {
+        /// Record the current numbers of banned words
+        #[arg(long)]
+        bless: bool,
+        /// List all banned words with their replacements
+        #[arg(long)]
+        words: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -107,5 +116,8 @@ fn run(task: &Task) -> Result<bool> {
         Task::Fuzz(options) => fuzz::run(&workspace, options),
         Task::Bench(options) => bench::run(&workspace, options),
         Task::Docs => docs::write(&workspace).map(|()| true),
+        Task::Tidy { words: true, .. } => tidy::list_words(&workspace).map(|()| true),
+        Task::Tidy { bless: true, .. } => tidy::bless_words(&workspace).map(|()| true),
+        Task::Tidy { .. } => test::run(&workspace, &[Part::Tidy], Ports::DEVELOPMENT.table),
     }
 }

@@ -1,51 +1,51 @@
-//! `--accounts`: `name:key[:key2];name2:key…`, the form of `AZURITE_ACCOUNTS`.
+//! Parses `--accounts`: `name:key[:key2];name2:key…`, the form of `AZURITE_ACCOUNTS`.
 
 use tablerock_protocol::AccountName;
 use tablerock_protocol::signing::AccountKey;
 use tablerock_server::Account;
 
-/// The account that every SDK means by `UseDevelopmentStorage=true`.
+/// The account of `UseDevelopmentStorage=true`.
 pub(crate) const DEVELOPMENT_NAME: &str = "devstoreaccount1";
 /// Its key, which is public.
 pub(crate) const DEVELOPMENT_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/// The list when nobody gives one.
+/// Returns the default list.
 pub(crate) fn development() -> String {
     format!("{DEVELOPMENT_NAME}:{DEVELOPMENT_KEY}")
 }
 
-/// Reads the list.
+/// Parses a list of accounts.
 pub(crate) fn parse(list: &str) -> Result<Vec<Account>, String> {
     let mut accounts: Vec<Account> = Vec::new();
     let entries = list.split(';').map(str::trim).filter(|entry| !entry.is_empty());
-    for (entry, place) in entries.zip(1..) {
+    for (entry, number) in entries.zip(1..) {
         let mut parts = entry.split(':');
         let name = parts.next().unwrap_or_default();
-        // What stands in the place of a name may be a key.
+        // The text is not shown: a misplaced key may be where the name should be.
         let account_name = AccountName::parse(name).ok_or_else(|| {
             format!(
-                "entry {place} of --accounts begins with no account name: use 3 to 24 lower-case letters and digits, as \
-                 in name:key"
+                "entry {number} of --accounts does not begin with an account name of 3 to 24 lower-case letters and digits: \
+                 write name:key"
             )
         })?;
         if accounts.iter().any(|account| account.name == account_name) {
-            return Err(format!("account {name} is listed twice: put both of its keys into one entry, name:key1:key2"));
+            return Err(format!("account {name} is listed twice: write both keys in one entry, {name}:key1:key2"));
         }
         let texts: Vec<&str> = parts.collect();
         if texts.is_empty() || texts.len() > 2 {
-            return Err(format!("account {name} needs one key or two: write {name}:key or {name}:key1:key2"));
+            return Err(format!("account {name} needs one or two keys: write {name}:key or {name}:key1:key2"));
         }
         let keys = texts.iter().map(|text| AccountKey::parse(text));
         let keys = keys.collect::<Result<Vec<_>, _>>().map_err(|_| {
-            format!("a key of account {name} is not Base64: make one with `openssl rand -base64 64 | tr -d '\\n'`")
+            format!(
+                "a key of account {name} is not valid Base64: generate one with `openssl rand -base64 64 | tr -d '\\n'`"
+            )
         })?;
         accounts.push(Account { name: account_name, keys });
     }
     if accounts.is_empty() {
-        return Err(
-            "--accounts names no account: write name:key, or leave it out for the development account".to_owned()
-        );
+        return Err("--accounts is empty: write name:key, or omit it to use the development account".to_owned());
     }
     Ok(accounts)
 }
@@ -66,8 +66,8 @@ mod tests {
         for (list, hint) in [
             ("", "name:key"),
             ("One:a2V5", "lower-case"),
-            ("one", "one key or two"),
-            ("one:a2V5:a2V5:a2V5", "one key or two"),
+            ("one", "one or two keys"),
+            ("one:a2V5:a2V5:a2V5", "one or two keys"),
             ("one:***", "Base64"),
             ("one:a2V5;one:a2V5", "twice"),
         ] {

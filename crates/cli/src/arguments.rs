@@ -1,14 +1,15 @@
-//! The command line. Every flag of Azurite is accepted under its own spelling, so that a script or a compose
-//! file changes only the program's name.
+//! The command line. It accepts every flag of Azurite under Azurite's spelling, so that a script or a compose file
+//! changes only the program's name.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
 
-/// Azure Table, Queue and Blob Storage that you can own: durable, fast, wire-compatible.
+/// An Azure Table, Queue and Blob Storage server that keeps its data on your disk
 ///
 /// Without arguments it serves blobs, queues and tables on 127.0.0.1, ports 10000 to 10002, for the development account,
-/// and keeps data in ./tablerock-data. Point an application at it with the connection string UseDevelopmentStorage=true.
+/// and keeps data in ./tablerock-data. To connect an application, use the connection string UseDevelopmentStorage=true.
 #[derive(Debug, Parser)]
 #[command(name = "tablerock", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
@@ -24,201 +25,212 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Copy accounts from one store or endpoint to another
     ///
-    /// An end is a store, which is a folder or postgres://…, or the endpoint of an account, which is a connection string:
-    /// Azure's, Azurite's or a running Tablerock's. A copy that was cut off goes on where it was when the same command is run
+    /// --from and --to each name a store or the endpoint of an account. A store is a folder or postgres://…. An endpoint is a
+    /// connection string of Azure, Azurite or a running Tablerock. An interrupted copy resumes when you run the same command
     /// again.
     ///
-    /// From store to store everything is kept: Timestamps, ETags, ids, messages, metadata, leases, snapshots and uncommitted blocks.
-    /// Nothing of an account is to be seen in the new store before all of it is there. A folder can be opened by one process only,
-    /// so stop its server first; with --serve-reads this command takes its place for reads, and answers writes with ServerBusy.
+    /// A copy from store to store keeps everything: Timestamps, ETags, ids, messages, metadata, leases, snapshots and
+    /// uncommitted blocks. An account becomes visible in the target only when the copy is complete. Only one process can open a
+    /// folder, so stop its server first. With --serve-reads this command serves reads in the meantime and rejects writes with
+    /// ServerBusy.
     ///
-    /// Where an end is an endpoint, these are kept: tables with entities and their exact types; containers; block blobs with content
-    /// headers and metadata; queues with metadata; with the account's keys also stored access policies and public access. Timestamps and
-    /// ETags are new. Messages, append and page blobs, snapshots, tags, tiers, leases and uncommitted blocks are not copied; the first
-    /// four are counted in what is printed at the end, and the exit code is 0 only if there were none.
+    /// A copy from or to an endpoint keeps tables with entities and their exact types, containers, block blobs with content
+    /// headers and metadata, and queues with metadata. With the account's key at both ends it also keeps stored access policies
+    /// and public access. Timestamps and ETags are new. Messages, append blobs, page blobs and snapshots are not copied; the final
+    /// report counts them, and the exit code is 0 only if there are none. Tags, tiers, leases and uncommitted blocks are not
+    /// copied.
     Copy(CopyArguments),
-    /// Write accounts as lines of JSON, the same for the same data whatever store it is in
+    /// Write accounts as lines of JSON; equal data gives equal output, whatever the store
     Export(ExportArguments),
 }
 
-/// What a copy can be told.
+/// The options of `copy`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CopyArguments {
-    /// The old place: the folder of a server's --location, postgres://…, or a connection string
-    #[arg(long, env = "TABLEROCK_COPY_FROM", value_name = "PLACE", hide_env_values = true, help_heading = "Copy")]
+    /// The source: the folder of a server's --location, postgres://…, or a connection string
+    #[arg(long, env = "TABLEROCK_COPY_FROM", value_name = "LOCATION", hide_env_values = true, help_heading = "Copy")]
     pub(crate) from: String,
-    /// The new place: the same. A store may be empty or have other accounts
-    #[arg(long, env = "TABLEROCK_COPY_TO", value_name = "PLACE", hide_env_values = true, help_heading = "Copy")]
+    /// The target, in the same form. A target store may be empty or hold other accounts
+    #[arg(long, env = "TABLEROCK_COPY_TO", value_name = "LOCATION", hide_env_values = true, help_heading = "Copy")]
     pub(crate) to: String,
-    /// Only this account of a store; between stores it may be given several times [default: all]
+    /// Copy only this account of a store; repeatable between stores [default: all]
     ///
-    /// From an endpoint to a store: what the account is called there [default: as it was].
+    /// From an endpoint to a store: the name of the account in the store [default: unchanged].
     #[arg(long, value_name = "NAME", help_heading = "Copy")]
     pub(crate) account: Vec<String>,
-    /// Where a copy from or to an endpoint remembers how far it is [default: a file in the current directory]
+    /// The file that records the progress of a copy from or to an endpoint [default: a file in the current directory]
     #[arg(long, value_name = "FILE", help_heading = "Copy")]
     pub(crate) resume_file: Option<PathBuf>,
-    /// Begin anew: forget how far an earlier copy was
+    /// Discard the progress of an earlier copy and start again
     ///
-    /// Between stores, what the earlier one had brought to the new store is given back.
+    /// Between stores, this first deletes the data that the earlier copy wrote to the target.
     #[arg(long, help_heading = "Copy")]
     pub(crate) start_over: bool,
-    /// Answer reads from the old store meanwhile, and until stopped, as a server with the settings below would
+    /// Serve reads from the source during and after the copy, with the server settings below
     #[arg(long, help_heading = "Copy")]
     pub(crate) serve_reads: bool,
     #[command(flatten)]
     pub(crate) serve: ServeArguments,
 }
 
-/// What an export can be told.
+/// The options of `export`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportArguments {
     /// The store: the folder of a server's --location, or postgres://…
-    #[arg(long, env = "TABLEROCK_EXPORT_FROM", value_name = "PLACE", hide_env_values = true)]
+    #[arg(long, env = "TABLEROCK_EXPORT_FROM", value_name = "LOCATION", hide_env_values = true)]
     pub(crate) from: String,
-    /// Only this account; may be given several times [default: all]
+    /// Export only this account; repeatable [default: all]
     #[arg(long, value_name = "NAME")]
     pub(crate) account: Vec<String>,
-    /// Where to write [default: stdout]
+    /// The file to write [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// What a server can be told. A flag wins over its TABLEROCK_* variable, that over the file of --config.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct ServeArguments {
-    /// Settings from a TOML file; its keys are the long flags without the dashes
-    #[arg(long, env = "TABLEROCK_CONFIG", value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
+/// Defines the settings of a server once: as flags, as variables, as keys of the settings file, and how two sources merge.
+macro_rules! settings {
+    ($($(#[$attribute:meta])* $name:ident: $kind:ty,)*) => {
+        /// The settings of a server. A flag overrides its TABLEROCK_* variable, which overrides the file of --config.
+        #[derive(Debug, Clone, Default, Args, Deserialize)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+        pub(crate) struct ServeArguments {
+            $($(#[$attribute])* pub(crate) $name: $kind,)*
+        }
 
-    /// Where data is kept: in a folder tablerock-data inside this one [default: .]
+        impl ServeArguments {
+            /// Fills every setting that is not set with that of a source of lower precedence.
+            pub(crate) fn or(self, lower: Self) -> Self {
+                Self { $($name: self.$name.or(lower.$name),)* }
+            }
+        }
+    };
+}
+
+/// Merges switches: on in one source is on.
+trait OrSwitch {
+    fn or(self, lower: Self) -> Self;
+}
+
+impl OrSwitch for bool {
+    fn or(self, lower: Self) -> Self {
+        self || lower
+    }
+}
+
+settings! {
+    /// Read settings from this TOML file; its keys are the long flags without the dashes
+    #[arg(long, env = "TABLEROCK_CONFIG", value_name = "FILE")]
+    #[serde(skip)]
+    config: Option<PathBuf>,
+
+    /// Keep data in a folder tablerock-data inside this one [default: .]
     #[arg(short, long, env = "TABLEROCK_LOCATION", value_name = "DIR", help_heading = "Storage")]
-    pub(crate) location: Option<PathBuf>,
-    /// Keep everything in memory and forget it at the end
+    location: Option<PathBuf>,
+    /// Keep all data in memory and lose it on exit
     #[arg(long, alias = "inMemoryPersistence", env = "TABLEROCK_IN_MEMORY", help_heading = "Storage")]
-    pub(crate) in_memory: bool,
-    /// Keep data in a database that speaks PostgreSQL's protocol, shared with any number of other servers
+    in_memory: bool,
+    /// Keep data in a PostgreSQL-compatible database, shared with any number of other servers
     ///
     /// For example postgres://user:password@host:5432/database?sslmode=require
-    #[arg(
-        long,
-        env = "TABLEROCK_STORE",
-        value_name = "URL",
-        hide_env_values = true,
-        conflicts_with_all = ["in_memory", "location"],
-        help_heading = "Storage"
-    )]
-    pub(crate) store: Option<String>,
+    #[arg(long, env = "TABLEROCK_STORE", value_name = "URL", hide_env_values = true, conflicts_with_all = ["in_memory", "location"],
+        help_heading = "Storage")]
+    store: Option<String>,
     /// Connections to the database of --store [default: 32]
     #[arg(long, env = "TABLEROCK_STORE_CONNECTIONS", value_name = "N", help_heading = "Storage")]
-    pub(crate) store_connections: Option<usize>,
+    store_connections: Option<usize>,
     /// Memory for cached data, in MiB [default: 128]
     #[arg(long, env = "TABLEROCK_CACHE_SIZE", value_name = "MIB", help_heading = "Storage")]
-    pub(crate) cache_size: Option<u64>,
+    cache_size: Option<u64>,
 
     /// Address of the Blob service [default: 127.0.0.1]
     #[arg(long, alias = "blobHost", env = "TABLEROCK_BLOB_HOST", value_name = "HOST", help_heading = "Addresses")]
-    pub(crate) blob_host: Option<String>,
+    blob_host: Option<String>,
     /// Port of the Blob service [default: 10000]
     #[arg(long, alias = "blobPort", env = "TABLEROCK_BLOB_PORT", value_name = "PORT", help_heading = "Addresses")]
-    pub(crate) blob_port: Option<u16>,
+    blob_port: Option<u16>,
     /// Address of the Queue service [default: 127.0.0.1]
     #[arg(long, alias = "queueHost", env = "TABLEROCK_QUEUE_HOST", value_name = "HOST", help_heading = "Addresses")]
-    pub(crate) queue_host: Option<String>,
+    queue_host: Option<String>,
     /// Port of the Queue service [default: 10001]
     #[arg(long, alias = "queuePort", env = "TABLEROCK_QUEUE_PORT", value_name = "PORT", help_heading = "Addresses")]
-    pub(crate) queue_port: Option<u16>,
+    queue_port: Option<u16>,
     /// Address of the Table service [default: 127.0.0.1]
     #[arg(long, alias = "tableHost", env = "TABLEROCK_TABLE_HOST", value_name = "HOST", help_heading = "Addresses")]
-    pub(crate) table_host: Option<String>,
+    table_host: Option<String>,
     /// Port of the Table service [default: 10002]
     #[arg(long, alias = "tablePort", env = "TABLEROCK_TABLE_PORT", value_name = "PORT", help_heading = "Addresses")]
-    pub(crate) table_port: Option<u16>,
-    /// Address of health and metrics [default: 127.0.0.1]
+    table_port: Option<u16>,
+    /// Address of /health, /metrics and /load [default: 127.0.0.1]
     #[arg(long, env = "TABLEROCK_ADMIN_HOST", value_name = "HOST", help_heading = "Addresses")]
-    pub(crate) admin_host: Option<String>,
-    /// Port of health and metrics, 0 for none [default: 10003]
+    admin_host: Option<String>,
+    /// Port of /health, /metrics and /load, 0 to disable [default: 10003]
     #[arg(long, env = "TABLEROCK_ADMIN_PORT", value_name = "PORT", help_heading = "Addresses")]
-    pub(crate) admin_port: Option<u16>,
-    /// Take the account from the path only, never from the host name
-    #[arg(
-        long,
-        alias = "disableProductStyleUrl",
-        env = "TABLEROCK_DISABLE_PRODUCT_STYLE_URL",
-        help_heading = "Addresses"
-    )]
-    pub(crate) disable_product_style_url: bool,
+    admin_port: Option<u16>,
+    /// Read the account name from the path only, never from the host name
+    #[arg(long, alias = "disableProductStyleUrl", env = "TABLEROCK_DISABLE_PRODUCT_STYLE_URL",
+        help_heading = "Addresses")]
+    disable_product_style_url: bool,
 
     /// Accounts as name:key[:key2], separated by semicolons [default: the development account]
     ///
-    /// AZURITE_ACCOUNTS is understood as well.
+    /// AZURITE_ACCOUNTS is used if nothing else sets accounts.
     #[arg(long, env = "TABLEROCK_ACCOUNTS", value_name = "LIST", hide_env_values = true, help_heading = "Security")]
-    pub(crate) accounts: Option<String>,
+    accounts: Option<String>,
     /// Serve HTTPS with this certificate (PEM)
     #[arg(long, env = "TABLEROCK_CERT", value_name = "FILE", requires = "key", help_heading = "Security")]
-    pub(crate) cert: Option<PathBuf>,
+    cert: Option<PathBuf>,
     /// The private key of --cert (PEM)
     #[arg(long, env = "TABLEROCK_KEY", value_name = "FILE", help_heading = "Security")]
-    pub(crate) key: Option<PathBuf>,
-    /// Accept bearer tokens by their claims alone, for development, over HTTPS
+    key: Option<PathBuf>,
+    /// Accept bearer tokens without checking their signature; for development, requires HTTPS
     #[arg(long, env = "TABLEROCK_OAUTH", value_name = "LEVEL", help_heading = "Security")]
-    pub(crate) oauth: Option<OauthLevel>,
+    oauth: Option<OauthLevel>,
 
-    /// Connections to each service at one time [default: 20000]
+    /// Concurrent connections to each service [default: 20000]
     #[arg(long, env = "TABLEROCK_CONNECTIONS_MAX", value_name = "N", help_heading = "Limits")]
-    pub(crate) connections_max: Option<usize>,
-    /// Seconds after which an idle connection to the Blob service is closed [default: 120]
-    #[arg(
-        long,
-        alias = "blobKeepAliveTimeout",
-        env = "TABLEROCK_BLOB_KEEP_ALIVE_TIMEOUT",
-        value_name = "SECONDS",
-        help_heading = "Limits"
-    )]
-    pub(crate) blob_keep_alive_timeout: Option<u64>,
-    /// Seconds after which an idle connection to the Queue service is closed [default: 120]
-    #[arg(
-        long,
-        alias = "queueKeepAliveTimeout",
-        env = "TABLEROCK_QUEUE_KEEP_ALIVE_TIMEOUT",
-        value_name = "SECONDS",
-        help_heading = "Limits"
-    )]
-    pub(crate) queue_keep_alive_timeout: Option<u64>,
-    /// Seconds after which an idle connection to the Table service is closed [default: 120]
-    #[arg(
-        long,
-        alias = "tableKeepAliveTimeout",
-        env = "TABLEROCK_TABLE_KEEP_ALIVE_TIMEOUT",
-        value_name = "SECONDS",
-        help_heading = "Limits"
-    )]
-    pub(crate) table_keep_alive_timeout: Option<u64>,
-    /// Answer ServerBusy above this many requests per second of an account [default: no limit; Azure: 20000]
+    connections_max: Option<usize>,
+    /// Idle timeout of connections to the Blob service, in seconds [default: 120]
+    #[arg(long, alias = "blobKeepAliveTimeout", env = "TABLEROCK_BLOB_KEEP_ALIVE_TIMEOUT", value_name = "SECONDS",
+        help_heading = "Limits")]
+    blob_keep_alive_timeout: Option<u64>,
+    /// Idle timeout of connections to the Queue service, in seconds [default: 120]
+    #[arg(long, alias = "queueKeepAliveTimeout", env = "TABLEROCK_QUEUE_KEEP_ALIVE_TIMEOUT", value_name = "SECONDS",
+        help_heading = "Limits")]
+    queue_keep_alive_timeout: Option<u64>,
+    /// Idle timeout of connections to the Table service, in seconds [default: 120]
+    #[arg(long, alias = "tableKeepAliveTimeout", env = "TABLEROCK_TABLE_KEEP_ALIVE_TIMEOUT", value_name = "SECONDS",
+        help_heading = "Limits")]
+    table_keep_alive_timeout: Option<u64>,
+    /// Rate limit of an account, in requests per second; requests above it get ServerBusy [default: no limit]
+    ///
+    /// Azure's target is 20000.
     #[arg(long, env = "TABLEROCK_ACCOUNT_REQUESTS_PER_SECOND", value_name = "N", help_heading = "Limits")]
-    pub(crate) account_requests_per_second: Option<u32>,
-    /// Answer ServerBusy above this many entities per second of a partition [default: no limit; Azure: 2000]
+    account_requests_per_second: Option<u32>,
+    /// Rate limit of a partition, in entities per second; requests above it get ServerBusy [default: no limit]
+    ///
+    /// Azure's target is 2000.
     #[arg(long, env = "TABLEROCK_PARTITION_ENTITIES_PER_SECOND", value_name = "N", help_heading = "Limits")]
-    pub(crate) partition_entities_per_second: Option<u32>,
+    partition_entities_per_second: Option<u32>,
 
-    /// What is logged to stderr: error, warn, info, debug (each request), or a filter of tracing [default: info]
+    /// Log level on stderr: error, warn, info, debug (logs each request), or a tracing filter [default: info]
     #[arg(long, env = "TABLEROCK_LOG", value_name = "FILTER", help_heading = "Logs")]
-    pub(crate) log: Option<String>,
-    /// The form of logs [default: text]
+    log: Option<String>,
+    /// Log format [default: text]
     #[arg(long, env = "TABLEROCK_LOG_FORMAT", value_name = "FORMAT", help_heading = "Logs")]
-    pub(crate) log_format: Option<LogFormat>,
-    /// Log each request to this file
+    log_format: Option<LogFormat>,
+    /// Append a log of each request to this file
     #[arg(short, long, env = "TABLEROCK_DEBUG", value_name = "FILE", help_heading = "Logs")]
-    pub(crate) debug: Option<PathBuf>,
-    /// Print nothing at start and log errors only
+    debug: Option<PathBuf>,
+    /// Print no banner and log errors only
     #[arg(short, long, env = "TABLEROCK_SILENT", help_heading = "Logs")]
-    pub(crate) silent: bool,
+    silent: bool,
 
     #[command(flatten)]
-    pub(crate) azurite: AzuriteArguments,
+    #[serde(skip)]
+    azurite: AzuriteArguments,
 }
 
-/// Flags of Azurite that have no effect here. Each is answered with one line that says why.
+/// Flags of Azurite that have no effect here. The server prints one line for each that explains why.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AzuriteArguments {
     #[arg(short = 'L', long, hide = true)]
@@ -234,33 +246,41 @@ pub(crate) struct AzuriteArguments {
 }
 
 impl AzuriteArguments {
-    /// One line for each flag that was given.
+    /// They come from the command line only.
+    fn or(self, _: Self) -> Self {
+        self
+    }
+
+    /// Returns one line for each flag that was given.
     pub(crate) fn explanations(&self) -> Vec<&'static str> {
         let explained = [
-            (self.loose, "--loose: unknown headers and parameters are always ignored here"),
-            (self.skip_api_version_check, "--skipApiVersionCheck: every well-formed x-ms-version is accepted here"),
-            (self.disable_telemetry, "--disableTelemetry: there is no telemetry here"),
+            (self.loose, "--loose has no effect: unknown headers and parameters are always ignored"),
+            (
+                self.skip_api_version_check,
+                "--skipApiVersionCheck has no effect: every well-formed x-ms-version is accepted",
+            ),
+            (self.disable_telemetry, "--disableTelemetry has no effect: there is no telemetry"),
             (
                 self.extent_memory_limit.is_some(),
-                "--extentMemoryLimit: what is kept in memory here is bounded by --cache-size",
+                "--extentMemoryLimit has no effect: --cache-size limits the memory for cached data",
             ),
             (
                 self.pwd.is_some(),
-                "--pwd: PFX files are not read; convert yours to PEM with openssl, for --cert and --key",
+                "--pwd has no effect: PFX files are not supported; convert yours to PEM with openssl, for --cert and --key",
             ),
         ];
         explained.into_iter().filter_map(|(given, why)| given.then_some(why)).collect()
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OauthLevel {
-    /// Check form, time and audience of a token, not its signature
+    /// Check the form, lifetime and audience of a token, not its signature
     Basic,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum LogFormat {
     Text,
@@ -287,5 +307,39 @@ mod tests {
     fn the_definition_is_sound() {
         use clap::CommandFactory;
         Arguments::command().debug_assert();
+    }
+
+    /// The flag, variable and default of each setting, as a row of the table in `docs/operating.md` begins.
+    fn settings_rows() -> Vec<String> {
+        let command = ServeArguments::augment_args(clap::Command::new("serve"));
+        let shown = command.get_arguments().filter(|argument| !argument.is_hide_set());
+        shown
+            .map(|argument| {
+                let long = argument.get_long().expect("every setting has a long flag");
+                let is_switch = matches!(argument.get_action(), clap::ArgAction::SetTrue);
+                let value = match argument.get_value_names() {
+                    Some([name]) if !is_switch => format!(" {name}"),
+                    _ => String::new(),
+                };
+                let short = argument.get_short().map_or_else(String::new, |short| format!(", `-{short}`"));
+                let variable = argument.get_env().and_then(|name| name.to_str()).expect("every setting has a variable");
+                let help = argument.get_help().expect("every setting has a help text").to_string();
+                let default = help.split_once("[default: ").map(|(_, rest)| rest.trim_end_matches(']').to_owned());
+                let default = default.unwrap_or_else(|| if is_switch { "off" } else { "none" }.to_owned());
+                format!("| `--{long}{value}`{short} | `{variable}` | {default} |")
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_table_of_settings_in_the_documentation_is_complete() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operating.md");
+        let document = std::fs::read_to_string(path).unwrap();
+        let documented: Vec<&str> = document.lines().filter(|line| line.starts_with("| `--")).collect();
+        let rows = settings_rows();
+        assert_eq!(documented.len(), rows.len(), "one row for each setting, in the order of --help");
+        for (row, documented) in rows.iter().zip(documented) {
+            assert!(documented.starts_with(row), "docs/operating.md has\n{documented}\ninstead of\n{row}");
+        }
     }
 }

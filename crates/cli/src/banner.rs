@@ -1,19 +1,20 @@
-//! What the server says when it is ready: where it listens and what to paste into an application.
+//! The banner: the addresses of a server that is ready, and a connection string to paste into an application.
 
 use std::net::SocketAddr;
 
 use crate::accounts::{DEVELOPMENT_KEY, DEVELOPMENT_NAME};
-use crate::settings::{DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, DEFAULT_TABLE_PORT, DataPlace, Settings};
+use crate::settings::{DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, DEFAULT_TABLE_PORT, Settings};
+use crate::store_location::StoreLocation;
 
-/// Where the services listen.
-pub(crate) struct Services {
+/// The addresses that the services listen on.
+pub(crate) struct ServiceAddresses {
     pub(crate) blob: SocketAddr,
     pub(crate) queue: SocketAddr,
     pub(crate) table: SocketAddr,
 }
 
-/// The lines for stdout.
-pub(crate) fn lines(settings: &Settings, services: &Services, admin: Option<SocketAddr>) -> Vec<String> {
+/// Returns the lines for stdout.
+pub(crate) fn lines(settings: &Settings, services: &ServiceAddresses, admin: Option<SocketAddr>) -> Vec<String> {
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     let root = |address| format!("{scheme}://{}", reachable(address));
     let named = [("Table", services.table), ("Queue", services.queue), ("Blob", services.blob)];
@@ -27,13 +28,13 @@ pub(crate) fn lines(settings: &Settings, services: &Services, admin: Option<Sock
         ));
     }
     lines.push(match &settings.data {
-        DataPlace::Folder(data) => format!("Data: {}", data.display()),
-        DataPlace::Database { target, .. } => format!("Data: {target}, shared with every server that uses it"),
-        DataPlace::Memory => "Data: in memory, gone when the server stops".to_owned(),
+        StoreLocation::Folder(data) => format!("Data: {}", data.display()),
+        StoreLocation::Database { target, .. } => format!("Data: {target}, shared with all servers that use it"),
+        StoreLocation::Memory => "Data: in memory, lost when the server stops".to_owned(),
     });
     lines.push("Connection string:".to_owned());
     for account in &settings.accounts {
-        // The development key is public; any other is the operator's secret and stays out of logs.
+        // The development key is public. Other keys are secret and must not appear in logs.
         let name = account.name.as_str();
         let key = if name == DEVELOPMENT_NAME { DEVELOPMENT_KEY } else { "<your key>" };
         let endpoints = named.map(|(service, address)| format!("{service}Endpoint={}/{name};", root(address)));
@@ -48,13 +49,13 @@ pub(crate) fn lines(settings: &Settings, services: &Services, admin: Option<Sock
             == [DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, DEFAULT_TABLE_PORT]
         && named.iter().all(|(_, address)| address.ip().is_loopback() || address.ip().is_unspecified());
     if is_default {
-        lines.push("  or just: UseDevelopmentStorage=true".to_owned());
+        lines.push("  or: UseDevelopmentStorage=true".to_owned());
     }
     lines.push("Stop with Ctrl-C.".to_owned());
     lines
 }
 
-/// An address that clients on this machine can use: listening everywhere includes loopback.
+/// Returns an address that clients on this machine can use: an unspecified address includes loopback.
 fn reachable(address: SocketAddr) -> SocketAddr {
     match address {
         SocketAddr::V4(v4) if v4.ip().is_unspecified() => SocketAddr::from(([127, 0, 0, 1], v4.port())),

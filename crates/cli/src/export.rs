@@ -1,4 +1,4 @@
-//! `tablerock export`: accounts as text, the same for the same data whatever store it is in.
+//! `tablerock export`: accounts as text. Equal data gives equal text, whatever store it is in.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -7,24 +7,26 @@ use tablerock_kv::Store;
 use tablerock_services::transfer::{accounts_of, export_account};
 
 use crate::arguments::ExportArguments;
-use crate::places::{self, Opening};
-use crate::runtime;
+use crate::engine::{OpenMode, open_engine};
+use crate::store_location::{self, CACHE_BYTES};
+use crate::{hint, runtime};
 
 const BUFFER_BYTES: usize = 1 << 20;
 
 pub(crate) fn run(arguments: &ExportArguments) -> Result<(), String> {
-    let place = places::parse_existing(&arguments.from, "--from")?;
+    let location = store_location::parse_existing(&arguments.from, "--from")?;
     runtime()?.block_on(async {
-        let store = Store::new(places::open(&place, Opening::Existing).await?.0);
-        let present = accounts_of(&store).await.map_err(|error| error.to_string())?;
-        let accounts = places::chosen(present, &arguments.account)?;
-        // Nothing is written before it is known that there is something to write.
+        let store = Store::new(open_engine(&location, CACHE_BYTES, OpenMode::MustExist).await?.0);
+        let present = accounts_of(&store).await.map_err(|error| hint::with_remedy(&error))?;
+        let accounts = store_location::select_accounts(present, &arguments.account)?;
+        // The output file is created only when there is something to write.
         let mut output = output(arguments)?;
         for account in &accounts {
-            export_account(&store, account, &mut output).await.map_err(|error| format!("{account}: {error}"))?;
+            let exported = export_account(&store, account, &mut output).await;
+            exported.map_err(|error| format!("cannot export account {account}: {}", hint::with_remedy(&error)))?;
         }
-        output.flush().map_err(|error| format!("the export could not be written: {error}"))?;
-        store.close().await.map_err(|error| error.to_string())
+        output.flush().map_err(|error| format!("cannot write the export: {error}"))?;
+        store.close().await.map_err(|error| hint::with_remedy(&error))
     })
 }
 

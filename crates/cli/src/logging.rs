@@ -1,4 +1,4 @@
-//! Logs: to stderr, as text or JSON, and with --debug to a file as well.
+//! Logs: to stderr as text or JSON, and to the file of `--debug`.
 
 use std::fs::File;
 use std::io::IsTerminal;
@@ -13,7 +13,7 @@ use crate::settings::Settings;
 
 pub(crate) fn start(settings: &Settings) -> Result<(), String> {
     let filter = EnvFilter::try_new(directives(&settings.log))
-        .map_err(|error| format!("'{}' is not a log filter: {error}; try --log debug", settings.log))?;
+        .map_err(|error| format!("'{}' is not a log filter: {error}; use for example --log debug", settings.log))?;
     let console = match settings.log_format {
         LogFormat::Text => {
             let is_terminal = std::io::stderr().is_terminal();
@@ -26,26 +26,22 @@ pub(crate) fn start(settings: &Settings) -> Result<(), String> {
         Some(path) => {
             let file = File::options().create(true).append(true).open(path);
             let file = file.map_err(|error| {
-                format!("cannot write the log {}: {error}; choose another file for --debug", path.display())
+                format!("cannot write the log file {}: {error}; choose another with --debug", path.display())
             })?;
             let layer = fmt::layer().with_ansi(false).with_writer(Mutex::new(file));
             Some(layer.with_filter(EnvFilter::new(directives("debug"))))
         }
     };
-    // A second start in one process would be a mistake of ours, and harmless.
+    // Fails only if a subscriber is already set, which is harmless.
     let _ = tracing_subscriber::registry().with(console.with_filter(filter)).with(file).try_init();
     Ok(())
 }
 
-/// A plain level is about us; what our dependencies have to say is wanted from warnings on.
+/// A plain level applies to our crates, whose targets all begin with `tablerock`; dependencies log warnings.
 fn directives(log: &str) -> String {
     match log {
         "error" | "off" => log.to_owned(),
-        "warn" | "info" | "debug" | "trace" => {
-            let ours = ["tablerock", "tablerock_kv", "tablerock_kv_local", "tablerock_services", "tablerock_server"];
-            let ours: Vec<String> = ours.iter().map(|target| format!("{target}={log}")).collect();
-            format!("warn,{}", ours.join(","))
-        }
+        "warn" | "info" | "debug" | "trace" => format!("warn,tablerock={log}"),
         filter => filter.to_owned(),
     }
 }

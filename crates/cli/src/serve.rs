@@ -1,4 +1,4 @@
-//! From settings to a running server, and its orderly end. The only place that names an engine.
+//! Runs the server: from settings to open ports, and to a clean stop.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -6,165 +6,158 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tablerock_kv::{Clock, Engine, MemoryEngine, Store, SystemClock};
-use tablerock_kv_local::{LocalEngine, LocalOptions};
-use tablerock_kv_postgres::{PostgresEngine, PostgresOptions};
+use tablerock_kv::{Clock, Store};
 use tablerock_protocol::Service;
 use tablerock_server::tls::{self, TlsAcceptor};
 use tablerock_server::{Listening, Server, serve_admin, serve_service};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::banner::{self, Services};
-use crate::hint;
+use crate::banner::{self, ServiceAddresses};
+use crate::engine::{OpenMode, open_engine};
 use crate::logging;
-use crate::places::Opening;
 use crate::services::{self, ServiceOptions};
-use crate::settings::{Address, DataPlace, Settings};
+use crate::settings::{Address, Settings};
 
-/// Serves until a signal asks for the end. The error is a sentence for the operator.
+/// Serves until a signal arrives. The error is a sentence for the operator.
 pub(crate) fn run(settings: Settings) -> Result<(), String> {
     logging::start(&settings)?;
     crate::runtime()?.block_on(serve(settings))
 }
 
-/// The ports of the services, open.
-struct Listeners {
+/// The bound ports of a server, and its TLS configuration.
+pub(crate) struct Listeners {
     blob: TcpListener,
     queue: TcpListener,
     table: TcpListener,
-}
-
-/// All that a server is reached by.
-pub(crate) struct Doors {
-    listeners: Listeners,
     admin: Option<TcpListener>,
     tls: Option<TlsAcceptor>,
 }
 
-impl Doors {
-    pub(crate) async fn open(settings: &Settings) -> Result<Self, String> {
-        let listeners = Listeners {
+impl Listeners {
+    pub(crate) async fn bind(settings: &Settings) -> Result<Self, String> {
+        Ok(Self {
             blob: bind(&settings.blob.address, "--blob-port").await?,
             queue: bind(&settings.queue.address, "--queue-port").await?,
             table: bind(&settings.table.address, "--table-port").await?,
-        };
-        let admin = match &settings.admin_address {
-            Some(address) => Some(bind(address, "--admin-port").await?),
-            None => None,
-        };
-        let tls = match &settings.tls {
-            Some((cert, key)) => Some(tls::acceptor(cert, key)?),
-            None => None,
-        };
-        Ok(Self { listeners, admin, tls })
+            admin: match &settings.admin_address {
+                Some(address) => Some(bind(address, "--admin-port").await?),
+                None => None,
+            },
+            tls: match &settings.tls {
+                Some((cert, key)) => Some(tls::acceptor(cert, key)?),
+                None => None,
+            },
+        })
     }
 }
 
 async fn serve(mut settings: Settings) -> Result<(), String> {
-    // Ports first: they fail fast, and nothing has been opened yet that would need closing.
-    let doors = Doors::open(&settings).await?;
-    let (engine, clock) = open_engine(&settings.data, settings.cache_bytes, Opening::MayCreate).await?;
-    serve_on(&mut settings, doors, Store::new(engine), clock, Role::Server).await
+    // Ports first: they fail fast, and nothing is open yet that would need closing.
+    let listeners = Listeners::bind(&settings).await?;
+    let (engine, clock) = open_engine(&settings.data, settings.cache_bytes, OpenMode::CreateIfMissing).await?;
+    serve_on(&mut settings, listeners, Store::new(engine), clock, Role::Server).await
 }
 
-/// What is done beside answering.
+/// Whether the server runs its background work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// All of it.
     Server,
-    /// Nothing: the store takes no writes.
+    /// The store is read-only, so there is none.
     Reader,
 }
 
-/// Serves a store that takes no writes until a signal asks for the end.
+/// Serves a read-only store until a signal arrives.
 pub(crate) async fn serve_reads(
     settings: &mut Settings,
-    doors: Doors,
+    listeners: Listeners,
     store: Store,
     clock: Arc<dyn Clock>,
 ) -> Result<(), String> {
-    serve_on(settings, doors, store, clock, Role::Reader).await
+    serve_on(settings, listeners, store, clock, Role::Reader).await
 }
 
 async fn serve_on(
     settings: &mut Settings,
-    doors: Doors,
+    listeners: Listeners,
     store: Store,
     clock: Arc<dyn Clock>,
     role: Role,
 ) -> Result<(), String> {
-    let Doors { listeners, admin: admin_listener, tls: acceptor } = doors;
-    let banner = announcement(settings, &listeners, admin_listener.as_ref())?;
+    let banner = prepare_banner(settings, &listeners)?;
+    let Listeners { blob, queue, table, admin: admin_listener, tls: acceptor } = listeners;
     let names: Vec<String> = settings.accounts.iter().map(|account| account.name.as_str().to_owned()).collect();
-    let terms = ServiceOptions {
+    let options = ServiceOptions {
         accounts: std::mem::take(&mut settings.accounts),
         throttle: settings.throttle,
         accept_tokens: settings.accept_tokens,
         host_style: settings.host_style,
     };
     let server =
-        services::open(terms, &store, clock).await.map_err(|error| format!("cannot read the data: {error}"))?;
+        services::open(options, &store, clock).await.map_err(|error| format!("cannot read the data: {error}"))?;
     let server = Arc::new(server);
-    // Whoever gets an answer may ask for the end at once, so the signals are listened for before the first one. A start
-    // that takes long can still be cut off.
+    // The handlers are installed before the first response, because a client may send a signal right after it. Until here,
+    // a signal ends the process.
     let signals = Signals::listen()?;
     let (stop, stopped) = watch::channel(false);
     let ports = [
-        (Service::Blob, listeners.blob, &settings.blob),
-        (Service::Queue, listeners.queue, &settings.queue),
-        (Service::Table, listeners.table, &settings.table),
+        (Service::Blob, blob, &settings.blob),
+        (Service::Queue, queue, &settings.queue),
+        (Service::Table, table, &settings.table),
     ];
     let serving = ports.map(|(service, listener, port)| {
         let (tls, connections_max) = (acceptor.clone(), settings.connections_max);
         let listening = Listening { tls, connections_max, idle_time: Duration::from_secs(port.idle_seconds) };
         tokio::spawn(serve_service(service, server.clone(), listener, listening, stopped.clone()))
     });
-    let behind = (role == Role::Server).then(|| work_in_background(&server, names, stopped.clone()));
-    let administering = match admin_listener {
-        Some(listener) => Some(administer(server.clone(), store.clone(), listener, stopped)?),
+    let background = (role == Role::Server).then(|| start_background_work(&server, names, stopped.clone()));
+    let admin = match admin_listener {
+        Some(listener) => Some(start_admin(server.clone(), store.clone(), listener, stopped)?),
         None => None,
     };
-    // Nobody has to read it: whoever started the server may be gone, which is no reason to stop.
+    // A closed stdout is not a reason to stop.
     let _ = banner.iter().try_for_each(|line| writeln!(io::stdout(), "{line}"));
     signals.wait().await;
-    tracing::info!("stopping: requests under way may finish");
-    // Whoever listened is gone only if the server is ending anyway.
+    tracing::info!("stopping, waiting for requests in progress");
+    // Fails only if all receivers have ended.
     let _ = stop.send(true);
     for service in serving {
         let _ = service.await;
     }
-    if let Some(administering) = administering {
-        let _ = tokio::task::spawn_blocking(move || administering.join()).await;
+    if let Some(admin) = admin {
+        let _ = tokio::task::spawn_blocking(move || admin.join()).await;
     }
-    let Some((sweeping, analysing)) = behind else { return Ok(()) };
-    sweeping.abort();
-    let _ = analysing.await;
+    let Some((sweep, analytics)) = background else { return Ok(()) };
+    sweep.abort();
+    let _ = analytics.await;
     services::close(&server, &store).await
 }
 
 type Task = tokio::task::JoinHandle<()>;
 
-/// Sweeping, and what Storage Analytics writes until the end.
-fn work_in_background(server: &Arc<Server>, accounts: Vec<String>, mut stopped: watch::Receiver<bool>) -> (Task, Task) {
+/// Starts the sweep, and the task that writes Storage Analytics until the server stops.
+fn start_background_work(
+    server: &Arc<Server>,
+    accounts: Vec<String>,
+    mut stopped: watch::Receiver<bool>,
+) -> (Task, Task) {
     let sweeper = server.clone();
-    let sweeping = tokio::spawn(async move {
+    let sweep = tokio::spawn(async move {
         let Server { tables, queues, blobs, .. } = &*sweeper;
         tokio::join!(tables.keep_sweeping(&accounts), queues.keep_sweeping(&accounts), blobs.keep_sweeping(&accounts));
     });
     let analyst = server.clone();
-    let analysing = tokio::spawn(async move {
+    let analytics = tokio::spawn(async move {
         let stop = async {
             let _ = stopped.wait_for(|stop| *stop).await;
         };
         analyst.analytics.keep_writing(&analyst.tables, &analyst.blobs, stop).await;
     });
-    (sweeping, analysing)
+    (sweep, analytics)
 }
 
-/// Serves the admin address on a thread of its own: when a disk that does not answer holds up all others, somebody has
-/// to say so.
-fn administer(
+/// Serves the admin address on its own thread, so that `/health` responds while a stalled disk blocks all other threads.
+fn start_admin(
     server: Arc<Server>,
     store: Store,
     listener: TcpListener,
@@ -183,50 +176,21 @@ fn administer(
     start().map_err(|error: io::Error| format!("cannot serve the admin address: {error}"))
 }
 
-/// The engine, and the clock that goes with it: servers that share a database share its time as well.
-pub(crate) async fn open_engine(
-    place: &DataPlace,
-    cache_bytes: u64,
-    opening: Opening,
-) -> Result<(Arc<dyn Engine>, Arc<dyn Clock>), String> {
-    match place {
-        DataPlace::Memory => Ok((Arc::new(MemoryEngine::new()), Arc::new(SystemClock))),
-        DataPlace::Folder(data) => {
-            let options = LocalOptions { cache_bytes, ..LocalOptions::default() };
-            let engine = LocalEngine::open_with(data, &options).map_err(|error| hint::with_remedy(&error))?;
-            Ok((Arc::new(engine), Arc::new(SystemClock)))
-        }
-        DataPlace::Database { target, connections_max } => {
-            let create_if_missing = opening == Opening::MayCreate;
-            let connections_max = *connections_max;
-            let options = PostgresOptions { connections_max, create_if_missing, ..PostgresOptions::default() };
-            let engine = PostgresEngine::open(target.clone(), options).await;
-            let engine = engine.map_err(|error| format!("cannot use {target}: {error}"))?;
-            let clock = engine.clock();
-            Ok((engine, clock))
-        }
-    }
-}
-
 async fn bind(address: &Address, flag: &str) -> Result<TcpListener, String> {
     let Address { host, port } = address;
     TcpListener::bind((host.as_str(), *port)).await.map_err(|error| match error.kind() {
         std::io::ErrorKind::AddrInUse => {
-            format!("port {port} on {host} is taken: stop the program that has it, or choose another with {flag}")
+            format!("port {port} on {host} is in use: stop the program that uses it, or choose another with {flag}")
         }
         std::io::ErrorKind::PermissionDenied => {
-            format!("port {port} on {host} needs privileges: choose one above 1023 with {flag}")
+            format!("no permission to listen on port {port} of {host}: choose a port above 1023 with {flag}")
         }
         _ => format!("cannot listen on {host}:{port}: {error}; check the host and {flag}"),
     })
 }
 
-/// What to say once the server is up.
-fn announcement(
-    settings: &Settings,
-    listeners: &Listeners,
-    admin: Option<&TcpListener>,
-) -> Result<Vec<String>, String> {
+/// Prints the explanations of flags without effect to stderr, and returns the banner.
+fn prepare_banner(settings: &Settings, listeners: &Listeners) -> Result<Vec<String>, String> {
     for explanation in &settings.explanations {
         let _ = writeln!(io::stderr(), "tablerock: {explanation}");
     }
@@ -234,17 +198,17 @@ fn announcement(
         return Ok(vec![]);
     }
     let address = |listener: &TcpListener| -> Result<SocketAddr, String> {
-        listener.local_addr().map_err(|error| format!("a listening port has no address: {error}"))
+        listener.local_addr().map_err(|error| format!("cannot read the address of a listening port: {error}"))
     };
-    let services = Services {
+    let services = ServiceAddresses {
         blob: address(&listeners.blob)?,
         queue: address(&listeners.queue)?,
         table: address(&listeners.table)?,
     };
-    Ok(banner::lines(settings, &services, admin.map(address).transpose()?))
+    Ok(banner::lines(settings, &services, listeners.admin.as_ref().map(address).transpose()?))
 }
 
-/// The requests to stop: SIGTERM and SIGINT.
+/// The signals that stop the server: SIGTERM and SIGINT.
 #[cfg(unix)]
 struct Signals {
     terminate: tokio::signal::unix::Signal,
@@ -267,7 +231,7 @@ impl Signals {
     }
 }
 
-/// The request to stop: Ctrl-C.
+/// The signal that stops the server: Ctrl-C.
 #[cfg(windows)]
 struct Signals(tokio::signal::windows::CtrlC);
 

@@ -124,26 +124,26 @@ fn read_if_there(workspace: &Workspace, path: &str) -> Result<Option<String>> {
 const INTRODUCTION: &str = "\
 # Compatibility
 
-What the conformance suites show: raw requests and Microsoft's own clients, each against Tablerock and against Azurite.
-A case asserts what Azure does. This page is generated; do not edit it.
+The results of the conformance suites: raw requests and Microsoft's clients, each against Tablerock and against Azurite. A case
+asserts Azure's behaviour. This page is generated; do not edit it.
 ";
 
 const LEGEND: &str = "\
-Each cell is cases passed of cases run: Tablerock · Azurite. A dash means that the client has no case for the operation,
-most often because it does not offer it. `Authentication` is about credentials of every kind.";
+Each cell has the cases passed of the cases run: Tablerock · Azurite. A dash means that the client has no case for the operation, in
+most cases because it does not support it. `Authentication` covers credentials of every kind.";
 
 const OUR_CLIENT: &str = "\
-The tests of `tablerock-client` and `tablerock-patterns`, cases passed of cases run, and those in which the last of Microsoft's
-libraries for Python that encrypts and ours read each other's entities (`legacy-python`).";
+The tests of `tablerock-client` and `tablerock-patterns`, as cases passed of cases run. `legacy-python` are those in which the client
+and Microsoft's last Python library with encryption read each other's entities.";
 
 const REGENERATE: &str = "\
-## Making this page again
+## Regenerating this page
 
 ```sh
 cargo xtask conform --azurite
 cargo xtask docs
 ```
 
-The cases and the lists of known differences are in [conformance](../conformance/README.md). What is said above by hand
-comes from `docs/compatibility-notes.md`.
+The cases and the lists of known differences are in [conformance](../conformance/README.md). The handwritten text above is in
+`docs/compatibility-notes.md`.
 ";

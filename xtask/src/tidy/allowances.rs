@@ -1,4 +1,4 @@
-//! Every lint that is switched off and every test that is left out says why, where it happens.
+//! Every disabled lint and every ignored test has its reason next to it.
 
 use super::Finding;
 use super::tree::{File, Tree};
@@ -14,7 +14,7 @@ fn check_file(file: &File) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let message = if SWITCHES.iter().any(|switch| line.starts_with(switch)) && !is_explained(&lines, index) {
-            "a lint is switched off without a reason"
+            "a lint is disabled without a reason"
         } else if line.starts_with("#[ignore]") {
             "a test is ignored without a reason; write #[ignore = \"why\"]"
         } else {
@@ -25,7 +25,7 @@ fn check_file(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// In the attribute itself, which may take several lines, or in a comment beside or right above it.
+/// Returns whether the attribute, which may take several lines, or a comment on its line or the line above has a reason.
 fn is_explained(lines: &[&str], index: usize) -> bool {
     let length = lines[index..].iter().position(|line| line.contains(")]")).unwrap_or(0) + 1;
     let attribute = &lines[index..index + length];

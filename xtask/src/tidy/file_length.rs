@@ -1,4 +1,4 @@
-//! One idea per file: a long file is thought about, a very long one is divided.
+//! One idea per file: a long file is a warning, a very long one a finding.
 
 use super::Finding;
 use super::tree::Tree;
@@ -10,8 +10,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let lengths = tree.ending(".rs").map(|file| (&file.path, file.text.lines().count()));
     lengths
         .filter_map(|(path, lines)| match lines {
-            LINES_MAX.. => Some(Finding::new(path, 0, format!("{lines} lines; divide it (at most {LINES_MAX})"))),
-            LINES_THINK.. => Some(Finding::warning(path, format!("{lines} lines; does it hold two ideas?"))),
+            LINES_MAX.. => Some(Finding::new(path, 0, format!("{lines} lines; split it (at most {LINES_MAX})"))),
+            LINES_THINK.. => Some(Finding::warning(path, format!("{lines} lines; consider splitting it"))),
             _ => None,
         })
         .collect()

@@ -1,4 +1,4 @@
-//! Relative links in documents lead somewhere.
+//! Relative links in documents have a target.
 
 use super::Finding;
 use super::tree::{File, Tree};
@@ -19,14 +19,14 @@ fn check_file(tree: &Tree, file: &File) -> Vec<Finding> {
         }
         for target in targets_in(&without_code(line)) {
             if !leads_somewhere(tree, &file.path, target) {
-                findings.push(Finding::new(&file.path, index + 1, format!("the link to {target} leads nowhere")));
+                findings.push(Finding::new(&file.path, index + 1, format!("the link to {target} has no target")));
             }
         }
     }
     findings
 }
 
-/// A line without what stands in backticks.
+/// Returns the line without code in backticks.
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect()
 }
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_link_to_a_missing_file_is_found() {
-        assert_eq!(found("See\n[b](c.md)."), ["docs/a.md:2: the link to c.md leads nowhere"]);
+        assert_eq!(found("See\n[b](c.md)."), ["docs/a.md:2: the link to c.md has no target"]);
         assert_eq!(found("[out](../../elsewhere.md)").len(), 1);
     }
 

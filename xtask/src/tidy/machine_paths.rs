@@ -1,9 +1,9 @@
-//! No file speaks of the machine it was written on.
+//! No file names paths of the machine it was written on.
 
 use super::Finding;
 use super::tree::{File, Tree};
 
-/// First steps of paths that belong to one machine or one person.
+/// First folders of paths that belong to one machine or one person.
 const HOMES: [&str; 4] = ["work", "root", "home", "Users"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {

@@ -1,13 +1,16 @@
-//! The house rules that no compiler checks. Each rule is a file here and sees the whole tree.
+//! The house rules that the compiler does not check. Each rule is a file here and reads the whole tree.
 
 mod allowances;
 mod crate_edges;
 mod file_length;
+mod limits;
 mod links;
 mod machine_paths;
 mod operation_names;
+mod prose;
 mod registries;
 mod tree;
+mod words;
 
 use std::fmt;
 
@@ -16,12 +19,13 @@ use crate::workspace::Workspace;
 
 pub(crate) use self::operation_names::in_conformance_readme as operations;
 use self::tree::Tree;
+pub(crate) use self::words::{bless as bless_words, list as list_words};
 
-/// Something that breaks a rule, or is about to.
+/// A violation of a rule, or a warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     path: String,
-    /// Counted from one; zero if it is about the file as a whole.
+    /// Counted from one; zero for the file as a whole.
     line: usize,
     message: String,
     pub(crate) is_warning: bool,
@@ -49,7 +53,7 @@ impl fmt::Display for Finding {
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [Rule; 7] = [
+const RULES: [Rule; 9] = [
     crate_edges::check,
     file_length::check,
     allowances::check,
@@ -57,9 +61,11 @@ const RULES: [Rule; 7] = [
     operation_names::check,
     machine_paths::check,
     registries::check,
+    words::check,
+    limits::check,
 ];
 
-/// Holds every rule against the repository.
+/// Checks every rule on the repository.
 pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let tree = Tree::read(&workspace.root)?;
     Ok(RULES.iter().flat_map(|rule| rule(&tree)).collect())

@@ -1,4 +1,4 @@
-//! One list of operations: what the server knows is what the conformance cases may be about.
+//! One list of operations: those of the server are those of the conformance cases.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::tree::Tree;
 const README: &str = "conformance/README.md";
 const SERVER: &str = "crates/server/src/operation.rs";
 
-/// Cases about credentials belong to no operation.
+/// The group of cases about credentials, which is not an operation.
 const NO_OPERATION: &str = "Authentication";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -30,11 +30,17 @@ pub(crate) fn in_conformance_readme(text: &str) -> Vec<String> {
     paragraph.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// The words between the braces of `operations! { ... }`, where a name with a colon is that of a service.
+/// The operations in `operations! { … }`: a line with facts begins with `Name: `, any other is a list of names. A name with a colon
+/// alone is that of a service.
 fn in_server(text: &str) -> Vec<String> {
-    let list = text.split("\noperations! {").nth(1).and_then(|rest| rest.split('}').next()).unwrap_or_default();
-    let words = list.split_whitespace().filter(|word| !word.ends_with(':'));
-    words.map(|word| word.trim_end_matches(';').to_owned()).collect()
+    let list = text.split("\noperations! {").nth(1).and_then(|rest| rest.split("\n}").next()).unwrap_or_default();
+    let lines = list.lines().map(str::trim).filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()));
+    let lines = lines.filter(|line| !line.ends_with('{'));
+    let names = lines.flat_map(|line| match line.split_once(": ") {
+        Some((name, _)) => vec![name],
+        None => line.split_whitespace().filter(|word| !word.ends_with(':')).collect(),
+    });
+    names.map(|name| name.trim_end_matches(';').to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -50,6 +56,8 @@ mod tests {
     fn a_name_on_one_side_only_is_found() {
         let readme = "Text\n\nOperations: `QueryTable`,\n`MergeEntity`; and `Authentication` for the rest.\n\n`Other`";
         assert_eq!(found(readme, "mod x;\noperations! {\n    Table:\n    QueryTable\n    MergeEntity;\n}"), [""; 0]);
+        let rows = "\noperations! {\n  Table {\n    QueryTable: Reads, sas(never),\n      headers[];\n    MergeEntity: Writes;\n  }\n}\nImpl";
+        assert_eq!(found(readme, rows), [""; 0]);
         assert_eq!(
             found(readme, "mod x;\noperations! {\n    QueryTable\n    DeleteTable\n}"),
             [format!("{README}: DeleteTable is not listed"), format!("{SERVER}: MergeEntity is not listed")]

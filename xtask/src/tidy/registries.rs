@@ -1,9 +1,9 @@
-//! No file says where packages come from: every machine has its own settings for that.
+//! No file names a package registry: every machine has its own settings for that.
 
 use super::Finding;
 use super::tree::{File, Tree};
 
-/// Hosts of public registries, in two pieces so that this file is not found.
+/// Hosts of public registries, in two parts so that this file has no finding.
 const HOSTS: [(&str, &str); 9] = [
     ("registry.", "npmjs.org"),
     ("registry.", "yarnpkg.com"),
@@ -26,7 +26,7 @@ const SETTINGS: [(&str, &[&str]); 6] = [
     (".cargo/config.toml", &["[registries", "[registry", "[source", "replace-with"]),
 ];
 
-/// What every `Cargo.lock` says, wherever the packages really come from.
+/// The index that every `Cargo.lock` names, whatever the source of the packages.
 const CRATES_INDEX: &str = "github.com/rust-lang/crates.io-index";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {

@@ -1,11 +1,11 @@
-//! The files of the repository as the rules see them: paths with forward slashes, and text.
+//! The files of the repository: paths with forward slashes, and text.
 
 use std::fs;
 use std::path::Path;
 
 use crate::Result;
 
-/// What git ignores as well: made by tools, not written by us.
+/// Folders made by tools, which git ignores too.
 const SKIPPED: [&str; 5] = [".git", "target", "node_modules", "__pycache__", ".pytest_cache"];
 
 #[derive(Debug)]
@@ -34,12 +34,12 @@ impl Tree {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// The files whose name ends like this.
+    /// Returns the files whose path has this suffix.
     pub(super) fn ending(&self, suffix: &str) -> impl Iterator<Item = &File> {
         self.files.iter().filter(move |file| file.path.ends_with(suffix))
     }
 
-    /// Whether there is a file or a folder of this path.
+    /// Returns whether there is a file or a folder of this path.
     pub(super) fn contains(&self, path: &str) -> bool {
         let folder = format!("{path}/");
         path.is_empty() || self.files.iter().any(|file| file.path == path || file.path.starts_with(&folder))

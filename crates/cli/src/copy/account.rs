@@ -1,4 +1,4 @@
-//! An account as the wire copier reaches it: a client for each service, and a name that can be shown.
+//! An account at an endpoint: a client for each service, and a printable name.
 
 use std::time::Duration;
 
@@ -7,28 +7,28 @@ use tablerock_client::{
     TableServiceClient,
 };
 
-/// A copy runs for hours and can wait for a service that restarts.
+/// A copy runs for hours and can wait until a service has restarted.
 const TRIES_MAX: u32 = 8;
-/// A block has to pass on a slow line.
+/// Enough for a block on a slow line.
 const TRY_TIME_MAX: Duration = Duration::from_secs(120);
 const CALL_TIME_MAX: Duration = Duration::from_secs(600);
 
-/// The services of one account. One that a connection string says nothing of has a reason in its place.
+/// The clients of one account. A service without an endpoint in the connection string has an error message instead.
 #[derive(Debug)]
 pub(super) struct WireAccount {
-    /// The account's name, where it is known.
+    /// The account's name, if known.
     pub(super) name: Option<String>,
-    /// Where it is, for people and for the ledger. It holds no secret.
+    /// The endpoints, for messages and for the resume file. It contains no secrets.
     pub(super) label: String,
     pub(super) tables: Result<TableServiceClient, String>,
     pub(super) queues: Result<QueueServiceClient, String>,
     pub(super) blobs: Result<BlobServiceClient, String>,
-    /// Stored access policies can be read and set with the account's key only.
+    /// Stored access policies require the account's key.
     pub(super) has_key: bool,
 }
 
 impl WireAccount {
-    /// The account that a connection string names.
+    /// Connects to the account of a connection string.
     pub(super) fn connect(text: &str, flag: &str) -> Result<Self, String> {
         let connection = ConnectionString::parse(text).map_err(|error| format!("{flag}: {error}"))?;
         let endpoints = [connection.table_endpoint(), connection.queue_endpoint(), connection.blob_endpoint()];
@@ -42,7 +42,7 @@ impl WireAccount {
         Self::new(name, label, endpoints, connection.credential()).map_err(|error| format!("{flag}: {error}"))
     }
 
-    /// An account whose services are where they are said to be: tables, queues, blobs.
+    /// Returns the account with these endpoints of tables, queues and blobs.
     pub(super) fn new(
         name: Option<String>,
         label: String,
@@ -61,13 +61,13 @@ impl WireAccount {
     }
 }
 
-/// A failure to reach the account, or its refusal, for people.
+/// Returns the text of an error, with its causes.
 pub(super) fn describe(error: &Error) -> String {
     match error.service_failure() {
-        // The service's own text may repeat what was signed, and with what.
+        // The service's message may contain the signature and the string to sign.
         Some(failure) if failure.status == 403 || failure.status == 401 => {
-            let code = if failure.code.is_empty() { "refused" } else { failure.code.as_str() };
-            format!("{code} ({}): check the key, or what the signature allows and until when", failure.status)
+            let code = if failure.code.is_empty() { "rejected" } else { failure.code.as_str() };
+            format!("{code} ({}): check the key, or the permissions and the expiry of the signature", failure.status)
         }
         _ => {
             let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
@@ -96,17 +96,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_tells_where_and_nothing_else() {
+    fn a_label_has_the_endpoint_and_no_secrets() {
         let account = WireAccount::connect("TableEndpoint=http://h:1/a;SharedAccessSignature=sig=x", "--to").unwrap();
         assert_eq!((account.label.as_str(), account.name.as_deref()), ("http://h:1/a", Some("a")));
-        assert!(account.blobs.as_ref().err().is_some_and(|why| why.contains("BlobEndpoint")));
+        assert!(account.blobs.as_ref().err().is_some_and(|message| message.contains("BlobEndpoint")));
         assert!(!account.has_key && account.tables.is_ok());
     }
 
     #[test]
     fn an_endpoint_with_a_password_is_refused_without_showing_it() {
         let refused = WireAccount::connect("TableEndpoint=http://u:hush@h:1/a;SharedAccessSignature=sig=x", "--to");
-        let why = refused.map(drop).unwrap_err();
-        assert!(why.contains("http://h:1/a") && !why.contains("hush"), "{why}");
+        let message = refused.map(drop).unwrap_err();
+        assert!(message.contains("http://h:1/a") && !message.contains("hush"), "{message}");
     }
 }

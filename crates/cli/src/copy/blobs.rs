@@ -1,38 +1,38 @@
-//! One block blob over the wire: ranges of one version are read and put as blocks, so that memory is that of one block.
+//! Copies one block blob over HTTP: it reads ranges of one version and puts them as blocks, holding one block in memory.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tablerock_client::blob::{BlobHeaders, BlockId, ListedBlob};
 use tablerock_client::{BlobClient, ErrorCode, Etag};
 
-use super::failure::Failure;
+use super::copy_error::CopyError;
 
-/// What is read and put at once, and a whole blob of up to this size.
+/// The size of a block. A blob of up to this size is copied with one Put Blob.
 const BLOCK_BYTES: u64 = 8 << 20;
-/// An answer has to fit into the client's bound for one.
+/// The largest response body that the client accepts.
 const BLOCK_BYTES_MAX: u64 = 60 << 20;
 const BLOCKS_MAX: u64 = 50_000;
 /// The largest blob that can be copied.
 pub(super) const BLOB_BYTES_MAX: u64 = BLOCKS_MAX * BLOCK_BYTES_MAX;
 
-/// Copies a blob as it was listed. `false` if it has been deleted since. `arrived` counts what has
-/// arrived of it while it is under way.
+/// Copies a blob as it was listed. Returns `false` if it has been deleted since. While the blob is in progress, `arrived`
+/// includes its copied bytes.
 pub(super) async fn copy_blob(
     from: &BlobClient,
     to: &BlobClient,
     listed: &ListedBlob,
     arrived: &AtomicU64,
-) -> Result<bool, Failure> {
+) -> Result<bool, CopyError> {
     if listed.length <= BLOCK_BYTES {
         match copy_whole(from, to, listed).await {
-            Err(Trouble::Md5) => {}
-            other => return settle(other),
+            Err(BlobError::Md5) => {}
+            other => return into_result(other),
         }
     }
-    settle(copy_blocks(from, to, listed, arrived).await)
+    into_result(copy_blocks(from, to, listed, arrived).await)
 }
 
-/// What has arrived of a blob, which no longer counts by itself when the blob is done.
+/// The copied bytes of a blob in progress. Dropping it subtracts them: a finished blob is counted elsewhere.
 struct Arrived<'a> {
     all: &'a AtomicU64,
     own: u64,
@@ -51,28 +51,28 @@ impl Drop for Arrived<'_> {
     }
 }
 
-enum Trouble {
+enum BlobError {
     Gone,
-    /// The blob says of itself an MD5 that is not its content's, which only a list of blocks can repeat.
+    /// The blob's Content-MD5 is not that of its content. Put Block List accepts such a value, Put Blob does not.
     Md5,
-    Other(Failure),
+    Other(CopyError),
 }
 
-fn settle(copied: Result<(), Trouble>) -> Result<bool, Failure> {
+fn into_result(copied: Result<(), BlobError>) -> Result<bool, CopyError> {
     match copied {
         Ok(()) => Ok(true),
-        Err(Trouble::Gone) => Ok(false),
-        Err(Trouble::Md5) => Err("its MD5 is not that of its content".to_owned().into()),
-        Err(Trouble::Other(failure)) => Err(failure),
+        Err(BlobError::Gone) => Ok(false),
+        Err(BlobError::Md5) => Err("its Content-MD5 does not match its content".to_owned().into()),
+        Err(BlobError::Other(failure)) => Err(failure),
     }
 }
 
-async fn copy_whole(from: &BlobClient, to: &BlobClient, listed: &ListedBlob) -> Result<(), Trouble> {
+async fn copy_whole(from: &BlobClient, to: &BlobClient, listed: &ListedBlob) -> Result<(), BlobError> {
     let content = read(from, listed, 0, listed.length).await?;
     let put = to.put(content).headers(BlobHeaders::from(listed)).metadata(listed.metadata.clone()).await;
     put.map(drop).map_err(|error| match error.code() {
-        Some(ErrorCode::Md5Mismatch) => Trouble::Md5,
-        _ => unwritten(&error),
+        Some(ErrorCode::Md5Mismatch) => BlobError::Md5,
+        _ => write_error(&error),
     })
 }
 
@@ -81,46 +81,48 @@ async fn copy_blocks(
     to: &BlobClient,
     listed: &ListedBlob,
     arrived: &AtomicU64,
-) -> Result<(), Trouble> {
+) -> Result<(), BlobError> {
     let block_bytes = block_bytes(listed.length);
     let starts = (0..listed.length.div_ceil(block_bytes)).map(|number| number * block_bytes);
     let (mut ids, mut arrived) = (Vec::new(), Arrived { all: arrived, own: 0 });
     for start in starts {
         let content = read(from, listed, start, listed.length.min(start + block_bytes)).await?;
         let (id, length) = (BlockId::from_bytes(&start.to_be_bytes()), content.len() as u64);
-        to.put_block(&id, content).await.map_err(|error| unwritten(&error))?;
+        to.put_block(&id, content).await.map_err(|error| write_error(&error))?;
         arrived.add(length);
         ids.push(id);
     }
     let list = to.put_block_list(ids).headers(BlobHeaders::from(listed)).metadata(listed.metadata.clone());
-    list.await.map(drop).map_err(|error| unwritten(&error))
+    list.await.map(drop).map_err(|error| write_error(&error))
 }
 
-async fn read(from: &BlobClient, listed: &ListedBlob, start: u64, end: u64) -> Result<bytes::Bytes, Trouble> {
-    // Lists tell an ETag without the quotation marks that it has in a header.
+async fn read(from: &BlobClient, listed: &ListedBlob, start: u64, end: u64) -> Result<bytes::Bytes, BlobError> {
+    // A list has ETags without the quotation marks of the header.
     let version = Etag::from(format!("\"{}\"", listed.etag.trim_matches('"')));
     let content = from.get_range(start..end, &version).await.map_err(|error| {
         if error.is_not_found() {
-            return Trouble::Gone;
+            return BlobError::Gone;
         }
-        Trouble::Other(match error.is_changed() {
-            // The next run lists it anew.
-            true => Failure { why: "it has changed since it was listed".to_owned(), may_pass: true },
-            false => Failure::of_call("cannot be read", &error),
+        BlobError::Other(match error.is_changed() {
+            // The next run lists it again.
+            true => CopyError { message: "it changed after it was listed".to_owned(), is_transient: true },
+            false => CopyError::of_call("cannot be read", &error),
         })
     })?;
     if content.len() as u64 == end - start {
         Ok(content)
     } else {
-        Err(Trouble::Other(format!("{} bytes came in the place of {}", content.len(), end - start).into()))
+        Err(BlobError::Other(
+            format!("the endpoint returned {} bytes instead of {}", content.len(), end - start).into(),
+        ))
     }
 }
 
-fn unwritten(error: &tablerock_client::Error) -> Trouble {
-    Trouble::Other(Failure::of_call("cannot be written", error))
+fn write_error(error: &tablerock_client::Error) -> BlobError {
+    BlobError::Other(CopyError::of_call("cannot be written", error))
 }
 
-/// As small as the number of blocks allows.
+/// Returns the smallest block size that keeps the number of blocks within its limit.
 fn block_bytes(length: u64) -> u64 {
     length.div_ceil(BLOCKS_MAX).max(BLOCK_BYTES)
 }

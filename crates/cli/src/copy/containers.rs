@@ -1,4 +1,4 @@
-//! Containers over the wire: their block blobs page by page, several side by side, then metadata and who can read them.
+//! Copies containers over HTTP: block blobs page by page, several concurrently, then metadata and public access.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,20 +7,20 @@ use tablerock_client::blob::{ListedBlob, ListedContainer};
 use tablerock_client::{BlobServiceClient, ContainerClient};
 
 use super::blobs::{BLOB_BYTES_MAX, copy_blob};
-use super::failure::Failure;
-use super::ledger::{Holding, Status};
-use super::tally::{Left, Tally};
+use super::copy_error::CopyError;
+use super::counts::{Counts, Skipped};
+use super::resume_file::{CopyItem, Status};
 use super::wire::Transfer;
-use super::{TELL_TIME, say};
+use super::{PROGRESS_INTERVAL, print_status};
 
-/// Each has one block in memory.
-const SIDE_BY_SIDE: usize = 4;
+/// Blobs copied concurrently. Each holds one block in memory.
+const CONCURRENCY: usize = 4;
 
 impl Transfer<'_> {
     pub(super) async fn copy_containers(&mut self) {
         let (from, to) = match (&self.from.blobs, &self.to.blobs) {
             (Ok(from), Ok(to)) => (from.clone(), to.clone()),
-            (Err(why), _) | (_, Err(why)) => return self.report.note(format!("blobs: {why}")),
+            (Err(message), _) | (_, Err(message)) => return self.report.note(format!("blobs: {message}")),
         };
         let mut containers = from.list_containers().stream();
         loop {
@@ -31,7 +31,7 @@ impl Transfer<'_> {
                 }
                 Ok(None) => return,
                 Err(error) => {
-                    return self.report.fail("containers", &Failure::of_call("cannot be listed", &error));
+                    return self.report.fail("containers", &CopyError::of_call("cannot be listed", &error));
                 }
             }
         }
@@ -42,114 +42,114 @@ impl Transfer<'_> {
         from: &BlobServiceClient,
         to: &BlobServiceClient,
         listed: &ListedContainer,
-    ) -> Result<(), Failure> {
-        let holding = Holding::Container(listed.name.clone());
-        let mut status = self.ledger.status(&holding);
+    ) -> Result<(), CopyError> {
+        let item = CopyItem::Container(listed.name.clone());
+        let mut status = self.resume_file.status(&item);
         if status.is_done {
             return Ok(());
         }
         let (from, to) = (from.container(&listed.name), to.container(&listed.name));
-        let read = |error| Failure::of_call("cannot be read", &error);
-        let written = |error| Failure::of_call("cannot be written", &error);
+        let read = |error| CopyError::of_call("cannot be read", &error);
+        let written = |error| CopyError::of_call("cannot be written", &error);
         to.create_if_not_exists().await.map_err(written)?;
         loop {
             let page = from.list_blobs().with_snapshots().segment(status.next.as_ref()).await.map_err(read)?;
-            self.copy_page(&from, &to, &holding, &mut status, page.items).await?;
+            self.copy_page(&from, &to, &item, &mut status, page.items).await?;
             let Some(next) = page.next else { break };
-            self.ledger.page(&holding, next.clone(), status.tally)?;
-            status = Status { next: Some(next), tally: status.tally, ..Status::default() };
+            self.resume_file.page(&item, next.clone(), status.counts)?;
+            status = Status { next: Some(next), counts: status.counts, ..Status::default() };
         }
         to.set_metadata(&listed.metadata).await.map_err(written)?;
         if self.with_policies {
             to.set_access(&from.access().await.map_err(read)?).await.map_err(written)?;
         }
-        self.ledger.done(&holding, status.tally)?;
-        self.tell();
+        self.resume_file.done(&item, status.counts)?;
+        self.print_progress();
         Ok(())
     }
 
-    /// Copies what can be of a page. One blob's failure is the page's, after all others have had their turn.
+    /// Copies a page. If a blob fails, the others are still copied, and then the page fails.
     async fn copy_page(
         &mut self,
         from: &ContainerClient,
         to: &ContainerClient,
-        holding: &Holding,
+        item: &CopyItem,
         status: &mut Status,
         page: Vec<ListedBlob>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CopyError> {
         let mut wanted = Vec::new();
         for blob in page {
-            if let Some(why) = leave(&blob, &mut status.tally.left) {
-                say(&format!("{}/{} is not copied: {why}", from.name(), blob.name));
-            } else if status.blobs.get(&blob.name) == Some(&mark(&blob)) {
-                count(&mut status.tally, &blob);
+            if let Some(reason) = skip_reason(&blob, &mut status.counts.skipped) {
+                print_status(&format!("{}/{} is not copied: {reason}", from.name(), blob.name));
+            } else if status.blobs.get(&blob.name) == Some(&version(&blob)) {
+                count(&mut status.counts, &blob);
             } else {
                 wanted.push(blob);
             }
         }
-        // Of blobs that are under way.
+        // Bytes of blobs that are in progress.
         let arrived = AtomicU64::new(0);
         let copies = wanted.into_iter().map(|blob| async {
             let copied = copy_blob(&from.blob(&blob.name), &to.blob(&blob.name), &blob, &arrived).await;
             (blob, copied)
         });
-        let mut copies = stream::iter(copies).buffer_unordered(SIDE_BY_SIDE);
+        let mut copies = stream::iter(copies).buffer_unordered(CONCURRENCY);
         let mut failed = Ok(());
         loop {
-            let under_way = arrived.load(Ordering::Relaxed);
-            self.tell_beside(&Tally { bytes: status.tally.bytes + under_way, ..status.tally });
-            // Large blobs take their time; what is under way goes on while it is told.
-            let Ok(next) = tokio::time::timeout(TELL_TIME, copies.next()).await else { continue };
+            let in_progress = arrived.load(Ordering::Relaxed);
+            self.print_progress_with(&Counts { bytes: status.counts.bytes + in_progress, ..status.counts });
+            // A large blob takes long: print progress while it is copied.
+            let Ok(next) = tokio::time::timeout(PROGRESS_INTERVAL, copies.next()).await else { continue };
             let Some((blob, copied)) = next else { return failed };
             match copied {
                 Ok(true) => {
-                    count(&mut status.tally, &blob);
-                    self.ledger.blob(holding, blob.name.clone(), mark(&blob))?;
+                    count(&mut status.counts, &blob);
+                    self.resume_file.blob(item, blob.name.clone(), version(&blob))?;
                 }
-                // It was deleted since it was listed.
+                // It was deleted after it was listed.
                 Ok(false) => {}
-                Err(failure) => {
-                    let failure = failure.said(|why| format!("{}: {why}", blob.name));
-                    failed = Err(first_or_passing(failed, failure));
+                Err(error) => {
+                    let error = error.map_message(|message| format!("{}: {message}", blob.name));
+                    failed = Err(first_error(failed, error));
                 }
             }
         }
     }
 }
 
-/// Of several failures the first is told, and all is tried again if that may help with any.
-fn first_or_passing(before: Result<(), Failure>, failure: Failure) -> Failure {
+/// Returns the first of several errors. It is transient if any of them is.
+fn first_error(before: Result<(), CopyError>, error: CopyError) -> CopyError {
     match before {
-        Ok(()) => failure,
-        Err(first) => Failure { may_pass: first.may_pass || failure.may_pass, ..first },
+        Ok(()) => error,
+        Err(first) => CopyError { is_transient: first.is_transient || error.is_transient, ..first },
     }
 }
 
-fn count(tally: &mut Tally, blob: &ListedBlob) {
-    tally.blobs += 1;
-    tally.bytes += blob.length;
+fn count(counts: &mut Counts, blob: &ListedBlob) {
+    counts.blobs += 1;
+    counts.bytes += blob.length;
 }
 
-/// What tells a blob's version from every other.
-fn mark(blob: &ListedBlob) -> String {
+/// Returns a text that identifies a version of a blob.
+fn version(blob: &ListedBlob) -> String {
     format!("{} {} {}", blob.etag, blob.length, blob.content_md5)
 }
 
-/// Why a blob is left where it is, if it is.
-fn leave(blob: &ListedBlob, left: &mut Left) -> Option<&'static str> {
-    let (count, why) = if blob.snapshot.is_some() {
-        (&mut left.snapshots, "it is a snapshot")
+/// Returns the reason why a blob cannot be copied, and counts it.
+fn skip_reason(blob: &ListedBlob, skipped: &mut Skipped) -> Option<&'static str> {
+    let (count, reason) = if blob.snapshot.is_some() {
+        (&mut skipped.snapshots, "it is a snapshot")
     } else if blob.blob_type == "AppendBlob" {
-        (&mut left.append_blobs, "it is an append blob")
+        (&mut skipped.append_blobs, "it is an append blob")
     } else if blob.blob_type == "PageBlob" {
-        (&mut left.page_blobs, "it is a page blob")
+        (&mut skipped.page_blobs, "it is a page blob")
     } else if blob.access_tier == "Archive" {
-        (&mut left.archived_blobs, "it is archived, and has to be brought back before it can be read")
+        (&mut skipped.archived_blobs, "it is archived; rehydrate it to copy it")
     } else if blob.length > BLOB_BYTES_MAX {
-        (&mut left.huge_blobs, "it is larger than a copy can be")
+        (&mut skipped.huge_blobs, "it is larger than the limit of 2.9 TiB")
     } else {
         return None;
     };
     *count += 1;
-    Some(why)
+    Some(reason)
 }

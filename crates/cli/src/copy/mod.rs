@@ -1,27 +1,27 @@
-//! `tablerock copy`: an account from one place to another. Between two stores records are copied, with all that they have.
-//! Where an end is an endpoint, everything goes over the wire, and a store at the other end is served for that time.
+//! `tablerock copy`: copies accounts from one location to another. Between two stores it copies records, with everything that
+//! they hold. If either end is an endpoint it copies over HTTP, and serves a store at the other end itself.
 //!
-//! | to follow | read |
+//! | topic | file |
 //! | --- | --- |
 //! | from store to store | `stores.rs` |
-//! | over the wire | `wire.rs`, then `tables.rs`, `containers.rs`, `blobs.rs`, `queues.rs` |
-//! | what an end is | `end.rs`, `account.rs`, and `served.rs` for a store as an endpoint |
-//! | going on after an interruption | `ledger.rs`, `tally.rs` |
-//! | reads meanwhile, and trying again | `reads.rs`, `failure.rs` |
+//! | over HTTP | `wire.rs`, then `tables.rs`, `containers.rs`, `blobs.rs`, `queues.rs` |
+//! | the ends of a copy | `location.rs`, `account.rs`, and `store_server.rs` for a store as an endpoint |
+//! | resuming | `resume_file.rs`, `counts.rs` |
+//! | reads during a copy, and retries | `serve_reads.rs`, `copy_error.rs` |
 
 mod account;
 mod blobs;
 mod containers;
-mod end;
-mod failure;
-mod ledger;
+mod copy_error;
+mod counts;
+mod location;
 mod queues;
-mod reads;
 mod report;
-mod served;
+mod resume_file;
+mod serve_reads;
+mod store_server;
 mod stores;
 mod tables;
-mod tally;
 mod wire;
 
 use std::io::Write as _;
@@ -31,45 +31,45 @@ use crate::arguments::CopyArguments;
 use crate::settings::Settings;
 use crate::{logging, runtime};
 
-use end::End;
+use location::Location;
 
-/// How often it is told how far the copy is.
-const TELL_TIME: Duration = Duration::from_secs(2);
+/// How often the copy prints its progress.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: &CopyArguments) -> Result<(), String> {
     let mut settings = Settings::gather(&arguments.serve)?;
     logging::start(&settings)?;
-    let (from, to) = (End::parse_existing(&arguments.from, "--from")?, End::parse(&arguments.to, "--to")?);
-    if let End::Store(place) = &from {
-        settings.data = place.clone();
+    let (from, to) = (Location::parse_existing(&arguments.from, "--from")?, Location::parse(&arguments.to, "--to")?);
+    if let Location::Store(location) = &from {
+        settings.data = location.clone();
     }
     runtime()?.block_on(async {
         match (from, to) {
-            (End::Store(_), End::Store(to)) => stores::copy(arguments, settings, &to).await,
+            (Location::Store(_), Location::Store(to)) => stores::copy(arguments, settings, &to).await,
             (from, to) => wire::copy(arguments, settings, from, to).await,
         }
     })
 }
 
-/// A copy that has come to its end.
+/// The result of a copy that ran to its end.
 #[derive(Debug)]
-enum Ended {
-    /// Everything has arrived.
-    Whole,
-    /// All that can be copied has, and this is said of the rest.
-    WithRest(&'static str),
+enum Outcome {
+    /// Everything is copied.
+    Complete,
+    /// Everything that can be copied is. The text explains the rest.
+    Partial(&'static str),
 }
 
-impl Ended {
+impl Outcome {
     fn into_result(self) -> Result<(), String> {
         match self {
-            Self::Whole => Ok(()),
-            Self::WithRest(said) => Err(said.to_owned()),
+            Self::Complete => Ok(()),
+            Self::Partial(message) => Err(message.to_owned()),
         }
     }
 }
 
-/// Progress is for whoever watches; nobody has to.
-fn say(text: &str) {
+/// Prints a line to stderr. A closed stderr does not stop a copy.
+fn print_status(text: &str) {
     let _ = writeln!(std::io::stderr(), "tablerock: {text}");
 }

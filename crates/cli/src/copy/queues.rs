@@ -1,19 +1,19 @@
-//! Queues over the wire: names, metadata and stored access policies. To read a message is to change it, so messages stay, and
-//! are counted.
+//! Copies queues over HTTP: names, metadata and stored access policies. Reading a message changes it, so messages are only
+//! counted.
 
 use tablerock_client::queue::ListedQueue;
 use tablerock_client::{QueueServiceClient, TryStreamExt as _};
 
-use super::failure::Failure;
-use super::ledger::Holding;
-use super::tally::{Left, Tally};
+use super::copy_error::CopyError;
+use super::counts::{Counts, Skipped};
+use super::resume_file::CopyItem;
 use super::wire::Transfer;
 
 impl Transfer<'_> {
     pub(super) async fn copy_queues(&mut self) {
         let (from, to) = match (&self.from.queues, &self.to.queues) {
             (Ok(from), Ok(to)) => (from.clone(), to.clone()),
-            (Err(why), _) | (_, Err(why)) => return self.report.note(format!("queues: {why}")),
+            (Err(message), _) | (_, Err(message)) => return self.report.note(format!("queues: {message}")),
         };
         let mut queues = from.list_queues().stream();
         loop {
@@ -23,7 +23,7 @@ impl Transfer<'_> {
                     self.report.outcome(&format!("queue {}", queue.name), copied);
                 }
                 Ok(None) => return,
-                Err(error) => return self.report.fail("queues", &Failure::of_call("cannot be listed", &error)),
+                Err(error) => return self.report.fail("queues", &CopyError::of_call("cannot be listed", &error)),
             }
         }
     }
@@ -33,23 +33,23 @@ impl Transfer<'_> {
         from: &QueueServiceClient,
         to: &QueueServiceClient,
         listed: &ListedQueue,
-    ) -> Result<(), Failure> {
-        let holding = Holding::Queue(listed.name.clone());
-        if self.ledger.status(&holding).is_done {
+    ) -> Result<(), CopyError> {
+        let item = CopyItem::Queue(listed.name.clone());
+        if self.resume_file.status(&item).is_done {
             return Ok(());
         }
         let (from, to) = (from.queue(&listed.name), to.queue(&listed.name));
-        let read = |error| Failure::of_call("cannot be read", &error);
-        let written = |error| Failure::of_call("cannot be written", &error);
+        let read = |error| CopyError::of_call("cannot be read", &error);
+        let written = |error| CopyError::of_call("cannot be written", &error);
         to.create_if_not_exists().await.map_err(written)?;
         to.set_metadata(&listed.metadata).await.map_err(written)?;
         if self.with_policies {
             to.set_access_policies(&from.access_policies().await.map_err(read)?).await.map_err(written)?;
         }
         let messages = from.message_count().await.map_err(read)?;
-        let left = Left { messages, ..Left::default() };
-        self.ledger.done(&holding, Tally { left, ..Tally::default() })?;
-        self.tell();
+        let skipped = Skipped { messages, ..Skipped::default() };
+        self.resume_file.done(&item, Counts { skipped, ..Counts::default() })?;
+        self.print_progress();
         Ok(())
     }
 }

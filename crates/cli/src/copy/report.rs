@@ -1,94 +1,94 @@
-//! What is said at the end: what was copied, what was not, and what helps.
+//! The final report: what was copied, what was not, and what to do about it.
 
-use super::failure::Failure;
-use super::ledger::{Holding, Ledger};
-use super::tally::Tally;
+use super::copy_error::CopyError;
+use super::counts::Counts;
+use super::resume_file::{CopyItem, ResumeFile};
 
-/// What went wrong, and what has to be known.
+/// The errors and notes of a copy.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    failures: Vec<String>,
-    /// Of some failure.
-    may_pass: bool,
+    errors: Vec<String>,
+    /// At least one error is transient.
+    is_transient: bool,
     notes: Vec<String>,
 }
 
 impl Report {
-    pub(super) fn outcome(&mut self, what: &str, outcome: Result<(), Failure>) {
-        if let Err(failure) = outcome {
-            self.fail(what, &failure);
+    pub(super) fn outcome(&mut self, what: &str, outcome: Result<(), CopyError>) {
+        if let Err(error) = outcome {
+            self.fail(what, &error);
         }
     }
 
-    pub(super) fn fail(&mut self, what: &str, failure: &Failure) {
-        let Failure { why, may_pass } = failure;
-        self.may_pass |= may_pass;
-        super::say(&format!("{what}: {why}"));
-        self.failures.push(format!("{what}: {why}"));
+    pub(super) fn fail(&mut self, what: &str, error: &CopyError) {
+        let CopyError { message, is_transient } = error;
+        self.is_transient |= is_transient;
+        super::print_status(&format!("{what}: {message}"));
+        self.errors.push(format!("{what}: {message}"));
     }
 
-    /// Something that is not copied and is nobody's failure.
+    /// Adds something that is not copied, although nothing failed.
     pub(super) fn note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    pub(super) fn has_failures(&self) -> bool {
-        !self.failures.is_empty()
+    pub(super) fn has_errors(&self) -> bool {
+        !self.errors.is_empty()
     }
 
-    /// Whether another run may get further.
-    pub(super) fn may_pass(&self) -> bool {
-        self.may_pass
+    /// Returns whether a retry can succeed.
+    pub(super) fn is_transient(&self) -> bool {
+        self.is_transient
     }
 
-    /// The text, and whether all that was there is there now.
-    pub(super) fn render(&self, from: &str, to: &str, ledger: &Ledger) -> (String, bool) {
+    /// Returns the text, and whether everything was copied.
+    pub(super) fn render(&self, from: &str, to: &str, resume_file: &ResumeFile) -> (String, bool) {
         let mut lines = vec![
             format!("from {from}\nto   {to}"),
-            format!("copied: {}", copied(ledger)),
+            format!("copied: {}", copied(resume_file)),
             "Timestamps and ETags are new; tags, tiers, leases and uncommitted blocks of blobs are not copied."
                 .to_owned(),
         ];
-        let left: Vec<String> = left(ledger).collect();
+        let skipped: Vec<String> = skipped(resume_file).collect();
         let sections = [
-            ("not copied, because an endpoint does not give it out as it is:", &left),
-            ("not looked at:", &self.notes),
-            ("not copied, because something went wrong; the same command goes on from there:", &self.failures),
+            ("not copied, because an endpoint does not return it unchanged:", &skipped),
+            ("not copied, because it is not accessible:", &self.notes),
+            ("not copied, because of an error; run the same command again to resume:", &self.errors),
         ];
         for (title, entries) in sections.into_iter().filter(|(_, entries)| !entries.is_empty()) {
             lines.push(title.to_owned());
             lines.extend(entries.iter().map(|entry| format!("  {entry}")));
         }
-        (lines.join("\n"), left.is_empty() && !self.has_failures())
+        (lines.join("\n"), skipped.is_empty() && !self.has_errors())
     }
 }
 
-/// How much has arrived, in words.
-pub(super) fn copied(ledger: &Ledger) -> String {
-    let (mut counts, mut sum) = ([0; 3], Tally::default());
-    for (holding, status) in ledger.holdings() {
-        sum.add(&status.tally);
-        counts[match holding {
-            Holding::Table(_) => 0,
-            Holding::Container(_) => 1,
-            Holding::Queue(_) => 2,
+/// Returns the counts of everything copied so far, as text.
+pub(super) fn copied(resume_file: &ResumeFile) -> String {
+    let (mut counts, mut sum) = ([0; 3], Counts::default());
+    for (item, status) in resume_file.items() {
+        sum.add(&status.counts);
+        counts[match item {
+            CopyItem::Table(_) => 0,
+            CopyItem::Container(_) => 1,
+            CopyItem::Queue(_) => 2,
         }] += usize::from(status.is_done);
     }
-    let ([tables, containers, queues], Tally { entities, blobs, .. }) = (counts, sum);
+    let ([tables, containers, queues], Counts { entities, blobs, .. }) = (counts, sum);
     format!(
         "{tables} tables, {entities} entities; {containers} containers, {blobs} blobs, {:.1} MiB; {queues} queues",
         sum.mib()
     )
 }
 
-fn left(ledger: &Ledger) -> impl Iterator<Item = String> {
-    let left = ledger.holdings().filter(|(_, status)| !status.tally.left.is_nothing());
-    left.map(|(holding, status)| {
-        let name = match holding {
-            Holding::Table(name) => format!("table {name}"),
-            Holding::Container(name) => format!("container {name}"),
-            Holding::Queue(name) => format!("queue {name}"),
+fn skipped(resume_file: &ResumeFile) -> impl Iterator<Item = String> {
+    let skipped = resume_file.items().filter(|(_, status)| !status.counts.skipped.is_empty());
+    skipped.map(|(item, status)| {
+        let name = match item {
+            CopyItem::Table(name) => format!("table {name}"),
+            CopyItem::Container(name) => format!("container {name}"),
+            CopyItem::Queue(name) => format!("queue {name}"),
         };
-        format!("{name}: {}", status.tally.left.describe())
+        format!("{name}: {}", status.counts.skipped.describe())
     })
 }

@@ -1,4 +1,4 @@
-//! Accounts from one store to another, record by record, with all that they have.
+//! Copies accounts from one store to another, record by record, with everything they hold.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -6,23 +6,24 @@ use std::time::Instant;
 use tablerock_kv::{Error, ErrorKind, Store};
 use tablerock_services::transfer::{CopyTerms, Progress, accounts_of, copy_account, forget_copy, needs_start_over};
 
-use super::end::store_label;
-use super::failure::Failure;
-use super::{Ended, TELL_TIME, reads, say};
+use super::copy_error::CopyError;
+use super::location::store_label;
+use super::{Outcome, PROGRESS_INTERVAL, print_status, serve_reads};
 use crate::arguments::CopyArguments;
-use crate::places::{self, Opening};
-use crate::settings::{DataPlace, Settings};
+use crate::engine::{OpenMode, open_engine};
+use crate::settings::Settings;
+use crate::store_location::{self, CACHE_BYTES, StoreLocation};
 
-/// Copies accounts from a store to another.
-pub(super) async fn copy(arguments: &CopyArguments, mut settings: Settings, to: &DataPlace) -> Result<(), String> {
+/// Copies accounts between two stores.
+pub(super) async fn copy(arguments: &CopyArguments, mut settings: Settings, to: &StoreLocation) -> Result<(), String> {
     // Ports first, as when serving: they fail fast.
-    let doors = reads::doors(arguments, &settings).await?;
+    let listeners = serve_reads::listeners(arguments, &settings).await?;
     let source = store_label(&settings.data);
-    let (from_engine, clock) = places::open(&settings.data, Opening::Existing).await?;
-    let (to_engine, _) = places::open(to, Opening::MayCreate).await?;
+    let (from_engine, clock) = open_engine(&settings.data, CACHE_BYTES, OpenMode::MustExist).await?;
+    let (to_engine, _) = open_engine(to, CACHE_BYTES, OpenMode::CreateIfMissing).await?;
     let (from, to) = (Store::new(from_engine.clone()), Store::new(to_engine));
     let mut start_over = arguments.start_over;
-    let copying = async || {
+    let copy = async || {
         let accounts = accounts_in(&from, &arguments.account).await?;
         if start_over {
             forget(&to, &accounts).await?;
@@ -30,60 +31,58 @@ pub(super) async fn copy(arguments: &CopyArguments, mut settings: Settings, to: 
         }
         copy_accounts(&from, &source, &to, &accounts).await
     };
-    let outcome = reads::beside(copying, doors, &mut settings, from_engine, clock).await;
+    let outcome = serve_reads::copy_and_serve(copy, listeners, &mut settings, from_engine, clock).await;
     let closed = [to.close().await, from.close().await];
     outcome?;
-    closed.into_iter().collect::<Result<(), _>>().map_err(|error| format!("a store was not closed cleanly: {error}"))
+    closed.into_iter().collect::<Result<(), _>>().map_err(|error| format!("cannot close a store cleanly: {error}"))
 }
 
-/// The accounts that are wanted: all that there are, or some of them.
-async fn accounts_in(from: &Store, wanted: &[String]) -> Result<Vec<String>, Failure> {
-    let present = accounts_of(from).await.map_err(|error| Failure::of_store(&error))?;
-    let accounts = places::chosen(present, wanted)?;
+/// Returns the accounts to copy: all, or those of `--account`.
+async fn accounts_in(from: &Store, wanted: &[String]) -> Result<Vec<String>, CopyError> {
+    let present = accounts_of(from).await.map_err(|error| CopyError::of_store(&error))?;
+    let accounts = store_location::select_accounts(present, wanted)?;
     match accounts.is_empty() {
-        true => Err("no account has anything there: check --from".to_owned().into()),
+        true => Err("the source has no accounts: check --from".to_owned().into()),
         false => Ok(accounts),
     }
 }
 
-async fn forget(to: &Store, accounts: &[String]) -> Result<(), Failure> {
+async fn forget(to: &Store, accounts: &[String]) -> Result<(), CopyError> {
     for account in accounts {
-        if forget_copy(to, account).await.map_err(|error| Failure::of_store(&error))? {
-            say(&format!("{account}: what an earlier copy had brought there is given back"));
+        if forget_copy(to, account).await.map_err(|error| CopyError::of_store(&error))? {
+            print_status(&format!("{account}: deleted the data of an earlier copy from the target"));
         }
     }
     Ok(())
 }
 
-async fn copy_accounts(from: &Store, source: &str, to: &Store, accounts: &[String]) -> Result<Ended, Failure> {
+async fn copy_accounts(from: &Store, source: &str, to: &Store, accounts: &[String]) -> Result<Outcome, CopyError> {
     for account in accounts {
         let started = Instant::now();
-        let told_ms = AtomicU64::new(0);
-        let tell = |progress: Progress| {
+        let printed_ms = AtomicU64::new(0);
+        let print = |progress: Progress| {
             let now_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-            if now_ms.saturating_sub(told_ms.load(Ordering::Relaxed)) >= TELL_TIME.as_millis() as u64 {
-                told_ms.store(now_ms, Ordering::Relaxed);
-                say(&describe(account, progress));
+            if now_ms.saturating_sub(printed_ms.load(Ordering::Relaxed)) >= PROGRESS_INTERVAL.as_millis() as u64 {
+                printed_ms.store(now_ms, Ordering::Relaxed);
+                print_status(&describe(account, progress));
             }
         };
-        let done = copy_account(from, to, account, &CopyTerms::from_store(source), &tell).await;
-        let done = done.map_err(|error| unfinished(account, &error))?;
-        say(&format!("{}; done in {:.1} s", describe(account, done), started.elapsed().as_secs_f64()));
+        let done = copy_account(from, to, account, &CopyTerms::from_store(source), &print).await;
+        let done = done.map_err(|error| incomplete(account, &error))?;
+        print_status(&format!("{}; done in {:.1} s", describe(account, done), started.elapsed().as_secs_f64()));
     }
-    Ok(Ended::Whole)
+    Ok(Outcome::Complete)
 }
 
-fn unfinished(account: &str, error: &Error) -> Failure {
-    Failure::of_store(error).said(|why| match error.kind() {
+fn incomplete(account: &str, error: &Error) -> CopyError {
+    CopyError::of_store(error).map_message(|message| match error.kind() {
         _ if needs_start_over(error) => {
-            let remedy = "copy with --start-over, which deletes what has arrived and copies everything again";
-            format!("{account} is not copied: {why}; {remedy}")
+            let remedy = "run it with --start-over, which deletes the partial copy and copies everything again";
+            format!("account {account} is not copied: {message}; {remedy}")
         }
-        // The message names the remedy.
-        ErrorKind::Invalid => format!("{account} is not copied: {why}"),
-        _ => {
-            format!("{account} is not copied yet: {why}; run the same command again, and it goes on from where it was")
-        }
+        // The message contains the remedy.
+        ErrorKind::Invalid => format!("account {account} is not copied: {message}"),
+        _ => format!("account {account} is not completely copied: {message}; run the same command again to resume"),
     })
 }
 

@@ -1,29 +1,29 @@
-//! Tables over the wire: every entity with its exact types, page by page, then the stored access policies.
+//! Copies tables over HTTP: every entity with its exact types, page by page, then the stored access policies.
 
 use tablerock_client::table::ServicePropertiesUpdate;
 use tablerock_client::{Entity, TableServiceClient, TryStreamExt as _, Write};
 
-use super::failure::Failure;
-use super::ledger::Holding;
+use super::copy_error::CopyError;
+use super::resume_file::CopyItem;
 use super::wire::Transfer;
 
 impl Transfer<'_> {
-    /// All tables, and then the settings of the service: metrics and logs are of the account's traffic, not of ours.
+    /// Copies all tables, then the service properties, so that the target does not log the copy itself.
     pub(super) async fn copy_tables(&mut self) {
         let (from, to) = match (&self.from.tables, &self.to.tables) {
             (Ok(from), Ok(to)) => (from.clone(), to.clone()),
-            (Err(why), _) | (_, Err(why)) => return self.report.note(format!("tables: {why}")),
+            (Err(message), _) | (_, Err(message)) => return self.report.note(format!("tables: {message}")),
         };
         let mut names = from.list_tables().stream();
         loop {
             match names.try_next().await {
                 Ok(Some(name)) => {
-                    let holding = Holding::Table(name.clone());
-                    let copied = self.copy_table(&from, &to, &name, &holding).await;
+                    let item = CopyItem::Table(name.clone());
+                    let copied = self.copy_table(&from, &to, &name, &item).await;
                     self.report.outcome(&format!("table {name}"), copied);
                 }
                 Ok(None) => break,
-                Err(error) => return self.report.fail("tables", &Failure::of_call("cannot be listed", &error)),
+                Err(error) => return self.report.fail("tables", &CopyError::of_call("cannot be listed", &error)),
             }
         }
         let copied = copy_properties(&from, &to).await;
@@ -35,41 +35,41 @@ impl Transfer<'_> {
         from: &TableServiceClient,
         to: &TableServiceClient,
         name: &str,
-        holding: &Holding,
-    ) -> Result<(), Failure> {
-        let status = self.ledger.status(holding);
+        item: &CopyItem,
+    ) -> Result<(), CopyError> {
+        let status = self.resume_file.status(item);
         if status.is_done {
             return Ok(());
         }
         let (from, to) = (from.table(name), to.table(name));
-        to.create_if_not_exists().await.map_err(|error| Failure::of_call("cannot be created", &error))?;
-        let (mut next, mut tally) = (status.next, status.tally);
+        to.create_if_not_exists().await.map_err(|error| CopyError::of_call("cannot be created", &error))?;
+        let (mut next, mut counts) = (status.next, status.counts);
         loop {
             let page = from.query::<Entity>().segment(next.as_ref()).await;
-            let page = page.map_err(|error| Failure::of_call("cannot be read", &error))?;
-            // To do it twice is harmless: whatever is there is replaced by the same.
+            let page = page.map_err(|error| CopyError::of_call("cannot be read", &error))?;
+            // Repeating a page is harmless: it replaces entities by equal ones.
             let written = to.bulk(page.items.iter().map(Write::insert_or_replace)).await.into_result();
-            written.map_err(|error| Failure::of_call("cannot be written", &error))?;
-            tally.entities += page.items.len() as u64;
+            written.map_err(|error| CopyError::of_call("cannot be written", &error))?;
+            counts.entities += page.items.len() as u64;
             next = page.next;
             let Some(next) = &next else { break };
-            self.ledger.page(holding, next.clone(), tally)?;
-            self.tell();
+            self.resume_file.page(item, next.clone(), counts)?;
+            self.print_progress();
         }
         if self.with_policies {
             let policies = from.access_policies().await;
-            let policies = policies.map_err(|error| Failure::of_call("policies cannot be read", &error))?;
+            let policies = policies.map_err(|error| CopyError::of_call("policies cannot be read", &error))?;
             let set = to.set_access_policies(&policies).await;
-            set.map_err(|error| Failure::of_call("policies cannot be set", &error))?;
+            set.map_err(|error| CopyError::of_call("policies cannot be set", &error))?;
         }
-        self.ledger.done(holding, tally)?;
-        self.tell();
+        self.resume_file.done(item, counts)?;
+        self.print_progress();
         Ok(())
     }
 }
 
-async fn copy_properties(from: &TableServiceClient, to: &TableServiceClient) -> Result<(), Failure> {
-    let read = from.properties().await.map_err(|error| Failure::of_call("cannot be read", &error))?;
+async fn copy_properties(from: &TableServiceClient, to: &TableServiceClient) -> Result<(), CopyError> {
+    let read = from.properties().await.map_err(|error| CopyError::of_call("cannot be read", &error))?;
     let update = ServicePropertiesUpdate {
         logging: Some(read.logging),
         hour_metrics: Some(read.hour_metrics),
@@ -77,5 +77,5 @@ async fn copy_properties(from: &TableServiceClient, to: &TableServiceClient) -> 
         cors: Some(read.cors),
         ..ServicePropertiesUpdate::default()
     };
-    to.set_properties(&update).await.map_err(|error| Failure::of_call("cannot be set", &error))
+    to.set_properties(&update).await.map_err(|error| CopyError::of_call("cannot be set", &error))
 }

@@ -142,7 +142,7 @@ fn reads_are_served_after_a_copy_that_failed() {
     command.stderr(Stdio::piped());
     let mut copying = Serving::start_with(command);
     let mut lines = BufReader::new(copying.process.stderr()).lines().map(Result::unwrap);
-    let said: Vec<String> = lines.by_ref().take_while(|line| !line.contains("reads go on being served")).collect();
+    let said: Vec<String> = lines.by_ref().take_while(|line| !line.contains("still serving reads")).collect();
     assert!(said.iter().any(|line| line.contains("already has tables, queues or containers")), "{said:?}");
     assert_eq!(copying.ask("Blob", "GET", "/box/large", "", b"").1, large());
     assert_eq!(copying.end().code(), Some(1));
@@ -214,7 +214,7 @@ mod on_postgres {
             .output()
             .unwrap();
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(!refused.status.success() && said.contains(&format!("there is {ACCOUNT}")), "{said}");
+        assert!(!refused.status.success() && said.contains(&format!("accounts present: {ACCOUNT}")), "{said}");
         assert!(!output.exists());
     }
 }

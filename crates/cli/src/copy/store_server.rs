@@ -1,4 +1,4 @@
-//! A store as an endpoint: served on this machine for the time of a copy, to whoever knows a key that nobody else has.
+//! Serves a store as an endpoint on loopback during a copy, with a random key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,16 +20,16 @@ const KEY_BYTES: usize = 32;
 const CONNECTIONS_MAX: usize = 256;
 const IDLE_TIME: Duration = Duration::from_secs(120);
 
-/// A store that is being served.
-pub(super) struct Served {
+/// A running server of a store.
+pub(super) struct StoreServer {
     pub(super) account: WireAccount,
     pub(super) server: Arc<Server>,
     serving: Vec<JoinHandle<()>>,
     stop: watch::Sender<bool>,
 }
 
-impl Served {
-    /// Serves one account of a store.
+impl StoreServer {
+    /// Starts to serve one account of a store.
     pub(super) async fn start(
         store: &Store,
         clock: Arc<dyn Clock>,
@@ -37,14 +37,14 @@ impl Served {
         label: String,
     ) -> Result<Self, String> {
         let key = random_key()?;
-        let parsed = AccountKey::parse(&key).map_err(|_| "the key that was made is none".to_owned())?;
-        let terms = ServiceOptions {
+        let parsed = AccountKey::parse(&key).map_err(|_| "the generated key is not valid".to_owned())?;
+        let options = ServiceOptions {
             accounts: vec![Account { name: name.clone(), keys: vec![parsed] }],
             throttle: ThrottleTargets::default(),
             accept_tokens: false,
             host_style: false,
         };
-        let server = services::open(terms, store, clock)
+        let server = services::open(options, store, clock)
             .await
             .map_err(|error| format!("{label}: cannot read the data: {error}"))?;
         let server = Arc::new(server);
@@ -56,8 +56,7 @@ impl Served {
                 let listener = TcpListener::bind("127.0.0.1:0").await?;
                 listener.local_addr().map(|address| (listener, address))
             };
-            let (listener, address) =
-                open.await.map_err(|error| format!("cannot listen on 127.0.0.1 for the time of the copy: {error}"))?;
+            let (listener, address) = open.await.map_err(|error| format!("cannot listen on 127.0.0.1: {error}"))?;
             let listening = Listening { tls: None, connections_max: CONNECTIONS_MAX, idle_time: IDLE_TIME };
             serving.push(tokio::spawn(serve_service(service, server.clone(), listener, listening, stopped.clone())));
             endpoints.push(Endpoint::parse(&format!("http://{address}/{}", name.as_str())));
@@ -69,9 +68,9 @@ impl Served {
         Ok(Self { account: account.map_err(|error| error.to_string())?, server, serving, stop })
     }
 
-    /// Ends when all requests have. The services are left open.
+    /// Stops after all requests have ended. The services stay open.
     pub(super) async fn stop(self) -> Arc<Server> {
-        // Whoever listened is gone only if the process is ending anyway.
+        // Fails only if all receivers have ended.
         let _ = self.stop.send(true);
         for service in self.serving {
             let _ = service.await;
@@ -80,9 +79,10 @@ impl Served {
     }
 }
 
-/// Sixty-four digits, which are Base64 as well.
+/// Returns 64 hexadecimal digits, which are also valid Base64.
 fn random_key() -> Result<String, String> {
     let mut bytes = [0; KEY_BYTES];
-    getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no random numbers: {error}"))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| format!("cannot get random bytes from the operating system: {error}"))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

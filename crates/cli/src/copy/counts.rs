@@ -1,22 +1,22 @@
-//! What was copied and what was left, in numbers.
+//! Counts of copied and skipped items.
 
 use serde::{Deserialize, Serialize};
 
-/// The numbers of one table, container or queue, or of all.
+/// The counts of one table, container or queue, or of all. The resume file stores them under these serialized names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Tally {
+pub(super) struct Counts {
     pub(super) entities: u64,
     pub(super) blobs: u64,
     pub(super) bytes: u64,
-    /// What is not copied.
-    pub(super) left: Left,
+    #[serde(rename = "left")]
+    pub(super) skipped: Skipped,
 }
 
-/// What an endpoint does not give out, or not as it is.
+/// Items that an endpoint does not return, or not unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Left {
+pub(super) struct Skipped {
     pub(super) messages: u64,
     pub(super) append_blobs: u64,
     pub(super) page_blobs: u64,
@@ -25,7 +25,7 @@ pub(super) struct Left {
     pub(super) huge_blobs: u64,
 }
 
-impl Tally {
+impl Counts {
     pub(super) fn add(&mut self, other: &Self) {
         self.entities += other.entities;
         self.blobs += other.blobs;
@@ -37,12 +37,12 @@ impl Tally {
     }
 }
 
-impl Left {
-    pub(super) fn is_nothing(&self) -> bool {
+impl Skipped {
+    pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// What there is of it, in words.
+    /// Returns the counts that are not zero, as text.
     pub(super) fn describe(&self) -> String {
         let Self { messages, append_blobs, page_blobs, snapshots, archived_blobs, huge_blobs } = *self;
         let named = [
@@ -53,7 +53,7 @@ impl Left {
             (archived_blobs, "", "archived blobs"),
             (huge_blobs, "", "blobs of more than 2.9 TiB"),
         ];
-        let there = named.iter().filter(|(count, ..)| *count > 0);
-        there.map(|(count, about, what)| format!("{about}{count} {what}")).collect::<Vec<_>>().join(", ")
+        let present = named.iter().filter(|(count, ..)| *count > 0);
+        present.map(|(count, about, what)| format!("{about}{count} {what}")).collect::<Vec<_>>().join(", ")
     }
 }
