@@ -24,6 +24,7 @@ pub mod explained;
 pub mod fjall_alone;
 pub mod header_caller;
 pub mod histogram;
+pub mod instructions;
 pub mod journal;
 pub mod load;
 pub mod machine;

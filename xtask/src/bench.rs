@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: builds and installs everything that is compared, and runs the load generator, which does the
 //! rest and talks to the terminal itself.
 
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::process::Command;
 
 use clap::Args;
@@ -8,10 +10,12 @@ use clap::builder::PossibleValuesParser;
 
 use crate::Result;
 use crate::checks;
+use crate::setup::debian;
 use crate::setup::environments::Environment;
 use crate::setup::postgres::{self, DatabaseServer};
 use crate::setup::preparation::Preparation;
-use crate::workspace::Workspace;
+use crate::summary::Row;
+use crate::workspace::{Workspace, is_ci};
 
 /// The rows as the load generator names them; it is not asked, because it may not be built yet.
 const ROWS: [&str; 23] = [
@@ -52,6 +56,20 @@ pub(crate) struct BenchOptions {
     /// Measure on this in the place of the data directory: beside its driver alone
     #[arg(long, value_name = "STORE", value_parser = PossibleValuesParser::new(["postgres"]), conflicts_with_all = ["quick", "only"])]
     store: Option<String>,
+    /// Count the instructions of single requests under valgrind, apart from the kernel and from hashing
+    ///
+    /// Takes about three minutes and does not depend on the load of the machine. Figures repeat within 0.5 %.
+    #[arg(long, conflicts_with_all = ["quick", "only", "store"])]
+    instructions: bool,
+    /// Count with this binary instead of building one; it needs symbols, as with --profile profiling
+    #[arg(long, value_name = "PATH", requires = "instructions")]
+    binary: Option<PathBuf>,
+    /// Write the counted instructions to this file, as JSON
+    #[arg(long, value_name = "FILE", requires = "instructions")]
+    save: Option<PathBuf>,
+    /// Compare with the counted instructions in this file, and fail if an operation takes over 2 % more
+    #[arg(long, value_name = "FILE", requires = "instructions")]
+    compare: Option<PathBuf>,
     /// The first of nine ports in a row
     #[arg(long, default_value_t = 10180)]
     port: u16,
@@ -65,6 +83,9 @@ impl BenchOptions {
 }
 
 pub(crate) fn run(workspace: &Workspace, options: &BenchOptions) -> Result<bool> {
+    if options.instructions {
+        return count_instructions(workspace, options);
+    }
     if options.store.is_some() {
         return run_beside_postgres(workspace, options.port);
     }
@@ -108,6 +129,53 @@ fn run_beside_postgres(workspace: &Workspace, port: u16) -> Result<bool> {
     command.args(["--url", &database.url("bench"), "--port", &port.to_string()]);
     let status = command.status().map_err(|error| format!("beside-postgres: {error}"))?;
     Ok(status.success())
+}
+
+/// Runs the server under valgrind and counts its instructions. The generator does not matter for that, so it is built
+/// without optimisation.
+fn count_instructions(workspace: &Workspace, options: &BenchOptions) -> Result<bool> {
+    ensure_valgrind(workspace)?;
+    let mut builds: Vec<fn(&Workspace) -> Row> = vec![checks::build_instructions];
+    let binary = options.binary.clone().unwrap_or_else(|| {
+        builds.push(checks::build_profiling);
+        workspace.binary("profiling", "tablerock")
+    });
+    for build in builds {
+        if build(workspace).failed > 0 {
+            return Ok(false);
+        }
+    }
+    let mut command = Command::new(workspace.binary("debug", "instructions"));
+    command.arg("--tablerock").arg(&binary).arg("--work").arg(workspace.target.join("bench"));
+    command.args(["--port", &options.port.to_string()]);
+    if options.binary.is_none() {
+        command.args(commit(workspace).iter().flat_map(|commit| ["--commit", commit]));
+    }
+    for (flag, file) in [("--save", &options.save), ("--compare", &options.compare)] {
+        command.args(file.iter().flat_map(|file| [OsStr::new(flag), file.as_os_str()]));
+    }
+    let status = command.status().map_err(|error| format!("instructions: {error}"))?;
+    Ok(status.success())
+}
+
+/// Installs valgrind on a CI machine; anywhere else the error names the command.
+fn ensure_valgrind(workspace: &Workspace) -> Result<()> {
+    let is_there = |program| Command::new(program).arg("--version").output().is_ok();
+    if is_there("valgrind") && is_there("vgdb") {
+        return Ok(());
+    }
+    let missing = "valgrind is not installed: apt-get install valgrind";
+    if !is_ci() {
+        return Err(missing.to_owned());
+    }
+    debian::install_named(workspace, &["valgrind"]).map_err(|error| format!("{missing} ({error})"))
+}
+
+/// The commit that is built, if git knows it.
+fn commit(workspace: &Workspace) -> Option<String> {
+    let output = Command::new("git").args(["describe", "--always", "--dirty"]).current_dir(&workspace.root).output();
+    let commit = String::from_utf8(output.ok()?.stdout).ok()?.trim().to_owned();
+    (!commit.is_empty()).then_some(commit)
 }
 
 #[cfg(test)]

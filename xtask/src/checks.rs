@@ -97,6 +97,17 @@ pub(crate) fn build_bench(workspace: &Workspace) -> Row {
     step(workspace, "build-bench", &["build", "--release", "--package", "tablerock-bench"], 20 * MINUTE)
 }
 
+/// The release build with symbols, for valgrind.
+pub(crate) fn build_profiling(workspace: &Workspace) -> Row {
+    step(workspace, "build-profiling", &["build", "--profile", "profiling", "--package", "tablerock"], 30 * MINUTE)
+}
+
+/// The program that counts instructions.
+pub(crate) fn build_instructions(workspace: &Workspace) -> Row {
+    let arguments = &["build", "--package", "tablerock-bench", "--bin", "instructions"];
+    step(workspace, "build-instructions", arguments, 20 * MINUTE)
+}
+
 fn step(workspace: &Workspace, name: &str, arguments: &[&str], limit: Duration) -> Row {
     println!("{name}: cargo {}", arguments.join(" "));
     let started = Instant::now();

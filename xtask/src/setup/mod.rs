@@ -1,6 +1,6 @@
 //! What the suites need installed: languages, packages of the registries, a PostgreSQL.
 
-mod debian;
+pub(crate) mod debian;
 pub(crate) mod environments;
 pub(crate) mod postgres;
 pub(crate) mod preparation;

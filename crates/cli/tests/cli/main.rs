@@ -7,6 +7,7 @@ mod blobs_on_disk;
 mod copy;
 mod copy_over_the_wire;
 mod filters_under_writes;
+mod fixtures;
 mod many_servers;
 mod queues_on_disk;
 mod services;
