@@ -8,9 +8,8 @@ use super::blocks::{BlocksHeader, UncommittedBlock};
 use super::content::{ContentUpload, Inflow};
 use super::keys::{self, BlobKey};
 use super::pieces::{PieceRecord, PieceSource};
-use super::record::Container;
 use super::stored_blob::{Blob, BlobKind, Body};
-use super::stored_content::StoredContent;
+use super::stored_content::{StoredContent, copy_stored};
 
 /// Key and value of a record of a blob, with other numbers for contents and layouts, which have theirs from one sequence.
 pub(crate) fn renumbered(key: &Bytes, value: &Bytes, new: impl Fn(u64) -> Result<u64>) -> Result<(Bytes, Bytes)> {
@@ -76,29 +75,20 @@ pub(crate) fn block_watch_of(record: &Record, new_container_id: u64) -> Result<O
     )))
 }
 
-/// Copies one content, from wherever the one store has it to where the other would look for it. Both are known by the ids
-/// of the container and of the content. `told` hears of each part that has been taken in.
+/// Copies one content to another store. Both are given by the ids of the container and of the content. `progress` gets
+/// the length of each part.
 pub(crate) async fn copy_content(
     from: &Store,
     old: (u64, u64),
     to: &Store,
     new: (u64, u64),
     length: u64,
-    mut told: impl FnMut(u64),
+    progress: impl FnMut(u64),
 ) -> Result<()> {
     let at = ContentAddress { container_id: new.0, content: new.1 };
-    let mut upload = ContentUpload::new(to, Inflow::default(), at, Some(length), Checksums::new(false));
-    let mut content = StoredContent::open(from, address(old), length).await?;
-    let mut offset = 0;
-    while offset < length {
-        let bytes = content.read(offset, length - offset).await?.ok_or_else(gone)?;
-        let part = bytes.len() as u64;
-        upload.write(bytes).await.map_err(store_error)?;
-        offset += part;
-        told(part);
-    }
-    upload.finish().await.map_err(store_error)?;
-    Ok(())
+    let upload = ContentUpload::new(to, Inflow::default(), at, Some(length), Checksums::new(false));
+    let is_copied = copy_stored(from, address(old), length, upload, progress).await.map_err(store_error)?;
+    if is_copied { Ok(()) } else { Err(gone()) }
 }
 
 fn address((container_id, content): (u64, u64)) -> ContentAddress {
@@ -167,13 +157,6 @@ pub(crate) async fn read_content(
         take(bytes).await?;
     }
     Ok(())
-}
-
-/// A container with its stored access policies, from its row in the directory.
-pub(crate) fn described(row: &Bytes) -> Result<(Container, String)> {
-    let container = Container::decode(row)?;
-    let policies = String::from_utf8_lossy(&container.policies).into_owned();
-    Ok((container, policies))
 }
 
 /// An uncommitted block's id in Base64, and its content.
