@@ -126,31 +126,21 @@ impl Drop for ReclaimIntent {
             if let Some(delay) = delay {
                 tokio::time::sleep(delay).await;
             }
-            let needs_fence = delay.is_some() && outcome == WriteOutcome::Unknown;
-            if let Err(error) = reclaimer.end(&record, key.clone(), outcome, needs_fence).await {
+            let ended = async {
+                if delay.is_some() && outcome == WriteOutcome::Unknown {
+                    reclaimer.fence(&record).await?;
+                }
+                if outcome != WriteOutcome::Kept {
+                    reclaimer.resolve(&record).await?;
+                }
+                reclaimer.delete_intent(key.clone()).await
+            };
+            if let Err(error) = ended.await {
                 // The sweep or the next start finds the intent.
                 let IntentRecord { container_id, name: blob, .. } = record;
                 tracing::warn!(container_id, blob, intent = ?key, %error, "reclaim failed, will retry");
             }
             drop(permit);
         });
-    }
-}
-
-impl Reclaimer {
-    async fn end(
-        &self,
-        intent: &IntentRecord,
-        key: Bytes,
-        outcome: WriteOutcome,
-        needs_fence: bool,
-    ) -> tablerock_kv::Result<()> {
-        if needs_fence {
-            self.fence(intent).await?;
-        }
-        if outcome != WriteOutcome::Kept {
-            self.resolve(intent).await?;
-        }
-        self.delete_intent(key).await
     }
 }
