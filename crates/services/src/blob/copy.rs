@@ -1,4 +1,4 @@
-//! Copy Blob, within this server. It is done when it is answered, and nobody ever sees a copy that is pending.
+//! Copy Blob, within this server. The copy is complete when the response is sent, so it is never pending.
 
 use std::collections::HashMap;
 
@@ -106,8 +106,7 @@ impl BlobService {
         }
     }
 
-    /// Copies all bytes into one content. What was appended becomes one piece: its blocks have no names that anybody
-    /// could ask for.
+    /// Copies all bytes into one content. Appended blocks become one piece: they have no ids that a request could name.
     async fn copy_whole(&self, from: &BlobLocation, blob: &Blob, to: &BlobLocation) -> Result<Copied> {
         let range = ByteRange::whole(blob.length);
         let opened = BlobReader::open(&self.store, from.container_id, &from.partition, blob, range).await?;

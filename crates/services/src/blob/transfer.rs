@@ -1,4 +1,4 @@
-//! Blobs on their way to another store: what refers to contents, under the numbers that those have there.
+//! Copying blobs to another store, where their contents have other numbers.
 
 use tablerock_kv::{Bytes, Error, Record, Result, Store};
 use tablerock_protocol::blob::Checksums;
@@ -63,7 +63,7 @@ pub(crate) fn contents_of_record(key: &Bytes, value: &Bytes) -> Result<Vec<(u64,
     }
 }
 
-/// The note that watches over a blob's uncommitted blocks, if the record is the one that tells of them.
+/// Returns the watch on a blob's uncommitted blocks, if the record is their header.
 pub(crate) fn block_watch_of(record: &Record, new_container_id: u64) -> Result<Option<(Bytes, Bytes)>> {
     if keys::blob_key_of(&record.key)? != BlobKey::Blocks {
         return Ok(None);
@@ -106,13 +106,13 @@ fn gone() -> Error {
     Error::invalid("a blob was replaced while it was read: stop all writers there, and copy again")
 }
 
-/// What a blob holds, piece by piece and in order.
+/// The bytes of a blob, piece by piece and in order.
 pub(crate) enum BlobBytes {
     Inline(Bytes),
     Stored { content: u64, length: u64 },
 }
 
-/// What a blob or a snapshot is made of.
+/// The pieces of a blob or a snapshot.
 #[derive(Default)]
 pub(crate) struct Makeup {
     pub(crate) held: Vec<BlobBytes>,
@@ -142,7 +142,7 @@ impl Makeup {
     }
 }
 
-/// Reads one content a part at a time.
+/// Reads one content, a part at a time.
 pub(crate) async fn read_content(
     store: &Store,
     at: (u64, u64),
