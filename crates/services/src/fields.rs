@@ -55,6 +55,12 @@ impl FieldWriter {
         self.raw(bytes);
     }
 
+    /// A length of four bytes, the most significant first, and the bytes.
+    pub(crate) fn sized(&mut self, bytes: &[u8]) {
+        self.raw(&u32::try_from(bytes.len()).expect("no field has four gigabytes").to_be_bytes());
+        self.raw(bytes);
+    }
+
     pub(crate) fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
     }
@@ -150,6 +156,11 @@ impl<'a> FieldReader<'a> {
     pub(crate) fn bytes(&mut self) -> Result<Bytes> {
         let length = self.count()?;
         self.raw(length)
+    }
+
+    pub(crate) fn sized(&mut self) -> Result<Bytes> {
+        let length = u32::from_be_bytes(self.array()?);
+        self.raw(length as usize)
     }
 
     pub(crate) fn text(&mut self) -> Result<String> {

@@ -1,8 +1,8 @@
 //! The keys of the server's own records and of accounts' settings. `docs/keys.md` specifies them, and a test reads its
 //! examples.
 
-use tablerock_kv::Bytes;
 use tablerock_kv::key::KeyBuilder;
+use tablerock_kv::{Bytes, Position, Range};
 use tablerock_protocol::Service;
 
 /// The server's own records.
@@ -38,6 +38,11 @@ pub const fn service_properties_key(service: Service) -> &'static [u8] {
         Service::Queue => b"queue-service-properties",
         Service::Table => b"table-service-properties",
     }
+}
+
+/// The records of a partition whose keys begin with a tag.
+pub(crate) fn records_with_tag(partition: &Bytes, tag: u8) -> Range {
+    Range::between(Position::new(partition.clone(), vec![tag]), Position::new(partition.clone(), vec![tag + 1]))
 }
 
 pub fn system_partition() -> Bytes {

@@ -1,4 +1,4 @@
-//! The layers of Tablerock: every rule of behaviour, with no HTTP above and no engine below.
+//! The layers of Tablerock: every rule of behaviour, without HTTP and without an engine.
 //!
 //! [`TableService`] is the Table service, [`QueueService`] the Queue service, [`BlobService`] the Blob service and
 //! [`AccountService`] the settings of accounts. Each is a key layout (`keys.rs`, specified in `docs/keys.md`) and functions
@@ -7,13 +7,14 @@
 //! | to follow | read |
 //! | --- | --- |
 //! | a write | `table/entities.rs`, on `table/group.rs` and `table/stored_entity.rs` |
-//! | a query | `table/query.rs`, on `table/plan.rs` and `table/skip_index/` |
+//! | a query | `table/query.rs`, on `table/plan.rs`, `table/query_run.rs` and `table/skip_index/` |
 //! | a message | `queue/messages.rs`, on `queue/front_cache/` and `queue/stored_message.rs` |
 //! | a blob | `blob/put.rs`, on `blob/change.rs`, `blob/content.rs` and `blob/reclaim/` |
-//! | an account on its way elsewhere | `transfer/mod.rs` |
-//! | what is hot | `load/mod.rs` |
-//! | what is known about requests | `analytics/mod.rs` |
-//! | a table's life | `table/directory.rs`, `table/acl.rs`, `table/list.rs` |
+//! | the life of a table, queue or container | `namespace/`, and `directory.rs`, `record.rs`, `list.rs`, `acl.rs` of each |
+//! | many servers on one store | `sharing.rs`, `work_lease.rs`, `timestamps/lanes.rs` |
+//! | a copy of an account | `transfer/mod.rs` |
+//! | the load | `load/mod.rs` |
+//! | logs and metrics of requests | `analytics/mod.rs` |
 
 mod account;
 pub mod analytics;

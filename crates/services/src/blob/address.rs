@@ -1,4 +1,4 @@
-//! Which blob a request is about, and on what terms.
+//! The address of a blob, and the terms of a request.
 
 use tablerock_kv::{Bytes, ContentName};
 use tablerock_protocol::blob::{Conditions, LeaseId, TagCondition, Tags};
@@ -17,7 +17,7 @@ pub struct BlobAddress<'a> {
     pub name: &'a str,
 }
 
-/// What a read asks for besides the blob.
+/// The conditions of a read.
 #[derive(Debug, Clone, Default)]
 pub struct ReadTerms {
     pub conditions: Conditions,
@@ -25,17 +25,17 @@ pub struct ReadTerms {
     pub lease: Option<LeaseId>,
 }
 
-/// What a write asks for besides the change.
+/// The conditions of a write.
 #[derive(Debug, Clone, Default)]
 pub struct WriteTerms {
     pub conditions: Conditions,
     pub tags: Option<TagCondition>,
     pub lease: Option<LeaseId>,
-    /// Whoever asks may create blobs but not replace them.
+    /// The caller may create blobs but not replace them.
     pub may_only_create: bool,
 }
 
-/// A blob by the place where it is stored.
+/// The location of a blob in the store.
 #[derive(Debug, Clone)]
 pub(super) struct BlobLocation {
     pub(super) container_id: u64,
@@ -49,7 +49,7 @@ impl BlobLocation {
     }
 }
 
-/// A content by the place where it is stored.
+/// The location of a content in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ContentAddress {
     pub(super) container_id: u64,
@@ -105,14 +105,14 @@ impl ReadTerms {
 }
 
 impl WriteTerms {
-    /// Whether a blob may be changed that is there.
+    /// Fails unless a blob that exists may be changed.
     pub(super) fn check_change(&self, blob: &Blob, now: u64) -> Result<(), ServiceError> {
         lease::check_write(blob.lease.as_ref(), self.lease, now, Leased::Blob)?;
         self.conditions.check_write(Some(blob.changed))?;
         check_tags(self.tags.as_ref(), Some(blob))
     }
 
-    /// Whether a blob may be put in the place of what is there, if anything is.
+    /// Fails unless a blob may replace the current one, if there is one.
     pub(super) fn check_replace(&self, current: Option<&Blob>, now: u64) -> Result<(), ServiceError> {
         self.conditions.check_combination()?;
         let lease = current.and_then(|blob| blob.lease.as_ref());

@@ -41,7 +41,7 @@ impl BlobService {
         received.check_place(&place)?;
         self.timestamps.reserve().await?;
         let length = received.length;
-        let (source, mut intent) = match received.body {
+        let (source, intent) = match received.body {
             ReceivedBody::Inline(bytes) => (PieceSource::Inline(bytes), None),
             ReceivedBody::Stored { content, intent } => (PieceSource::Content(content), Some(intent)),
         };
@@ -63,12 +63,7 @@ impl BlobService {
         };
         // Only an append with stored content can arrive too late for it.
         let fence = intent.as_ref().and_then(|_| Sharing::of(&self.store).append_fence());
-        intent.iter_mut().for_each(ReclaimIntent::sends);
-        let appended = self.amend_records(&place, fence, append).await;
-        if let Some(intent) = intent {
-            intent.ended(&appended);
-        }
-        Ok(appended?.1)
+        Ok(ReclaimIntent::protect(intent, self.amend_records(&place, fence, append)).await?.1)
     }
 
     fn check_append(&self, blob: &Blob, terms: &AppendTerms, length: u64) -> Result<()> {

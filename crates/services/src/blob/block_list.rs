@@ -16,7 +16,7 @@ use super::stored_blob::{Blob, BlobKind, Body};
 use super::{BlobService, keys};
 use crate::Result;
 
-/// Which lists somebody wants to see.
+/// The lists that Get Block List returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhichBlocks {
     Committed,

@@ -78,19 +78,6 @@ impl Attempts {
     }
 }
 
-/// The reason why a change was not committed.
-enum CommitFailure {
-    /// The blob is not as it was read.
-    Moved,
-    Failed(StoreError),
-}
-
-impl From<StoreError> for CommitFailure {
-    fn from(error: StoreError) -> Self {
-        Self::Failed(error)
-    }
-}
-
 impl BlobService {
     /// Decides and commits a change. `decide` runs again when another writer came first.
     pub(super) async fn change<T>(
@@ -128,9 +115,9 @@ impl BlobService {
         let intent = self.intend_replacement(place, leaves).await?;
         let record = blob.as_ref().map(Blob::encode);
         let (base_key, header_key) = (Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY));
-        let decide = |tx: &mut Transaction| {
+        let decide = |tx: &mut Transaction| -> Result<bool, StoreError> {
             if tx.get(&base_key) != seen.base.as_ref() || tx.get(&header_key) != seen.header.as_ref() {
-                return Err(CommitFailure::Moved);
+                return Ok(false);
             }
             match &record {
                 Some(record) => tx.put(base_key.clone(), record.clone()),
@@ -142,18 +129,14 @@ impl BlobService {
             }
             puts.iter().for_each(|(key, value)| tx.put(key.clone(), value.clone()));
             deletes.iter().for_each(|key| tx.delete(key.clone()));
-            Ok(())
+            Ok(true)
         };
         let keys = vec![base_key.clone(), header_key.clone()];
         let committed = self.store.transact(&place.partition, keys, decide).await;
         // With a known outcome the intent can be resolved at once, whichever it was.
-        if let (Some(intent), Ok(()) | Err(CommitFailure::Moved)) = (intent, &committed) {
+        if let (Some(intent), Ok(_)) = (intent, &committed) {
             intent.over();
         }
-        match committed {
-            Ok(()) => Ok(true),
-            Err(CommitFailure::Moved) => Ok(false),
-            Err(CommitFailure::Failed(error)) => Err(error.into()),
-        }
+        Ok(committed?)
     }
 }

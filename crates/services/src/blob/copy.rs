@@ -1,4 +1,4 @@
-//! Copy Blob, within this server. It is done when it is answered, and nobody ever sees a copy that is pending.
+//! Copy Blob, within this server. The copy is complete when the response is sent, so it is never pending.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use super::put::NewBlob;
 use super::reader::BlobReader;
 use super::reclaim::{Direction, ReclaimIntent, Reclaimable};
 use super::stored_blob::{Blob, BlobKind, Body, CopyState};
-use super::stored_content::StoredContent;
+use super::stored_content::copy_stored;
 use super::{BlobService, keys};
 use crate::{Error, Result};
 
@@ -55,7 +55,7 @@ impl BlobService {
         let current = self.stored_blob(&to, None).await?;
         self.check_copy(&blob, current.as_ref(), target)?;
         let from = self.place(source.at).await?;
-        let mut copied = self.copy_content(&from, &blob, &to).await?;
+        let copied = self.copy_content(&from, &blob, &to).await?;
         // A container that went away while the content was copied may not get it, even if there is a new one.
         if self.container_id(target.at.account, target.at.container).await? != to.container_id {
             return Err(ErrorCode::ContainerNotFound.into());
@@ -68,8 +68,7 @@ impl BlobService {
             tier: target.tier.clone(),
         };
         let id = self.fresh_uuid().hyphenated().to_string();
-        copied.intent.iter_mut().for_each(ReclaimIntent::sends);
-        let changed = self.change(&to, |seen| {
+        let change = self.change(&to, |seen| {
             self.check_copy(&blob, seen.blob.as_ref(), target)?;
             let made = self.blob_replacing(seen, &target.terms, &new, blob.length, copied.body.clone())?;
             let changed = made.changed;
@@ -77,11 +76,7 @@ impl BlobService {
             let made = Blob { blocks: blob.blocks, is_sealed: blob.is_sealed, copy, ..made };
             Ok((BlobChange { puts: copied.puts.clone(), ..BlobChange::replacing(seen, Some(made)) }, changed))
         });
-        let changed = changed.await;
-        if let Some(intent) = copied.intent {
-            intent.ended(&changed);
-        }
-        Ok((changed?, id))
+        Ok((ReclaimIntent::protect(copied.intent, change).await?, id))
     }
 
     async fn copy_source(&self, source: &CopySource<'_>) -> Result<Blob> {
@@ -111,8 +106,7 @@ impl BlobService {
         }
     }
 
-    /// Copies all bytes into one content. What was appended becomes one piece: its blocks have no names that anybody
-    /// could ask for.
+    /// Copies all bytes into one content. Appended blocks become one piece: they have no ids that a request could name.
     async fn copy_whole(&self, from: &BlobLocation, blob: &Blob, to: &BlobLocation) -> Result<Copied> {
         let range = ByteRange::whole(blob.length);
         let opened = BlobReader::open(&self.store, from.container_id, &from.partition, blob, range).await?;
@@ -153,7 +147,12 @@ impl BlobService {
         for (content, (copy, length)) in &copies {
             let source = ContentAddress { container_id: from.container_id, content: *content };
             let target = ContentAddress { container_id: to.container_id, content: *copy };
-            self.copy_block(source, *length, target).await?;
+            let upload = self.upload(target, Some(*length), Checksums::new(false));
+            let is_copied = copy_stored(&self.store, source, *length, upload, |_| {}).await?;
+            if !is_copied {
+                // The source was replaced meanwhile; a retry copies the new one.
+                return Err(ErrorCode::ServerBusy.into());
+            }
         }
         for piece in &mut pieces {
             if let PieceSource::Content(content) = &mut piece.source {
@@ -161,21 +160,6 @@ impl BlobService {
             }
         }
         Ok(copied_pieces(layout, pieces, Some(intent)))
-    }
-
-    async fn copy_block(&self, from: ContentAddress, length: u64, to: ContentAddress) -> Result<()> {
-        let mut upload = self.upload(to, Some(length), Checksums::new(false));
-        let mut content = StoredContent::open(&self.store, from, length).await?;
-        let mut copied = 0;
-        while copied < length {
-            let bytes = content.read(copied, length - copied).await?;
-            // The source was replaced meanwhile; whoever asks again gets the new one.
-            let bytes = bytes.ok_or(ErrorCode::ServerBusy)?;
-            copied += bytes.len() as u64;
-            upload.write(bytes).await?;
-        }
-        upload.finish().await?;
-        Ok(())
     }
 }
 

@@ -3,6 +3,8 @@
 use tablerock_kv::key::{KeyBuilder, KeyReader, key_bytes_to_text, text_to_key_bytes};
 use tablerock_kv::{Bytes, Position, Range, Result};
 
+use crate::keys::records_with_tag;
+
 /// The blobs of a container, each a partition.
 const BLOB: u8 = b'b';
 /// Contents, under their container and their own id.
@@ -58,7 +60,7 @@ pub fn snapshot_key(ticks: u64) -> Bytes {
 
 /// All snapshots of a blob.
 pub fn snapshots(partition: &Bytes) -> Range {
-    Range::between(Position::new(partition.clone(), vec![SNAPSHOT]), Position::new(partition.clone(), vec![BASE]))
+    records_with_tag(partition, SNAPSHOT)
 }
 
 pub fn block_key(id: &[u8]) -> Bytes {
@@ -67,7 +69,7 @@ pub fn block_key(id: &[u8]) -> Bytes {
 
 /// All uncommitted blocks of a blob.
 pub fn blocks(partition: &Bytes) -> Range {
-    Range::between(Position::new(partition.clone(), vec![BLOCK]), Position::new(partition.clone(), vec![PIECES]))
+    records_with_tag(partition, BLOCK)
 }
 
 /// The id of the block that a key belongs to.
@@ -145,7 +147,7 @@ pub fn reclaim_intent_key(intent_id: u64) -> Bytes {
 }
 
 pub fn reclaim_intents() -> Range {
-    intents_of(RECLAIM_INTENT)
+    records_with_tag(&intents_partition(), RECLAIM_INTENT)
 }
 
 /// The same where servers share a store: with the time, so that others can tell when its server must have died.
@@ -173,10 +175,5 @@ pub fn blob_of_block_watch(key: &[u8]) -> Result<(u64, u64, String)> {
 }
 
 pub fn block_watches() -> Range {
-    intents_of(BLOCK_WATCH)
-}
-
-fn intents_of(kind: u8) -> Range {
-    let partition = intents_partition();
-    Range::between(Position::new(partition.clone(), vec![kind]), Position::new(partition, vec![kind + 1]))
+    records_with_tag(&intents_partition(), BLOCK_WATCH)
 }

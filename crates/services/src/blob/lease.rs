@@ -13,12 +13,12 @@ pub(super) enum Leased {
     Container,
 }
 
-/// A lease that somebody took, whatever has become of it.
+/// A lease that was acquired, in whatever state it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
     pub id: LeaseId,
     pub duration: LeaseDuration,
-    /// When it ends by itself, in ticks: never, if it is infinite and nobody breaks it.
+    /// When it ends by itself, in ticks; `None` for an infinite lease that is not broken.
     ends: Option<u64>,
     is_broken: bool,
 }

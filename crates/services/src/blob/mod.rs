@@ -65,7 +65,7 @@ pub use reader::BlobReader;
 pub use record::{Container, PublicAccess};
 pub use stored_blob::{Blob, BlobKind, CopyState, Tier};
 pub(crate) use transfer::{
-    BlobBytes, Makeup, block_of, block_watch_of, contents_of_record, copy_content, described, read_content, renumbered,
+    BlobBytes, Makeup, block_of, block_watch_of, contents_of_record, copy_content, read_content, renumbered,
 };
 
 /// Ids that are taken from the store at a time. A busy server uses thousands in a second.

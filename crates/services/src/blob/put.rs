@@ -99,7 +99,7 @@ impl BlobService {
         let place = self.place_to_write(at).await?;
         received.check_place(&place)?;
         let length = received.length;
-        let (body, mut intent) = match received.body {
+        let (body, intent) = match received.body {
             // An append blob starts empty and grows by records of its layout.
             ReceivedBody::Inline(_) if new.kind == BlobKind::Append => {
                 (Body::Pieces { layout: self.content_ids.next().await?, records: 0 }, None)
@@ -107,20 +107,13 @@ impl BlobService {
             ReceivedBody::Inline(bytes) => (Body::Inline(bytes), None),
             ReceivedBody::Stored { content, intent } => (Body::Whole { content }, Some(intent)),
         };
-        // From here on the outcome is unknown until the change returns. If this future is dropped in between, the intent
-        // finds out whether the blob refers to the content.
-        intent.iter_mut().for_each(ReclaimIntent::sends);
-        let changed = self
-            .change(&place, |seen| {
-                let blob = self.blob_replacing(seen, terms, new, length, body.clone())?;
-                let changed = blob.changed;
-                Ok((BlobChange::replacing(seen, Some(blob)), changed))
-            })
-            .await;
-        if let Some(intent) = intent {
-            intent.ended(&changed);
-        }
-        changed
+        let change = self.change(&place, |seen| {
+            let blob = self.blob_replacing(seen, terms, new, length, body.clone())?;
+            let changed = blob.changed;
+            Ok((BlobChange::replacing(seen, Some(blob)), changed))
+        });
+        // If this future is dropped before the change returns, the intent finds out whether the blob refers to the content.
+        ReclaimIntent::protect(intent, change).await
     }
 
     /// Returns the record of a new blob, if it may replace the current one.

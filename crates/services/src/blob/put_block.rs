@@ -17,25 +17,13 @@ use crate::{Error, Result};
 /// Uncommitted blocks of one blob.
 const UNCOMMITTED_BLOCKS_MAX: u64 = 100_000;
 
-/// The reason why an attempt did not put a block.
-enum Refused {
+/// The outcome of an attempt to put a block.
+enum Attempt {
+    Done,
     /// The block is the first of its blob, and there is no watch yet.
-    NoWatch,
+    NeedsWatch,
     /// The block would replace this one, for which there is no intent yet.
-    NoIntent(UncommittedBlock),
-    Error(Error),
-}
-
-impl From<StoreError> for Refused {
-    fn from(error: StoreError) -> Self {
-        Self::Error(error.into())
-    }
-}
-
-impl From<ErrorCode> for Refused {
-    fn from(code: ErrorCode) -> Self {
-        Self::Error(code.into())
-    }
+    NeedsIntent(UncommittedBlock),
 }
 
 impl BlobService {
@@ -49,17 +37,16 @@ impl BlobService {
     ) -> Result<()> {
         let place = self.place_to_write(at).await?;
         received.check_place(&place)?;
-        let ReceivedBody::Stored { content, mut intent } = received.body else {
+        let ReceivedBody::Stored { content, intent } = received.body else {
             return Err(StoreError::internal("a block was received as if it were a small blob").into());
         };
         let block = UncommittedBlock { id: id.clone(), content, length: received.length };
         let mut leaving = None;
-        intent.sends();
-        let put = self.put_received_block(&place, lease, &block, &mut leaving).await;
+        let put = self.put_received_block(&place, lease, &block, &mut leaving);
+        let put = ReclaimIntent::protect(Some(intent), put).await;
         if let (Some(leaving), Ok(()) | Err(Error::Refused(_))) = (leaving, &put) {
             leaving.over();
         }
-        intent.ended(&put);
         put
     }
 
@@ -74,19 +61,18 @@ impl BlobService {
         let (mut is_watched, mut intended) = (false, None);
         let mut attempts = Attempts::default();
         loop {
-            match self.try_put_block(place, lease, block, is_watched, intended.as_ref()).await {
-                Ok(()) => return Ok(()),
-                Err(Refused::NoWatch) => {
+            match self.try_put_block(place, lease, block, is_watched, intended.as_ref()).await? {
+                Attempt::Done => return Ok(()),
+                Attempt::NeedsWatch => {
                     watch_blocks(&self.store, self.clock.ticks(), place).await?;
                     is_watched = true;
                 }
-                Err(Refused::NoIntent(replaced)) => {
+                Attempt::NeedsIntent(replaced) => {
                     let id = self.content_ids.next().await?;
                     let reclaimables = vec![replaced.reclaimable()];
                     *leaving = Some(self.intend_reclaim(place, id, reclaimables, Direction::Leaving).await?);
                     intended = Some(replaced);
                 }
-                Err(Refused::Error(error)) => return Err(error),
             }
             attempts.again(&self.rng).await?;
         }
@@ -99,19 +85,19 @@ impl BlobService {
         block: &UncommittedBlock,
         is_watched: bool,
         intended: Option<&UncommittedBlock>,
-    ) -> Result<(), Refused> {
+    ) -> Result<Attempt> {
         self.timestamps.reserve().await?;
         let (base_key, header_key) = (Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY));
         let block_key = keys::block_key(block.id.as_bytes());
         let decide = |tx: &mut Transaction| {
             if let Some(record) = tx.get(&base_key) {
-                self.check_takes_blocks(&Blob::decode(record)?, lease).map_err(Refused::Error)?;
+                self.check_takes_blocks(&Blob::decode(record)?, lease)?;
             }
             let replaced = tx.get(&block_key).map(|record| UncommittedBlock::decode(&block_key, record)).transpose()?;
             let newest = self.timestamps.next()?.ticks();
             let id_length = block.id.as_bytes().len() as u64;
             let header = match tx.get(&header_key).map(BlocksHeader::decode).transpose()? {
-                None if !is_watched => return Err(Refused::NoWatch),
+                None if !is_watched => return Ok(Attempt::NeedsWatch),
                 None => BlocksHeader { count: 1, id_length, newest },
                 Some(header) if header.count == 0 => BlocksHeader { count: 1, id_length, newest },
                 Some(header) if header.id_length != id_length => return Err(ErrorCode::InvalidBlobOrBlock.into()),
@@ -121,12 +107,12 @@ impl BlobService {
                 return Err(ErrorCode::BlockCountExceedsLimit.into());
             }
             match replaced {
-                Some(replaced) if intended != Some(&replaced) => return Err(Refused::NoIntent(replaced)),
+                Some(replaced) if intended != Some(&replaced) => return Ok(Attempt::NeedsIntent(replaced)),
                 _ => {}
             }
             tx.put(header_key.clone(), header.encode());
             tx.put(block_key.clone(), block.encode());
-            Ok(())
+            Ok(Attempt::Done)
         };
         let keys = vec![base_key.clone(), header_key.clone(), block_key.clone()];
         self.store.transact(&place.partition, keys, decide).await

@@ -40,7 +40,7 @@ pub struct Container {
     pub metadata: Metadata,
     pub lease: Option<Lease>,
     /// The stored access policies as XML; empty if there are none.
-    pub(super) policies: Bytes,
+    pub(crate) policies: Bytes,
 }
 
 impl Container {
@@ -59,7 +59,7 @@ impl Container {
         out.finish()
     }
 
-    pub(super) fn decode(record: &Bytes) -> Result<Self> {
+    pub(crate) fn decode(record: &Bytes) -> Result<Self> {
         let mut fields = FieldReader::new(record, FORMAT, "a record of the container directory")?;
         let id = fields.ticks()?;
         let changed = fields.time()?;

@@ -1,4 +1,4 @@
-//! What is kept about a blob or a snapshot of one.
+//! The record of a blob or of a snapshot.
 
 use tablerock_kv::{Bytes, Result};
 use tablerock_protocol::blob::{ContentHeaders, Md5, Tags};
@@ -45,7 +45,7 @@ pub struct CopyState {
     pub completed: DateTime,
 }
 
-/// The tier that somebody asked for. All content is kept in the same way.
+/// The tier that a client set. All content is stored in the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tier {
     pub name: String,

@@ -1,15 +1,15 @@
-//! A content that is read, wherever the store has it.
+//! Reading a content, from records or from a file.
 
 use std::sync::Arc;
 
 use tablerock_kv::{Bytes, ContentReader, Error, Result, Store};
 
 use super::address::ContentAddress;
-use super::content::{CHUNK_BYTES, RECORDS_BYTES_MAX};
+use super::content::{CHUNK_BYTES, ContentUpload, RECORDS_BYTES_MAX};
 use super::keys;
 use crate::sharing::Sharing;
 
-/// A content that somebody reads.
+/// A content that is being read.
 #[derive(Debug)]
 pub(super) struct StoredContent {
     store: Store,
@@ -20,14 +20,14 @@ pub(super) struct StoredContent {
 #[derive(Debug)]
 enum Found {
     File(Arc<dyn ContentReader>),
-    /// Nobody has looked for a file yet.
+    /// There may be a file.
     MaybeRecords,
     /// There is no file.
     Records,
 }
 
 impl StoredContent {
-    /// `length` is that of the whole content. It tells where it was put, unless nobody knew it then.
+    /// `length` is that of the whole content. It decides where to look first.
     pub(super) async fn open(store: &Store, at: ContentAddress, length: u64) -> Result<Self> {
         let mut content = Self { store: store.clone(), at, found: Found::MaybeRecords };
         if length > RECORDS_BYTES_MAX {
@@ -36,7 +36,7 @@ impl StoredContent {
         Ok(content)
     }
 
-    /// Some bytes from an offset on, at most `length`; `None` if the content has gone.
+    /// Returns some bytes from an offset on, at most `length`; `None` if the content has gone.
     pub(super) async fn read(&mut self, offset: u64, length: u64) -> Result<Option<Bytes>> {
         let length = usize::try_from(length).unwrap_or(usize::MAX).min(CHUNK_BYTES);
         let bytes = match &self.found {
@@ -73,4 +73,25 @@ impl StoredContent {
         let end = chunk.len().min(start + length);
         Ok(Some(chunk.slice(start.min(end)..end)))
     }
+}
+
+/// Copies a whole content into an upload; `false` if the content has gone. `progress` gets the length of each part.
+pub(super) async fn copy_stored(
+    from: &Store,
+    at: ContentAddress,
+    length: u64,
+    mut upload: ContentUpload,
+    mut progress: impl FnMut(u64),
+) -> crate::Result<bool> {
+    let mut content = StoredContent::open(from, at, length).await?;
+    let mut copied = 0;
+    while copied < length {
+        let Some(bytes) = content.read(copied, length - copied).await? else { return Ok(false) };
+        let part = bytes.len() as u64;
+        upload.write(bytes).await?;
+        copied += part;
+        progress(part);
+    }
+    upload.finish().await?;
+    Ok(true)
 }

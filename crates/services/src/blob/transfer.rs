@@ -1,4 +1,4 @@
-//! Blobs on their way to another store: what refers to contents, under the numbers that those have there.
+//! Copying blobs to another store, where their contents have other numbers.
 
 use tablerock_kv::{Bytes, Error, Record, Result, Store};
 use tablerock_protocol::blob::Checksums;
@@ -8,9 +8,8 @@ use super::blocks::{BlocksHeader, UncommittedBlock};
 use super::content::{ContentUpload, Inflow};
 use super::keys::{self, BlobKey};
 use super::pieces::{PieceRecord, PieceSource};
-use super::record::Container;
 use super::stored_blob::{Blob, BlobKind, Body};
-use super::stored_content::StoredContent;
+use super::stored_content::{StoredContent, copy_stored};
 
 /// Key and value of a record of a blob, with other numbers for contents and layouts, which have theirs from one sequence.
 pub(crate) fn renumbered(key: &Bytes, value: &Bytes, new: impl Fn(u64) -> Result<u64>) -> Result<(Bytes, Bytes)> {
@@ -64,7 +63,7 @@ pub(crate) fn contents_of_record(key: &Bytes, value: &Bytes) -> Result<Vec<(u64,
     }
 }
 
-/// The note that watches over a blob's uncommitted blocks, if the record is the one that tells of them.
+/// Returns the watch on a blob's uncommitted blocks, if the record is their header.
 pub(crate) fn block_watch_of(record: &Record, new_container_id: u64) -> Result<Option<(Bytes, Bytes)>> {
     if keys::blob_key_of(&record.key)? != BlobKey::Blocks {
         return Ok(None);
@@ -76,29 +75,20 @@ pub(crate) fn block_watch_of(record: &Record, new_container_id: u64) -> Result<O
     )))
 }
 
-/// Copies one content, from wherever the one store has it to where the other would look for it. Both are known by the ids
-/// of the container and of the content. `told` hears of each part that has been taken in.
+/// Copies one content to another store. Both are given by the ids of the container and of the content. `progress` gets
+/// the length of each part.
 pub(crate) async fn copy_content(
     from: &Store,
     old: (u64, u64),
     to: &Store,
     new: (u64, u64),
     length: u64,
-    mut told: impl FnMut(u64),
+    progress: impl FnMut(u64),
 ) -> Result<()> {
     let at = ContentAddress { container_id: new.0, content: new.1 };
-    let mut upload = ContentUpload::new(to, Inflow::default(), at, Some(length), Checksums::new(false));
-    let mut content = StoredContent::open(from, address(old), length).await?;
-    let mut offset = 0;
-    while offset < length {
-        let bytes = content.read(offset, length - offset).await?.ok_or_else(gone)?;
-        let part = bytes.len() as u64;
-        upload.write(bytes).await.map_err(store_error)?;
-        offset += part;
-        told(part);
-    }
-    upload.finish().await.map_err(store_error)?;
-    Ok(())
+    let upload = ContentUpload::new(to, Inflow::default(), at, Some(length), Checksums::new(false));
+    let is_copied = copy_stored(from, address(old), length, upload, progress).await.map_err(store_error)?;
+    if is_copied { Ok(()) } else { Err(gone()) }
 }
 
 fn address((container_id, content): (u64, u64)) -> ContentAddress {
@@ -116,13 +106,13 @@ fn gone() -> Error {
     Error::invalid("a blob was replaced while it was read: stop all writers there, and copy again")
 }
 
-/// What a blob holds, piece by piece and in order.
+/// The bytes of a blob, piece by piece and in order.
 pub(crate) enum BlobBytes {
     Inline(Bytes),
     Stored { content: u64, length: u64 },
 }
 
-/// What a blob or a snapshot is made of.
+/// The pieces of a blob or a snapshot.
 #[derive(Default)]
 pub(crate) struct Makeup {
     pub(crate) held: Vec<BlobBytes>,
@@ -152,7 +142,7 @@ impl Makeup {
     }
 }
 
-/// Reads one content a part at a time.
+/// Reads one content, a part at a time.
 pub(crate) async fn read_content(
     store: &Store,
     at: (u64, u64),
@@ -167,13 +157,6 @@ pub(crate) async fn read_content(
         take(bytes).await?;
     }
     Ok(())
-}
-
-/// A container with its stored access policies, from its row in the directory.
-pub(crate) fn described(row: &Bytes) -> Result<(Container, String)> {
-    let container = Container::decode(row)?;
-    let policies = String::from_utf8_lossy(&container.policies).into_owned();
-    Ok((container, policies))
 }
 
 /// An uncommitted block's id in Base64, and its content.

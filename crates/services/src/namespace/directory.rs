@@ -26,11 +26,11 @@ pub(crate) struct Directory {
 
 impl Directory {
     pub(crate) fn new(store: &Store, clock: &Arc<dyn Clock>, namespace: Namespace, sweep_period: Duration) -> Self {
-        let lease_key = namespace.sweep_lease_key();
+        let (.., next_id_key, lease_key) = namespace.facts();
         Self {
             store: store.clone(),
             namespace,
-            ids: Ids::new(store.clone(), namespace.next_id_key(), IDS_BLOCK),
+            ids: Ids::new(store.clone(), next_id_key, IDS_BLOCK),
             sweep_lease: WorkLease::new(store.clone(), clock.clone(), lease_key, sweep_period),
             sweep_period,
         }

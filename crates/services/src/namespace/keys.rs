@@ -4,34 +4,25 @@ use tablerock_kv::key::{KeyBuilder, KeyReader};
 use tablerock_kv::{Bytes, Position, Range, Result, prefix_end};
 
 use super::Namespace;
+use crate::keys::records_with_tag;
 
 /// Begins the key of a tombstone. No name begins with it.
 const TOMBSTONE: u8 = 0;
 
 impl Namespace {
-    /// Begins the partitions of all directories of this kind.
-    fn tag(self) -> u8 {
-        match self {
-            Self::Tables => b'd',
-            Self::Queues => b'q',
-            Self::Containers => b'c',
-        }
-    }
-
     /// The partition of an account's directory.
     pub fn directory(self, account: &str) -> Bytes {
-        KeyBuilder::with_capacity(4 + account.len()).tag(self.tag()).text(account).finish()
+        KeyBuilder::with_capacity(4 + account.len()).tag(self.facts().0).text(account).finish()
     }
 
     /// The directories of all accounts.
     pub fn directories(self) -> Range {
-        Range::partitions(&[self.tag()])
+        Range::partitions(&[self.facts().0])
     }
 
     /// All tombstones of a directory.
     pub fn tombstones(self, account: &str) -> Range {
-        let directory = self.directory(account);
-        Range::between(Position::new(directory.clone(), vec![TOMBSTONE]), Position::new(directory, vec![TOMBSTONE + 1]))
+        records_with_tag(&self.directory(account), TOMBSTONE)
     }
 
     /// The rows of a directory whose names begin with `prefix` and are not before `from`.

@@ -37,29 +37,18 @@ pub enum Namespace {
 impl Namespace {
     pub const ALL: [Self; 3] = [Self::Tables, Self::Queues, Self::Containers];
 
+    /// The tag of its directories, the word for one object, and the keys of its next id and of its sweep lease.
+    const fn facts(self) -> (u8, &'static str, &'static [u8], &'static [u8]) {
+        match self {
+            Self::Tables => (b'd', "table", table::keys::NEXT_TABLE_ID, system::TABLE_SWEEP_LEASE),
+            Self::Queues => (b'q', "queue", queue::keys::NEXT_QUEUE_ID, system::QUEUE_SWEEP_LEASE),
+            Self::Containers => (b'c', "container", blob::keys::NEXT_CONTAINER_ID, system::BLOB_SWEEP_LEASE),
+        }
+    }
+
     /// The word for one object, for logs.
     fn object(self) -> &'static str {
-        match self {
-            Self::Tables => "table",
-            Self::Queues => "queue",
-            Self::Containers => "container",
-        }
-    }
-
-    fn next_id_key(self) -> &'static [u8] {
-        match self {
-            Self::Tables => table::keys::NEXT_TABLE_ID,
-            Self::Queues => queue::keys::NEXT_QUEUE_ID,
-            Self::Containers => blob::keys::NEXT_CONTAINER_ID,
-        }
-    }
-
-    fn sweep_lease_key(self) -> &'static [u8] {
-        match self {
-            Self::Tables => system::TABLE_SWEEP_LEASE,
-            Self::Queues => system::QUEUE_SWEEP_LEASE,
-            Self::Containers => system::BLOB_SWEEP_LEASE,
-        }
+        self.facts().1
     }
 }
 

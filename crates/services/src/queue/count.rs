@@ -1,8 +1,7 @@
-//! How many messages a queue has, without looking at them.
+//! The number of messages of a queue.
 //!
-//! The number is kept in parts, one record each, which every write that adds or removes a message changes as well. A
-//! message belongs to the part that its number falls on, so writes that happen at the same time rarely meet at one
-//! record, and the parts are never negative.
+//! The number is stored in parts, one record each. Every write that adds or removes a message changes one of them, chosen
+//! by the message's number, so concurrent writes rarely conflict and no part is ever negative.
 
 use tablerock_kv::{Bytes, Result, ScanLimits, Store, Transaction};
 

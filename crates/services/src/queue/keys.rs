@@ -3,6 +3,8 @@
 use tablerock_kv::key::{KeyBuilder, KeyReader};
 use tablerock_kv::{Bytes, Position, Range};
 
+use crate::keys::records_with_tag;
+
 /// The messages of a queue, under its id.
 const MESSAGES: u8 = b'm';
 
@@ -59,8 +61,7 @@ pub(super) fn decode_expiry_key(key: &[u8]) -> tablerock_kv::Result<(u64, u64)> 
 
 /// The counts of all parts of a queue.
 pub(super) fn counts(queue_id: u64) -> Range {
-    let partition = messages_partition(queue_id);
-    Range::between(Position::new(partition.clone(), vec![COUNT]), Position::new(partition, vec![COUNT + 1]))
+    records_with_tag(&messages_partition(queue_id), COUNT)
 }
 
 /// The messages from `from`, included, that are visible at `now`.
@@ -79,8 +80,7 @@ pub(super) fn expiries(queue_id: u64, from: u64, now: u64) -> Range {
 
 /// The messages of a queue, without what is kept beside them.
 pub(crate) fn messages_only(queue_id: u64) -> Range {
-    let partition = messages_partition(queue_id);
-    Range::between(Position::new(partition.clone(), vec![MESSAGE]), Position::new(partition, vec![MESSAGE + 1]))
+    records_with_tag(&messages_partition(queue_id), MESSAGE)
 }
 
 /// The key of a record of a queue in which the message has another number.

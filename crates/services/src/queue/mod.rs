@@ -28,9 +28,10 @@ mod sweep;
 mod time;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use tablerock_kv::{Bytes, Clock, Rng, Store};
-use tablerock_protocol::{Metadata, QueueName, Service};
+use tablerock_protocol::{QueueName, Service};
 
 use crate::Result;
 use crate::ids::Ids;
@@ -39,7 +40,6 @@ use crate::namespace::{Directory, Namespace};
 use crate::sharing::Sharing;
 
 use front_cache::FrontCache;
-use sweep::Sweeps;
 use time::QueueTime;
 
 pub(crate) use count::PARTS as COUNT_PARTS;
@@ -47,12 +47,7 @@ pub use directory::{Created, QueueState};
 pub(crate) use keys::renumbered_key;
 pub use list::{ListedQueue, QueuePage, QueueQuery};
 pub use messages::{Message, MessageUpdate, NewMessage, TimeToLive};
-
-/// Returns a queue's metadata and stored access policies, from its row in the directory.
-pub(crate) fn described(row: &Bytes) -> tablerock_kv::Result<(Metadata, String)> {
-    let record = record::QueueRecord::decode(row)?;
-    Ok((record.metadata, String::from_utf8_lossy(&record.policies).into_owned()))
-}
+pub(crate) use record::QueueRecord;
 
 /// Decodes a message from its record.
 pub(crate) fn opened(key: &[u8], value: &Bytes) -> tablerock_kv::Result<Message> {
@@ -73,7 +68,8 @@ pub struct QueueService {
     directory: Directory,
     message_numbers: Ids,
     front_cache: FrontCache,
-    sweeps: Sweeps,
+    /// All messages that expired before this time are gone.
+    swept_until: AtomicU64,
     load: Load,
 }
 
@@ -84,7 +80,7 @@ impl QueueService {
             directory: Directory::new(&store, &clock, Namespace::Queues, sweep::PERIOD),
             message_numbers: Ids::new(store.clone(), keys::NEXT_MESSAGE_NUMBER, MESSAGE_NUMBERS_BLOCK),
             front_cache: FrontCache::new(Sharing::of(&store)),
-            sweeps: Sweeps::default(),
+            swept_until: AtomicU64::new(0),
             load: Load::new(Service::Queue, clock.clone()),
             store,
             clock,

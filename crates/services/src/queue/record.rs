@@ -14,16 +14,16 @@ const FORMAT: u8 = 1;
 
 /// A row of the directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct QueueRecord {
+pub(crate) struct QueueRecord {
     /// The messages are stored under it. Clearing a queue gives it another.
-    pub(super) id: u64,
-    pub(super) metadata: Metadata,
+    pub(crate) id: u64,
+    pub(crate) metadata: Metadata,
     /// The stored access policies as XML; empty if there are none.
-    pub(super) policies: Bytes,
+    pub(crate) policies: Bytes,
 }
 
 impl QueueRecord {
-    pub(super) fn encode(&self) -> Bytes {
+    pub(crate) fn encode(&self) -> Bytes {
         let mut out = FieldWriter::with_capacity(FORMAT, 64 + self.policies.len());
         out.ticks(self.id);
         let pairs = self.metadata.pairs();
@@ -36,7 +36,7 @@ impl QueueRecord {
         out.finish()
     }
 
-    pub(super) fn decode(row: &Bytes) -> Result<Self> {
+    pub(crate) fn decode(row: &Bytes) -> Result<Self> {
         let mut fields = FieldReader::new(row, FORMAT, "a record of the queue directory")?;
         let id = fields.ticks()?;
         let mut pairs = Vec::new();

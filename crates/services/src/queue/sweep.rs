@@ -4,9 +4,9 @@
 //! part of the [count](super::count), so that it changes one counter.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use tablerock_kv::{Bytes, Record, ScanLimits, TICKS_PER_SECOND, Transaction};
 
 use super::keys::MessageKey;
@@ -29,13 +29,6 @@ const TRANSACTION_MESSAGES_MAX: usize = 64;
 /// The overlap of a sweep with the last one, for writes that were in progress then. It is far longer than a request.
 const OVERLAP_TICKS: u64 = 600 * TICKS_PER_SECOND;
 
-/// The progress of sweeps.
-#[derive(Debug, Default)]
-pub(super) struct Sweeps {
-    /// All messages that expired before this time are gone.
-    done_until: Mutex<u64>,
-}
-
 impl QueueService {
     /// Removes expired messages and finishes interrupted deletions of these accounts, until the future is dropped. A new
     /// process begins with everything that the last one left.
@@ -52,7 +45,7 @@ impl QueueService {
     /// logged and returned after the others have been swept.
     pub async fn sweep(&self) -> Result<u64> {
         let now = self.time.now().await;
-        let from = self.sweeps.done_until.lock().saturating_sub(OVERLAP_TICKS);
+        let from = self.swept_until.load(Ordering::Relaxed).saturating_sub(OVERLAP_TICKS);
         let (mut removed, mut failed) = (0, None);
         let limits = ScanLimits { records_max: QUEUES_PAGE, bytes_max: 1 << 20, deadline: None };
         let mut pages = self.store.records_with(Namespace::Queues.directories(), limits);
@@ -79,7 +72,7 @@ impl QueueService {
         if let Some(error) = failed {
             return Err(error);
         }
-        *self.sweeps.done_until.lock() = now;
+        self.swept_until.store(now, Ordering::Relaxed);
         Ok(removed)
     }
 

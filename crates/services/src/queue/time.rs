@@ -74,7 +74,7 @@ impl QueueTime {
     }
 
     /// The last time at which what is visible then is so now: as late as the clock may be behind. With what
-    /// [`visible_after`](Self::visible_after) does, whoever looks after a message was put finds it, at any server.
+    /// [`visible_after`](Self::visible_after) does, a request that follows a put finds the message, at any server.
     pub(super) fn visible_until(&self, now: u64) -> u64 {
         now.saturating_add(self.clock.error_ticks())
     }

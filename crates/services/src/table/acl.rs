@@ -1,5 +1,6 @@
 //! Stored access policies of a table.
 
+use tablerock_kv::Bytes;
 use tablerock_protocol::signing::TablePermissions;
 use tablerock_protocol::xml::StoredAccessPolicies;
 use tablerock_protocol::{ErrorCode, TableName};
@@ -18,11 +19,11 @@ impl TableService {
     /// Replaces the whole list.
     pub async fn set_table_acl(&self, account: &str, table: &str, policies: &StoredAccessPolicies) -> Result<()> {
         self.throttle.check_account(account)?;
-        let policies = policies.render().into();
+        let policies = Bytes::from(policies.render());
         self.directory
             .transact(account, &TableName::fold(table), |entry| {
                 let record = TableRecord::decode(entry.row().ok_or(ErrorCode::TableNotFound)?)?;
-                entry.put(TableRecord { policies: Clone::clone(&policies), ..record }.encode());
+                entry.put(TableRecord { policies: policies.clone(), ..record }.encode());
                 Ok(())
             })
             .await

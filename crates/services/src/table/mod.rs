@@ -19,7 +19,7 @@ mod table_id_hints;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tablerock_kv::{Bytes, Clock, Store};
+use tablerock_kv::{Clock, Store};
 use tablerock_protocol::Service;
 
 use skip_index::SkipIndex;
@@ -37,13 +37,8 @@ pub use entities::Outcome;
 pub use group::{Change, EntityGroup, EntityOperation};
 pub use list::{TablePage, TableQuery};
 pub use query::{EntityPage, EntityQuery, FoundEntity};
+pub(crate) use record::TableRecord;
 pub use stored_entity::{Properties, StoredEntity};
-
-/// Returns a table's name and stored access policies, from its row in the directory.
-pub(crate) fn described(row: &Bytes) -> tablerock_kv::Result<(String, String)> {
-    let record = record::TableRecord::decode(row)?;
-    Ok((record.name, String::from_utf8_lossy(&record.policies).into_owned()))
-}
 
 /// The time between two searches for interrupted deletions.
 const SWEEP_PERIOD: Duration = Duration::from_secs(60);
@@ -65,22 +60,16 @@ pub struct TableService {
 
 impl TableService {
     pub async fn open(store: Store, clock: Arc<dyn Clock>, targets: ThrottleTargets) -> Result<Self> {
-        let timestamps = Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await?;
-        let directory = Directory::new(&store, &clock, Namespace::Tables, SWEEP_PERIOD);
-        let throttle = Throttle::new(clock.clone(), targets);
-        let load = Load::new(Service::Table, clock.clone());
-        let id_cache = TableIdCache::of(&store);
-        let skip_index = SkipIndex::of(&store, &clock);
         Ok(Self {
+            timestamps: Timestamps::open(store.clone(), clock.clone(), keys::TIMESTAMP_CEILING).await?,
+            directory: Directory::new(&store, &clock, Namespace::Tables, SWEEP_PERIOD),
+            throttle: Throttle::new(clock.clone(), targets),
+            load: Load::new(Service::Table, clock.clone()),
+            id_cache: TableIdCache::of(&store),
+            id_hints: TableIdHints::default(),
+            skip_index: SkipIndex::of(&store, &clock),
             store,
             clock,
-            timestamps,
-            directory,
-            throttle,
-            load,
-            id_cache,
-            id_hints: TableIdHints::default(),
-            skip_index,
         })
     }
 

@@ -12,16 +12,16 @@ const FORMAT: u8 = 1;
 
 /// A row of the directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TableRecord {
-    pub(super) id: u64,
+pub(crate) struct TableRecord {
+    pub(crate) id: u64,
     /// The spelling with which the table was created.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The stored access policies as XML; empty if there are none.
-    pub(super) policies: Bytes,
+    pub(crate) policies: Bytes,
 }
 
 impl TableRecord {
-    pub(super) fn encode(&self) -> Bytes {
+    pub(crate) fn encode(&self) -> Bytes {
         let mut out = FieldWriter::new(FORMAT);
         out.ticks(self.id);
         out.byte(u8::try_from(self.name.len()).expect("a table's name has at most 63 characters"));
@@ -30,7 +30,7 @@ impl TableRecord {
         out.finish()
     }
 
-    pub(super) fn decode(row: &Bytes) -> Result<Self> {
+    pub(crate) fn decode(row: &Bytes) -> Result<Self> {
         let mut fields = FieldReader::new(row, FORMAT, "a record of the table directory")?;
         let id = fields.ticks()?;
         let name_length = fields.byte()?;

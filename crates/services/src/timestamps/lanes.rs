@@ -21,7 +21,7 @@ const ATTEMPTS_MAX: usize = 64;
 pub(super) struct Lane(Option<u8>);
 
 impl Lane {
-    /// All of them: nobody else writes to the store.
+    /// All of them: no other server writes to the store.
     pub(super) const ALL: Self = Self(None);
 
     /// The first tick of the lane that is not before this one.

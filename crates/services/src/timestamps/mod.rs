@@ -35,7 +35,7 @@ pub(crate) struct Timestamps {
     clock: Arc<dyn Clock>,
     /// Where the ceiling is kept: each service has its own.
     key: &'static [u8],
-    /// `None` if nobody else writes to the store.
+    /// `None` if no other server writes to the store.
     lanes: Option<Lanes>,
     allocation: parking_lot::Mutex<Allocation>,
     raising: tokio::sync::Mutex<()>,
@@ -103,8 +103,8 @@ impl Timestamps {
 
     /// A timestamp greater than every one before it, and than that of the version which it replaces.
     ///
-    /// A version of another server can be later than what has been reserved here. Whoever meets one has to come again:
-    /// the next reservation goes beyond it.
+    /// A version of another server can be later than what has been reserved here. That fails, and a retry succeeds: the
+    /// next reservation goes beyond it.
     pub(crate) fn next_after(&self, replaced: Option<DateTime>) -> Result<DateTime> {
         let wall = self.clock.ticks();
         let mut allocation = self.allocation.lock();

@@ -1,4 +1,4 @@
-//! Ceilings of one store, for another that takes over from it.
+//! The ceilings of one store, for another that replaces it.
 
 use tablerock_kv::{Bytes, Error, Result, Store, Transaction};
 
@@ -6,7 +6,7 @@ use super::lanes::{self, Record};
 use crate::keys;
 use crate::sharing::Sharing;
 
-/// What no timestamp of a store has reached, of all its servers.
+/// Returns a time that no timestamp of any server on a store has reached.
 pub(crate) async fn ceiling_of(store: &Store, key: &'static [u8]) -> Result<u64> {
     let partition = keys::system_partition();
     let mut highest = store.get(&partition, key).await?.map_or(Ok(0), |bytes| super::decode(&bytes))?;
@@ -16,8 +16,8 @@ pub(crate) async fn ceiling_of(store: &Store, key: &'static [u8]) -> Result<u64>
     Ok(highest)
 }
 
-/// From now on no server hands out a timestamp below this, but for what those that run have reserved. A lane that is raised
-/// belongs to nobody, so whoever had it takes another.
+/// Raises the ceilings of a store: only servers that run and have reserved timestamps still use any below this. A raised
+/// lane has no owner, so the server that had it takes another.
 pub(crate) async fn raise_ceiling(store: &Store, key: &'static [u8], ceiling: u64) -> Result<()> {
     let Some(lanes) = Sharing::of(store).coordination(|| lanes::keys_of(key)) else {
         let key = Bytes::from_static(key);

@@ -1,17 +1,18 @@
-//! How far a copy has come, noted in the store that it goes to: a copy that was cut off goes on from there.
+//! The checkpoint of a copy, in the store that it goes to: an interrupted copy resumes from there.
 //!
 //! ```text
-//! note := format (1 byte, 2) · (up (8 bytes) · count (8 bytes))* five times
+//! checkpoint := format (1 byte, 2) · (up (8 bytes) · count (8 bytes))* five times
 //!         · length of the source's name (4 bytes) · name · mark (8 bytes)* nine times · records (8 bytes) · bytes (8 bytes)
 //!         · kind (1 byte) · id (8 bytes) · length of the partition (4 bytes) · partition · key
 //! ```
 //!
-//! Format 1 had neither name nor mark: a copy cannot go on from such a note, but can be given up.
+//! Format 1 had neither name nor mark: a copy cannot resume from it, but can be given up.
 
-use tablerock_kv::{Bytes, Error, Position, Result, Store};
+use tablerock_kv::{Bytes, Position, Result, Store};
 
 use super::renumbering::{Renumbering, Shift};
 use super::source::Source;
+use crate::fields::{FieldReader, FieldWriter};
 use crate::keys;
 use crate::namespace::Namespace;
 
@@ -39,8 +40,7 @@ impl Checkpoint {
 
     pub(super) async fn read(to: &Store, account: &str) -> Result<Option<Self>> {
         let note = to.get(&keys::system_partition(), &keys::copy_checkpoint_key(account)).await?;
-        note.map(|bytes| Self::decode(&bytes).ok_or_else(|| Error::corrupt("the note about a copy cannot be read")))
-            .transpose()
+        note.as_ref().map(Self::decode).transpose()
     }
 
     pub(super) async fn save(&self, to: &Store, account: &str) -> Result<()> {
@@ -54,66 +54,48 @@ impl Checkpoint {
     }
 
     fn encode(&self) -> Bytes {
-        let mut out = vec![FORMAT];
+        let mut out = FieldWriter::new(FORMAT);
         for Shift { up, count } in self.renumbering.shifts() {
-            out.extend_from_slice(&up.to_be_bytes());
-            out.extend_from_slice(&count.to_be_bytes());
+            out.ticks(up);
+            out.ticks(count);
         }
-        append_sized(&mut out, self.source.name.as_bytes());
-        self.source.mark.iter().for_each(|number| out.extend_from_slice(&number.to_be_bytes()));
-        out.extend_from_slice(&self.records.to_be_bytes());
-        out.extend_from_slice(&self.bytes.to_be_bytes());
-        out.push(match self.kind {
+        out.sized(self.source.name.as_bytes());
+        self.source.mark.iter().for_each(|number| out.ticks(*number));
+        out.ticks(self.records);
+        out.ticks(self.bytes);
+        out.byte(match self.kind {
             Namespace::Tables => 0,
             Namespace::Queues => 1,
             Namespace::Containers => 2,
         });
-        out.extend_from_slice(&self.id.to_be_bytes());
-        append_sized(&mut out, &self.position.partition);
-        out.extend_from_slice(&self.position.key);
-        out.into()
+        out.ticks(self.id);
+        out.sized(&self.position.partition);
+        out.raw(&self.position.key);
+        out.finish()
     }
 
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let (&format @ (FORMAT | FORMAT_WITHOUT_SOURCE), mut rest) = bytes.split_first()? else { return None };
+    fn decode(record: &Bytes) -> Result<Self> {
+        let has_source = record.first() != Some(&FORMAT_WITHOUT_SOURCE);
+        let format = if has_source { FORMAT } else { FORMAT_WITHOUT_SOURCE };
+        let mut fields = FieldReader::new(record, format, "the checkpoint of a copy")?;
         let mut shifts = [Shift::default(); 5];
         for shift in &mut shifts {
-            *shift = Shift { up: take_number(&mut rest)?, count: take_number(&mut rest)? };
+            *shift = Shift { up: fields.ticks()?, count: fields.ticks()? };
         }
         let mut source = Source::default();
-        if format == FORMAT {
-            source.name = String::from_utf8(take_sized(&mut rest)?.to_vec()).ok()?;
+        if has_source {
+            source.name = String::from_utf8(fields.sized()?.to_vec()).map_err(|_| fields.corrupt())?;
             for number in &mut source.mark {
-                *number = take_number(&mut rest)?;
+                *number = fields.ticks()?;
             }
         }
-        let (records, bytes) = (take_number(&mut rest)?, take_number(&mut rest)?);
-        let (&kind, mut rest) = rest.split_first()?;
-        let kind = *Namespace::ALL.get(usize::from(kind))?;
-        let id = take_number(&mut rest)?;
-        let partition = take_sized(&mut rest)?.to_vec();
-        let position = Position::new(partition, rest.to_vec());
-        Some(Self { source, renumbering: Renumbering::from_shifts(shifts), records, bytes, kind, id, position })
+        let (records, bytes) = (fields.ticks()?, fields.ticks()?);
+        let kind = fields.byte()?;
+        let kind = *Namespace::ALL.get(usize::from(kind)).ok_or_else(|| fields.corrupt())?;
+        let (id, partition) = (fields.ticks()?, fields.sized()?);
+        let position = Position::new(partition, fields.rest());
+        Ok(Self { source, renumbering: Renumbering::from_shifts(shifts), records, bytes, kind, id, position })
     }
-}
-
-fn append_sized(out: &mut Vec<u8>, bytes: &[u8]) {
-    let length = u32::try_from(bytes.len()).expect("names and partitions have at most some kilobytes");
-    out.extend_from_slice(&length.to_be_bytes());
-    out.extend_from_slice(bytes);
-}
-
-fn take_sized<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let (length, after) = rest.split_first_chunk()?;
-    let (bytes, after) = after.split_at_checked(usize::try_from(u32::from_be_bytes(*length)).ok()?)?;
-    *rest = after;
-    Some(bytes)
-}
-
-fn take_number(rest: &mut &[u8]) -> Option<u64> {
-    let (number, after) = rest.split_first_chunk()?;
-    *rest = after;
-    Some(u64::from_be_bytes(*number))
 }
 
 #[cfg(test)]
@@ -128,9 +110,9 @@ mod tests {
         let source = Source { name: "a folder".to_owned(), mark: [3, 1, 4, 1, 5, 9, 2, 6, 5] };
         let note = Checkpoint { source, renumbering, records: 7, bytes: 8, kind: Namespace::Queues, id: 9, position };
         let encoded = note.encode();
-        assert_eq!(Checkpoint::decode(&encoded), Some(note));
+        assert_eq!(Checkpoint::decode(&encoded).unwrap(), note);
         for length in 0..encoded.len() - 7 {
-            assert_eq!(Checkpoint::decode(&encoded[..length]), None, "{length}");
+            assert!(Checkpoint::decode(&encoded.slice(..length)).is_err(), "{length}");
         }
     }
 
@@ -141,7 +123,7 @@ mod tests {
         let mut encoded = note.encode().to_vec();
         encoded.drain(1 + 5 * 16..1 + 5 * 16 + 4 + 9 * 8);
         encoded[0] = FORMAT_WITHOUT_SOURCE;
-        let decoded = Checkpoint::decode(&encoded).unwrap();
+        let decoded = Checkpoint::decode(&encoded.into()).unwrap();
         assert_eq!((decoded.renumbering, decoded.source), (renumbering, Source::default()));
     }
 }

@@ -20,7 +20,7 @@ pub(super) async fn check_free(to: &Store, account: &str, ours: &Renumbering) ->
     Ok(())
 }
 
-/// Writes the rows of all that was copied. A row that somebody else has put there meanwhile is not written over.
+/// Writes the rows of all copied objects. A row that another writer has put there meanwhile is not replaced.
 pub(super) async fn publish(to: &Store, account: &str, ours: &Renumbering, all: &[NamedObject]) -> Result<()> {
     // All at first: what is in the way of one shall be found before any other is to be seen.
     check_free(to, account, ours).await?;

@@ -23,9 +23,10 @@ use tablerock_protocol::json::{EntityShape, Location, append_entity, append_json
 use tablerock_protocol::{DateTime, MetadataLevel, Select};
 
 use super::named_objects::{NamedObject, named_objects, settings};
-use crate::blob::{self, BlobBytes, BlobKind, Makeup};
+use crate::blob::{self, BlobBytes, Container, Makeup};
 use crate::namespace::Namespace;
-use crate::table::StoredEntity;
+use crate::queue::QueueRecord;
+use crate::table::{StoredEntity, TableRecord};
 use crate::{queue, table};
 
 /// Bytes of content in one line; a multiple of three, so that only the last line of a content is padded.
@@ -83,8 +84,8 @@ impl Export<'_> {
     }
 
     async fn table(&mut self, object: &NamedObject) -> Result<()> {
-        let (name, policies) = table::described(&object.row)?;
-        self.line().text("table", &name).text("policies", &policies).end();
+        let TableRecord { name, policies, .. } = TableRecord::decode(&object.row)?;
+        self.line().text("table", &name).text("policies", &String::from_utf8_lossy(&policies)).end();
         let (account, select) = (self.account, Select::default());
         let location = Location { base: "", account, table: &name };
         let shape = EntityShape { location, level: MetadataLevel::Minimal, select: &select };
@@ -107,8 +108,8 @@ impl Export<'_> {
     }
 
     async fn queue(&mut self, object: &NamedObject) -> Result<()> {
-        let (metadata, policies) = queue::described(&object.row)?;
-        let name = name_of(object);
+        let QueueRecord { metadata, policies, .. } = QueueRecord::decode(&object.row)?;
+        let (name, policies) = (name_of(object), String::from_utf8_lossy(&policies));
         self.line().text("queue", &name).pairs("metadata", metadata.pairs()).text("policies", &policies).end();
         let mut pages = self.store.records(queue::keys::messages_only(object.id));
         while let Some(records) = pages.next_page().await? {
@@ -127,12 +128,13 @@ impl Export<'_> {
     }
 
     async fn container(&mut self, object: &NamedObject) -> Result<()> {
-        let container = blob::described(&object.row)?;
+        let container = Container::decode(&object.row)?;
         let name = name_of(object);
         let mut line = self.line();
-        line.text("container", &name).time("changed", container.0.changed);
-        line.text("publicAccess", container.0.public_access.name().unwrap_or_default());
-        line.pairs("metadata", container.0.metadata.pairs()).text("policies", &container.1);
+        line.text("container", &name).time("changed", container.changed);
+        line.text("publicAccess", container.public_access.name().unwrap_or_default());
+        line.pairs("metadata", container.metadata.pairs())
+            .text("policies", &String::from_utf8_lossy(&container.policies));
         line.end();
         let mut pages = self.store.records(object.records());
         while let Some(records) = pages.next_page().await? {
@@ -169,7 +171,7 @@ impl Export<'_> {
         if let Some(taken) = taken {
             line.time("snapshot", taken);
         }
-        line.text("type", if blob.kind == BlobKind::Block { "BlockBlob" } else { "AppendBlob" });
+        line.text("type", blob.kind.name());
         line.time("changed", blob.changed).time("created", blob.created).number("length", blob.length);
         line.number("blocks", blob.blocks).number("sealed", blob.is_sealed.into());
         let headers = &blob.headers;

@@ -1,4 +1,4 @@
-//! A copy that is given up: what has arrived of it goes again.
+//! Giving up a copy: everything that has arrived is deleted.
 
 use tablerock_kv::{Range, Result, Store};
 
@@ -7,11 +7,11 @@ use super::directories;
 use super::renumbering::Shift;
 use crate::{blob, queue, table};
 
-/// Gives back what a copy of an account has brought to a store that was not finished, so that the next one begins anew. Returns
-/// whether there was such a copy. It can be cut off as well, and is then done again.
+/// Deletes what an unfinished copy of an account has brought to a store, so that the next one starts over. Returns whether
+/// there was such a copy. After an interruption, call it again.
 pub async fn forget_copy(to: &Store, account: &str) -> Result<bool> {
     let Some(note) = Checkpoint::read(to, account).await? else { return Ok(false) };
-    // Rows first, so that nobody comes to what is going.
+    // Rows first, so that no request reaches what is being deleted.
     directories::withdraw(to, account, &note.renumbering).await?;
     let [tables, queues, _, containers, _] = note.renumbering.shifts();
     drop_ids(to, tables, table::keys::table_range).await?;
@@ -28,7 +28,7 @@ pub async fn forget_copy(to: &Store, account: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// All that lies under the ids that were reserved. Nobody else gets them, not even a later copy.
+/// Deletes everything under the reserved ids. No later object gets them, not even that of another copy.
 async fn drop_ids(to: &Store, ids: Shift, range_of: impl Fn(u64) -> Range) -> Result<()> {
     if ids.count == 0 {
         return Ok(());

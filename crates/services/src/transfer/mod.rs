@@ -1,17 +1,17 @@
-//! An account on its way from one store to another, and an account written out as text.
+//! Copying an account from one store to another, and exporting an account as text.
 //!
-//! A copy is made of records, so entities, messages and blobs keep all that they have: Timestamps, ETags, ids, leases,
-//! snapshots and uncommitted blocks. What does not stay is what numbers they are stored under, since the other store has given
-//! some of its own: ids are moved up by what [`renumbering`](self) reserved there. Nobody sees the account in the new
-//! store before all of it is there, because its directories come last.
+//! A copy consists of records, so entities, messages and blobs keep everything: Timestamps, ETags, ids, leases, snapshots
+//! and uncommitted blocks. Only the numbers that they are stored under change, because the other store has used some
+//! itself: `renumbering.rs` reserves numbers there, and shifts all ids by as much. The account becomes visible in the new
+//! store when all of it is there, because its directories come last.
 //!
 //! | to follow | read |
 //! | --- | --- |
 //! | a copy | `copy.rs`, on `renumbering.rs`, `ceilings.rs` and `directories.rs` |
-//! | going on after an interruption | `checkpoint.rs`, `source.rs` |
+//! | resuming after an interruption | `checkpoint.rs`, `source.rs` |
 //! | giving a copy up | `forget.rs` |
 //! | the text | `export.rs` |
-//! | what an account has | `named_objects.rs` |
+//! | the objects of an account | `named_objects.rs` |
 
 mod ceilings;
 mod checkpoint;

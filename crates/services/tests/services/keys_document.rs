@@ -57,7 +57,7 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
         "next_message_number",
         "next_queue_id",
         "next_table_id",
-        "tombstone_of_dropped_table",
+        "note_of_dropped_table",
         "number",
         "pieces",
         "queue",
@@ -278,7 +278,7 @@ impl Example {
                 assert_eq!(read, (*since, *container, name.clone()));
                 record(&blob_keys::intents_partition(), &key)
             }
-            ("tombstone_of_dropped_table", [Number(table)]) => self.checked_note(*table),
+            ("note_of_dropped_table", [Number(table)]) => self.checked_note(*table),
             (name, arguments) => panic!("nobody knows the example {name}{arguments:?}"),
         }
     }

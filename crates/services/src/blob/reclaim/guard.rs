@@ -85,18 +85,22 @@ impl BlobService {
 }
 
 impl ReclaimIntent {
-    /// Records that the write which is to refer to everything in the intent goes out.
-    pub(in crate::blob) fn sends(&mut self) {
-        self.outcome = WriteOutcome::Unknown;
-    }
-
-    /// Records the outcome of that write. A rule that rejects it is an outcome; an error of the store leaves it unknown.
-    pub(in crate::blob) fn ended<T>(mut self, outcome: &Result<T>) {
-        match outcome {
-            Ok(_) => self.outcome = WriteOutcome::Kept,
-            Err(Error::Refused(_)) => self.outcome = WriteOutcome::Over,
+    /// Runs the write that is to refer to everything in the intent, if there is one, and records its outcome.
+    ///
+    /// A rule that rejects the write is an outcome; an error of the store leaves it unknown, and so does a dropped future.
+    pub(in crate::blob) async fn protect<T>(
+        intent: Option<Self>,
+        write: impl Future<Output = Result<T>> + Send,
+    ) -> Result<T> {
+        let Some(mut intent) = intent else { return write.await };
+        intent.outcome = WriteOutcome::Unknown;
+        let outcome = write.await;
+        match &outcome {
+            Ok(_) => intent.outcome = WriteOutcome::Kept,
+            Err(Error::Refused(_)) => intent.outcome = WriteOutcome::Over,
             Err(Error::Store(_)) => {}
         }
+        outcome
     }
 
     /// Records that the write has taken effect, or never will.
@@ -107,54 +111,36 @@ impl ReclaimIntent {
 
 impl Drop for ReclaimIntent {
     fn drop(&mut self) {
-        let Some((record, permit)) = self.open.take() else { return };
+        let Some((record, mut permit)) = self.open.take() else { return };
         // Without a runtime the process is ending, and the next one resolves the intent.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (reclaimer, key, outcome) = (Arc::clone(&self.reclaimer), std::mem::take(&mut self.key), self.outcome);
         let is_unknown = matches!(outcome, WriteOutcome::Unsent | WriteOutcome::Unknown);
-        if is_unknown && let Some(delay) = reclaimer.sharing.reclaim_delay() {
+        let delay = reclaimer.sharing.reclaim_delay().filter(|_| is_unknown);
+        if delay.is_some() {
             // Delayed intents have permits of their own, so that abandoned requests do not block others.
             let Ok(delayed) = Arc::clone(&reclaimer.delayed).try_acquire_owned() else { return };
-            runtime.spawn(async move {
-                tokio::time::sleep(delay).await;
-                reclaimer.resolve_or_retry(&record, key, outcome == WriteOutcome::Unknown).await;
-                drop(delayed);
-            });
-            return;
+            permit = delayed;
         }
         runtime.spawn(async move {
-            match outcome {
-                WriteOutcome::Kept => reclaimer.delete_or_retry(&record, key).await,
-                _ => reclaimer.resolve_or_retry(&record, key, false).await,
+            if let Some(delay) = delay {
+                tokio::time::sleep(delay).await;
+            }
+            let ended = async {
+                if delay.is_some() && outcome == WriteOutcome::Unknown {
+                    reclaimer.fence(&record).await?;
+                }
+                if outcome != WriteOutcome::Kept {
+                    reclaimer.resolve(&record).await?;
+                }
+                reclaimer.delete_intent(key.clone()).await
+            };
+            if let Err(error) = ended.await {
+                // The sweep or the next start finds the intent.
+                let IntentRecord { container_id, name: blob, .. } = record;
+                tracing::warn!(container_id, blob, intent = ?key, %error, "reclaim failed, will retry");
             }
             drop(permit);
         });
-    }
-}
-
-impl Reclaimer {
-    /// Resolves an intent, after a fence if its write may still arrive. A failure is logged: the sweep or the next start
-    /// finds the intent.
-    async fn resolve_or_retry(&self, intent: &IntentRecord, key: Bytes, needs_fence: bool) {
-        let resolved = async {
-            if needs_fence {
-                self.fence(intent).await?;
-            }
-            self.resolve(intent).await
-        };
-        match resolved.await {
-            Ok(()) => self.delete_or_retry(intent, key).await,
-            Err(error) => {
-                let IntentRecord { container_id, name: blob, .. } = intent;
-                tracing::warn!(container_id, blob, ?key, %error, "reclaim failed, will retry");
-            }
-        }
-    }
-
-    async fn delete_or_retry(&self, intent: &IntentRecord, key: Bytes) {
-        if let Err(error) = self.delete_intent(key.clone()).await {
-            let IntentRecord { container_id, name: blob, .. } = intent;
-            tracing::warn!(container_id, blob, ?key, %error, "deleting a reclaim intent failed, will retry");
-        }
     }
 }

@@ -81,21 +81,16 @@ impl Reclaimer {
 
     /// Resolves the intents that the last process left. For the start, before anything is written.
     pub(super) async fn resolve_at_start(&self) -> Result<()> {
-        match self.sharing.intents_at_start() {
-            Some(intents) => self.resolve_range(intents, None).await,
-            None => Ok(()),
-        }
+        self.resolve_range(self.sharing.intents_at_start(), None).await
     }
 
     /// Resolves the intents of servers that died, for as long as this server holds the lease.
     pub(super) async fn resolve_abandoned(&self, lease: &WorkLease) -> Result<()> {
-        match self.sharing.intents_abandoned(self.clock.ticks()) {
-            Some(intents) => self.resolve_range(intents, Some(lease)).await,
-            None => Ok(()),
-        }
+        self.resolve_range(self.sharing.intents_abandoned(self.clock.ticks()), Some(lease)).await
     }
 
-    async fn resolve_range(&self, range: Range, lease: Option<&WorkLease>) -> Result<()> {
+    async fn resolve_range(&self, range: Option<Range>, lease: Option<&WorkLease>) -> Result<()> {
+        let Some(range) = range else { return Ok(()) };
         let mut records = self.store.records(range);
         while let Some(record) = records.next().await? {
             let intent = IntentRecord::decode(&record.value)?;

@@ -65,7 +65,7 @@ impl IndexBlock {
 /// that a filter reads it and fails.
 pub(super) fn cut(range: &Range, page: &Page, hasher: &PropertyHasher) -> Vec<(Position, IndexBlock)> {
     let Some(page_end) = page.next.as_ref().or(range.end.as_ref()) else { return Vec::new() };
-    // IndexBlocks of about the same size: a small one at the end would stay small.
+    // Blocks of about the same size: a small one at the end would stay small.
     let count = page.records.len().div_ceil(BLOCK_RECORDS).max(1);
     let border = |index: usize| index * page.records.len() / count;
     let mut start = own(&range.start.partition, &range.start.key);

@@ -28,7 +28,7 @@ fn entity(n: i32) -> Bytes {
     Properties::encode(&[property]).at(DateTime::from_ticks(1)).into_bytes()
 }
 
-/// A store with some rows, each with its number as `n`, and skip_index of what has been read of it.
+/// A store with some rows, each with its number as `n`, and the index of what has been read of it.
 struct Bench {
     store: Store,
     clock: Arc<ManualClock>,
@@ -63,7 +63,7 @@ impl Bench {
         self.store.scan(range, limits).await.unwrap()
     }
 
-    /// Reads the whole table and keeps skip_index of it.
+    /// Reads the whole table and indexes it.
     async fn read(&self) {
         let building = self.search(0).build(keys::table_range(TABLE));
         building.keep(&self.scan(&keys::table_range(TABLE)).await);
