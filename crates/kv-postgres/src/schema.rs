@@ -47,7 +47,7 @@ pub(crate) async fn prepare(target: &Target, options: &PostgresOptions) -> Resul
     }
     if !options.create_if_missing && found.is_none_or(|version| version == 0) {
         return Err(Error::invalid(
-            "this database has no tables of Tablerock: check the name of the database, and search_path if it is set",
+            "this database has no tables of Tablerock: check the database's name, and search_path if it is set",
         ));
     }
     timeout(MIGRATION_WAIT, async {

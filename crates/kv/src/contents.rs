@@ -17,7 +17,9 @@ use crate::Result;
 /// never again, and it is the layers that see to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ContentName {
+    /// The group, which is removed as a whole.
     pub group: u64,
+    /// The number of the content within its group.
     pub number: u64,
 }
 

@@ -69,13 +69,16 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
 /// Some records of one partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
+    /// The partition.
     pub partition: Bytes,
+    /// The keys within the partition.
     pub keys: Vec<Bytes>,
 }
 
 /// One atomic change of one partition.
 #[derive(Debug, Clone, Default)]
 pub struct Commit {
+    /// The partition that the commit reads and writes.
     pub partition: Bytes,
     /// What the decision rested on: the value of each key that was read, `None` for an absent one.
     pub expected: Vec<(Bytes, Option<Bytes>)>,
@@ -86,29 +89,38 @@ pub struct Commit {
 /// A record as a scan returns it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
+    /// The partition.
     pub partition: Bytes,
+    /// The key within the partition.
     pub key: Bytes,
+    /// The value.
     pub value: Bytes,
 }
 
 /// Where a scan stops, whichever comes first. A page holds at least one record if the range has one.
 #[derive(Debug, Clone, Copy)]
 pub struct ScanLimits {
+    /// The maximum number of records.
     pub records_max: usize,
+    /// The maximum number of bytes of partitions, keys and values; the first record may exceed it.
     pub bytes_max: usize,
+    /// The time after which no further records are added.
     pub deadline: Option<Instant>,
 }
 
 /// What a scan found, and where to go on: `None` means the range is exhausted.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
+    /// The records, in the order of their positions.
     pub records: Vec<Record>,
+    /// The position of the first record that is not in the page; `None` at the end of the range.
     pub next: Option<crate::Position>,
 }
 
 /// An engine's own judgement of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Health {
+    /// The engine serves reads and writes.
     Healthy,
     /// Reads are served, writes are refused; the text says why and what helps.
     ReadOnly(String),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+/// The result of an engine's calls.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The reaction a failure asks for.
@@ -39,30 +40,37 @@ pub struct Error {
 }
 
 impl Error {
+    /// Returns an error of some kind.
     pub fn new(kind: ErrorKind, message: impl Into<Arc<str>>) -> Self {
         Self { kind, message: message.into(), source: None }
     }
 
+    /// Returns an error of kind [`Conflict`](ErrorKind::Conflict).
     pub fn conflict(message: impl Into<Arc<str>>) -> Self {
         Self::new(ErrorKind::Conflict, message)
     }
 
+    /// Returns an error of kind [`Unavailable`](ErrorKind::Unavailable).
     pub fn unavailable(message: impl Into<Arc<str>>) -> Self {
         Self::new(ErrorKind::Unavailable, message)
     }
 
+    /// Returns an error of kind [`Invalid`](ErrorKind::Invalid).
     pub fn invalid(message: impl Into<Arc<str>>) -> Self {
         Self::new(ErrorKind::Invalid, message)
     }
 
+    /// Returns an error of kind [`Corrupt`](ErrorKind::Corrupt).
     pub fn corrupt(message: impl Into<Arc<str>>) -> Self {
         Self::new(ErrorKind::Corrupt, message)
     }
 
+    /// Returns an error of kind [`Internal`](ErrorKind::Internal).
     pub fn internal(message: impl Into<Arc<str>>) -> Self {
         Self::new(ErrorKind::Internal, message)
     }
 
+    /// Adds the cause of the error.
     #[must_use]
     pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.source = Some(Arc::new(source));
@@ -74,10 +82,12 @@ impl Error {
         self.source.as_deref()?.downcast_ref()
     }
 
+    /// Returns the kind.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
+    /// Returns the message.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -43,6 +43,8 @@
 //! | [`fault`] | an engine that fails on command, for tests of the layers |
 //! | [`suite`] | the contract as tests |
 
+#![warn(missing_docs)]
+
 mod clock;
 mod contents;
 mod engine;

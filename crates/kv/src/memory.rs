@@ -27,6 +27,7 @@ pub struct MemoryEngine {
 type Partitions = BTreeMap<Bytes, BTreeMap<Bytes, Bytes>>;
 
 impl MemoryEngine {
+    /// Returns an empty engine.
     pub fn new() -> Self {
         Self { partitions: RwLock::new(Some(Partitions::new())), is_exclusive: true }
     }

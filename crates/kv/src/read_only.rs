@@ -32,6 +32,7 @@ pub struct ReadOnlyEngine {
 }
 
 impl ReadOnlyEngine {
+    /// Wraps an engine; writes fail with `why`.
     pub fn new(inner: Arc<dyn Engine>, why: impl Into<String>) -> Self {
         Self { inner, why: why.into() }
     }

@@ -16,9 +16,13 @@ const STORAGE_RESOURCE_ID: &str = "e406a681-f3d4-42a8-90b6-c2b029497af1";
 /// Why a token is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BearerError {
+    /// The token is not a JSON Web Token.
     Malformed,
+    /// The token is not valid yet.
     NotYetValid,
+    /// The token has expired.
     Expired,
+    /// The token is for another audience.
     OtherAudience,
 }
 

@@ -10,6 +10,7 @@ use crate::{ErrorCode, ServiceError};
 pub struct CorsRule {
     /// Origins as browsers write them; case matters. `*` is any.
     pub allowed_origins: Vec<String>,
+    /// The methods that a cross-origin request may use.
     pub allowed_methods: Vec<CorsMethod>,
     /// Request headers in any case, `prefix*`, or `*` for any.
     pub allowed_headers: Vec<String>,
@@ -23,7 +24,7 @@ macro_rules! cors_methods {
     ($($method:ident $name:literal,)*) => {
         /// A method that a rule can name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum CorsMethod { $($method),* }
+        pub enum CorsMethod { $(#[doc = concat!("`", $name, "`.")] $method),* }
 
         impl CorsMethod {
             /// Reads a method as HTTP does, with regard to case.
@@ -34,6 +35,7 @@ macro_rules! cors_methods {
                 }
             }
 
+            /// Returns the name of the method.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$method => $name),* }
             }
@@ -55,6 +57,7 @@ cors_methods! {
 /// The headers of a preflight request.
 #[derive(Debug, Clone, Copy)]
 pub struct Preflight<'a> {
+    /// The `Origin` header.
     pub origin: Option<&'a str>,
     /// `Access-Control-Request-Method`.
     pub method: Option<&'a str>,
@@ -65,10 +68,13 @@ pub struct Preflight<'a> {
 /// The headers of a preflight's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PreflightAnswer<'a> {
+    /// `Access-Control-Allow-Origin`.
     pub allow_origin: &'a str,
+    /// `Access-Control-Allow-Methods`.
     pub allow_methods: &'a str,
     /// Absent when the request asked for no headers.
     pub allow_headers: Option<&'a str>,
+    /// `Access-Control-Max-Age`.
     pub max_age_seconds: u32,
     /// Whether `Access-Control-Allow-Credentials: true` is sent.
     pub allow_credentials: bool,
@@ -77,7 +83,9 @@ pub struct PreflightAnswer<'a> {
 /// Why a preflight is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreflightError {
+    /// `Origin` or `Access-Control-Request-Method` is missing.
     MissingHeader,
+    /// No rule allows the request.
     NoMatchingRule,
 }
 
@@ -93,6 +101,7 @@ pub struct CorsAnswer<'a> {
 /// The headers by which a browser lets a page have the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CorsAllowance<'a> {
+    /// `Access-Control-Allow-Origin`.
     pub allow_origin: &'a str,
     /// Whether `Access-Control-Allow-Credentials: true` is sent.
     pub allow_credentials: bool,

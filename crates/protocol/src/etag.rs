@@ -62,6 +62,7 @@ impl EtagCondition {
         }
     }
 
+    /// Returns whether an entity with this timestamp satisfies the condition.
     pub fn admits(self, current: DateTime) -> bool {
         match self {
             Self::Any => true,

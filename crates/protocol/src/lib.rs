@@ -12,6 +12,8 @@
 //! assert!(Filter::parse("Age gt 30 and not (Name eq 'Ann')").unwrap().is_some());
 //! ```
 
+#![warn(missing_docs)]
+
 pub mod analytics;
 pub mod batch;
 pub mod bearer;

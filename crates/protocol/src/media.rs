@@ -5,8 +5,11 @@ use crate::{ErrorCode, ServiceVersion};
 /// How much OData metadata surrounds the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetadataLevel {
+    /// `nometadata`: keys and properties only.
     None,
+    /// `minimalmetadata`: also types that JSON does not show.
     Minimal,
+    /// `fullmetadata`: also links, ids and ETags.
     Full,
 }
 

@@ -27,10 +27,12 @@ impl Metadata {
         Ok(Self { pairs })
     }
 
+    /// Returns the names and values, in their order.
     pub fn pairs(&self) -> &[(String, String)] {
         &self.pairs
     }
 
+    /// Returns whether there is no metadata.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }

@@ -24,6 +24,7 @@ pub struct PopReceipt {
 pub struct PopReceiptSyntax;
 
 impl PopReceipt {
+    /// Parses the text of a receipt.
     pub fn parse(text: &str) -> Result<Self, PopReceiptSyntax> {
         let bytes = STANDARD.decode(text).map_err(|_| PopReceiptSyntax)?;
         let (visible, rest) = bytes.split_first_chunk().ok_or(PopReceiptSyntax)?;

@@ -10,8 +10,11 @@ const BODY_UNREADABLE: &str = "An error occurred while processing this request."
 /// A refusal, as the client will read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceError {
+    /// The error code.
     pub code: ErrorCode,
+    /// The HTTP status.
     pub status: u16,
+    /// The message for the client.
     pub message: Cow<'static, str>,
     /// Raised by the service's early validation, whose answers lack `Cache-Control`.
     pub early: bool,
@@ -22,6 +25,7 @@ pub struct ServiceError {
 }
 
 impl ServiceError {
+    /// Returns an error with the status and message of its code.
     pub fn new(code: ErrorCode) -> Self {
         let early = matches!(code, ErrorCode::TableNotFound | ErrorCode::OutOfRangeInput);
         Self {
@@ -34,6 +38,7 @@ impl ServiceError {
         }
     }
 
+    /// Returns an error with a message of its own.
     pub fn with_message(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self { message: message.into(), ..Self::new(code) }
     }
@@ -93,12 +98,14 @@ impl ServiceError {
         self
     }
 
+    /// Marks an error that precedes the reading of the request's body.
     #[must_use]
     pub fn early(mut self) -> Self {
         self.early = true;
         self
     }
 
+    /// Replaces the HTTP status.
     #[must_use]
     pub fn status(mut self, status: u16) -> Self {
         self.status = status;

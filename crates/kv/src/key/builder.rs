@@ -25,6 +25,7 @@ pub struct KeyBuilder {
 }
 
 impl KeyBuilder {
+    /// Returns an empty key.
     pub fn new() -> Self {
         Self::default()
     }
@@ -81,6 +82,7 @@ impl KeyBuilder {
         self.finish()
     }
 
+    /// Returns the key.
     pub fn finish(self) -> Bytes {
         self.bytes.into()
     }

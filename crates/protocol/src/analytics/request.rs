@@ -8,12 +8,16 @@ use crate::{ErrorCode, ServiceVersion};
 /// What a request does; each kind is logged if the service's properties say so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
+    /// A read.
     Read,
+    /// A write.
     Write,
+    /// A deletion.
     Delete,
 }
 
 impl RequestKind {
+    /// All categories, in the order of their metrics.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Delete];
 
     /// As the metadata of a log names it.
@@ -31,7 +35,9 @@ impl RequestKind {
 pub enum Authentication {
     /// A signature with the account's key.
     Authenticated,
+    /// No credentials.
     Anonymous,
+    /// A shared access signature.
     Sas,
     /// A token, which only logs of version 2.0 tell from a signature.
     Bearer,
@@ -71,17 +77,26 @@ impl Authentication {
 /// How a request ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestStatus {
+    /// The request succeeded.
     Success,
+    /// The request was throttled.
     ThrottlingError,
+    /// The client was too slow.
     ClientTimeoutError,
+    /// The server was too slow.
     ServerTimeoutError,
+    /// Any other error of the client.
     ClientOtherError,
+    /// Any other error of the server.
     ServerOtherError,
+    /// The request was not authorized.
     AuthorizationError,
+    /// The connection failed.
     NetworkError,
 }
 
 impl RequestStatus {
+    /// All outcomes, in the order of their metrics.
     pub const ALL: [Self; 8] = [
         Self::Success,
         Self::ThrottlingError,
@@ -109,6 +124,7 @@ impl RequestStatus {
         }
     }
 
+    /// Returns the name in metrics, without its prefix.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Success => "Success",

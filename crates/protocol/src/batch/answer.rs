@@ -6,8 +6,10 @@ use crate::limits;
 /// The answer to one operation of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartAnswer<'a> {
+    /// The HTTP status.
     pub status: u16,
     headers: Vec<&'a str>,
+    /// The body of the part.
     pub body: &'a [u8],
 }
 

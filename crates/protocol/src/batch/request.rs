@@ -16,10 +16,13 @@ pub enum BatchRequest<'a> {
 /// One request inside a batch, as it stands in the batch's body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchPart<'a> {
+    /// The HTTP method.
     pub method: &'a str,
     /// Path and query, without the authority: behind a proxy it need not be the one we are called by.
     pub target: &'a str,
+    /// The headers, in their order.
     pub headers: Vec<(&'a str, &'a str)>,
+    /// The body.
     pub body: &'a [u8],
 }
 

@@ -9,11 +9,13 @@ use crate::Uuid;
 /// One answer inside a batch.
 #[derive(Debug, Clone, Default)]
 pub struct PartResponse {
+    /// The HTTP status.
     pub status: u16,
     /// The status' reason phrase.
     pub reason: &'static str,
     /// In the order in which they go out.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
+    /// The body.
     pub body: Vec<u8>,
 }
 

@@ -5,11 +5,13 @@ use crate::Uuid;
 /// One write inside a batch, as a client sends it.
 #[derive(Debug, Clone)]
 pub struct PartRequest<'a> {
+    /// The HTTP method.
     pub method: &'a str,
     /// Absolute, as every client has it.
     pub url: &'a str,
     /// As they stand: the caller sees to it that no value holds a line break.
     pub headers: &'a [(&'static str, String)],
+    /// The body.
     pub body: &'a [u8],
 }
 

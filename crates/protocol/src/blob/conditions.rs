@@ -42,13 +42,18 @@ fn parse_tag(tag: &str) -> u64 {
 /// The conditional headers of one request, for the blob or container itself or for the source of a copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conditions {
+    /// `If-Match`.
     pub if_match: Option<EtagList>,
+    /// `If-None-Match`.
     pub if_none_match: Option<EtagList>,
+    /// `If-Modified-Since`.
     pub if_modified_since: Option<DateTime>,
+    /// `If-Unmodified-Since`.
     pub if_unmodified_since: Option<DateTime>,
 }
 
 impl Conditions {
+    /// Returns whether there are no conditions.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

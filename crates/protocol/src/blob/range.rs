@@ -5,14 +5,18 @@ use crate::{ErrorCode, ServiceError};
 /// A range as it was asked for: from a byte to another, both included, or to the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RangeAsked {
+    /// The first byte.
     pub first: u64,
+    /// The last byte, included; `None` for the end of the blob.
     pub last: Option<u64>,
 }
 
 /// A part of a blob that is there: `offset` and `length` lie within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteRange {
+    /// The first byte.
     pub offset: u64,
+    /// The number of bytes.
     pub length: u64,
 }
 
@@ -41,6 +45,7 @@ impl RangeAsked {
 }
 
 impl ByteRange {
+    /// Returns the range of the whole blob.
     pub fn whole(blob_length: u64) -> Self {
         Self { offset: 0, length: blob_length }
     }

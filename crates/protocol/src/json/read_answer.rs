@@ -12,8 +12,11 @@ use crate::{DateTime, EntityBody, ServiceError};
 /// An entity as the service tells it. With a projection, what was not selected is absent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AnsweredEntity<'a> {
+    /// The keys and properties.
     pub body: EntityBody<'a>,
+    /// The time of the last change.
     pub timestamp: Option<DateTime>,
+    /// The ETag.
     pub etag: Option<Cow<'a, str>>,
 }
 

@@ -24,6 +24,7 @@ const ADDRESS_ESCAPES: &AsciiSet = &NON_ALPHANUMERIC
 pub struct Location<'a> {
     /// The service root as the client addressed it, without a trailing slash.
     pub base: &'a str,
+    /// The name of the account.
     pub account: &'a str,
     /// The table as the client spelled it.
     pub table: &'a str,
@@ -32,8 +33,11 @@ pub struct Location<'a> {
 /// How the entities of one answer are written.
 #[derive(Debug, Clone, Copy)]
 pub struct EntityShape<'a> {
+    /// The base URL and the table.
     pub location: Location<'a>,
+    /// The amount of metadata.
     pub level: MetadataLevel,
+    /// The properties to write.
     pub select: &'a Select,
 }
 

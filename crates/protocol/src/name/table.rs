@@ -35,6 +35,7 @@ impl TableName {
         Ok(())
     }
 
+    /// Returns the name, as it was given.
     pub fn as_str(&self) -> &str {
         &self.0
     }

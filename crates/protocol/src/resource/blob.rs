@@ -9,9 +9,17 @@ pub enum BlobResource {
     /// The service root: the list of containers, properties and stats.
     Service,
     /// `/c`.
-    Container { container: ContainerName },
+    Container {
+        /// The container.
+        container: ContainerName,
+    },
     /// `/c/b`, or `/b` for a blob of the root container.
-    Blob { container: ContainerName, blob: BlobName },
+    Blob {
+        /// The container.
+        container: ContainerName,
+        /// The blob.
+        blob: BlobName,
+    },
 }
 
 impl BlobResource {
@@ -34,6 +42,7 @@ impl BlobResource {
         }
     }
 
+    /// Returns the container, if one is addressed.
     pub fn container(&self) -> Option<&ContainerName> {
         match self {
             Self::Service => None,

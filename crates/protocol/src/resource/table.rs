@@ -18,15 +18,33 @@ pub enum TableResource {
     /// `/Tables`: the set of all tables.
     Tables,
     /// `/Tables('name')`.
-    Table { name: String },
+    Table {
+        /// The name of the table.
+        name: String,
+    },
     /// `/T` or `/T()`: the set of a table's entities.
-    Entities { table: String },
+    Entities {
+        /// The name of the table.
+        table: String,
+    },
     /// `/T(PartitionKey='..',RowKey='..')`.
-    Entity { table: String, partition_key: String, row_key: String },
+    Entity {
+        /// The name of the table.
+        table: String,
+        /// The partition key.
+        partition_key: String,
+        /// The row key.
+        row_key: String,
+    },
     /// `/$batch`.
     Batch,
     /// `/T/Tables` and the like, which a client produces when its endpoint already ends in a table's name.
-    Nested { table: String, with_keys: bool },
+    Nested {
+        /// The name of the table.
+        table: String,
+        /// Whether the second segment has keys.
+        with_keys: bool,
+    },
 }
 
 impl TableResource {

@@ -12,6 +12,7 @@ const LIST_BYTES_MAX: usize = ANSWERED_LIST_ITEMS_MAX * ITEM_BYTES_MAX;
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnsweredPage<T> {
+    /// The items of the page.
     pub items: Vec<T>,
     /// Where the next page begins.
     pub next_marker: Option<String>,
@@ -20,6 +21,7 @@ pub struct AnsweredPage<T> {
 /// A container as a client reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnsweredContainer {
+    /// The name of the queue.
     pub name: String,
     /// Empty unless it was asked for.
     pub metadata: Vec<(String, String)>,
@@ -28,6 +30,7 @@ pub struct AnsweredContainer {
 /// A queue as a client reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnsweredQueue {
+    /// The name of the container.
     pub name: String,
     /// Empty unless it was asked for.
     pub metadata: Vec<(String, String)>,
@@ -36,6 +39,7 @@ pub struct AnsweredQueue {
 /// A blob or a snapshot of one as a client reads it. What a service does not tell is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnsweredBlob {
+    /// The name of the blob.
     pub name: String,
     /// When the snapshot was taken, if it is one.
     pub snapshot: Option<String>,
@@ -43,13 +47,21 @@ pub struct AnsweredBlob {
     pub blob_type: String,
     /// Without the quotation marks that it has in headers, or with them, as the service likes.
     pub etag: String,
+    /// The length in bytes.
     pub length: u64,
+    /// `Content-Type`.
     pub content_type: String,
+    /// `Content-Encoding`.
     pub content_encoding: String,
+    /// `Content-Language`.
     pub content_language: String,
+    /// `Content-MD5`.
     pub content_md5: String,
+    /// `Cache-Control`.
     pub cache_control: String,
+    /// `Content-Disposition`.
     pub content_disposition: String,
+    /// The access tier.
     pub access_tier: String,
     /// Empty unless it was asked for.
     pub metadata: Vec<(String, String)>,

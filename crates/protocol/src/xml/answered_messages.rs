@@ -10,9 +10,13 @@ const LIST_BYTES_MAX: usize = *limits::MESSAGES_COUNT.end() * limits::MESSAGE_BO
 /// A message as a client reads it. What an operation does not tell is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnsweredMessage {
+    /// The id.
     pub id: String,
+    /// The pop receipt, which an update or a deletion needs.
     pub pop_receipt: String,
+    /// The number of times that the message was received.
     pub dequeue_count: u32,
+    /// The text.
     pub text: String,
 }
 

@@ -18,7 +18,9 @@ pub const BLOCK_LIST_BYTES_MAX: usize = 8 << 20;
 /// Where a block is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockSource {
+    /// A block of the committed list.
     Committed,
+    /// A block that was put and not committed.
     Uncommitted,
     /// Among the uncommitted first, then among the committed.
     Latest,
@@ -27,6 +29,7 @@ pub enum BlockSource {
 /// What a blob is to be made of, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BlockListRequest {
+    /// The blocks, in the order of the content.
     pub blocks: Vec<(BlockSource, BlockId)>,
 }
 
@@ -47,6 +50,7 @@ impl BlockListRequest {
         out
     }
 
+    /// Parses the body of Put Block List.
     pub fn parse(document: &[u8]) -> Result<Self, ServiceError> {
         let text = std::str::from_utf8(document).map_err(|_| ErrorCode::InvalidXmlDocument)?;
         let mut reader = Reader::from_str(text.strip_prefix('\u{feff}').unwrap_or(text));

@@ -23,14 +23,19 @@ pub fn parse_message_text(document: &[u8]) -> Result<String, ServiceError> {
 /// A message as an answer shows it. What an operation does not tell is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueMessageElement<'a> {
+    /// The id.
     pub id: Uuid,
+    /// The time at which the message was put.
     pub inserted: DateTime,
+    /// The time at which the message is deleted.
     pub expires: DateTime,
     /// Not in what Peek shows, and neither is the time below.
     pub receipt: Option<PopReceipt>,
+    /// The time at which the message becomes visible again.
     pub next_visible: Option<DateTime>,
     /// Not in the answer to Put, and neither is the text.
     pub dequeue_count: Option<u32>,
+    /// The text.
     pub text: Option<&'a str>,
 }
 

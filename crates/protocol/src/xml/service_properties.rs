@@ -13,9 +13,13 @@ const DEFAULT_VERSION: &str = "DefaultServiceVersion";
 /// the documents of the other services have no place for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceProperties {
+    /// The logging settings.
     pub logging: Logging,
+    /// The metrics per hour.
     pub hour_metrics: Metrics,
+    /// The metrics per minute.
     pub minute_metrics: Metrics,
+    /// The CORS rules.
     pub cors: Vec<CorsRule>,
     /// For blobs: when they can be brought back.
     pub delete_retention: DeleteRetention,
@@ -28,13 +32,19 @@ pub struct ServiceProperties {
 /// What a Set Service Properties changes: the sections that its body has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ServicePropertiesUpdate {
+    /// The logging settings.
     pub logging: Option<Logging>,
+    /// The metrics per hour.
     pub hour_metrics: Option<Metrics>,
+    /// The metrics per minute.
     pub minute_metrics: Option<Metrics>,
     /// An empty list removes all rules.
     pub cors: Option<Vec<CorsRule>>,
+    /// The soft delete settings.
     pub delete_retention: Option<DeleteRetention>,
+    /// The static website settings.
     pub static_website: Option<StaticWebsite>,
+    /// The version of requests that name none.
     pub default_service_version: Option<ServiceVersion>,
 }
 

@@ -23,16 +23,23 @@ pub enum SasError {
     UserDelegation,
     /// No key of the account made the signature.
     SignatureMismatch,
+    /// The start is in the future.
     NotYetValid,
+    /// The expiry has passed.
     Expired,
     /// `si` names no stored access policy.
     PolicyNotFound,
     /// A field is given by the token and by its stored policy.
     InTokenAndPolicy(SasParameter),
+    /// The SAS is for HTTPS only.
     ProtocolMismatch,
+    /// The SAS is not valid for this address.
     SourceIpMismatch(IpAddr),
+    /// The account SAS is not valid for this service.
     ServiceMismatch,
+    /// The account SAS is not valid for this level of resource.
     ResourceTypeMismatch,
+    /// The SAS does not grant the permission.
     PermissionMismatch,
     /// The SAS is for another table.
     TableMismatch,
@@ -43,6 +50,7 @@ pub enum SasError {
 }
 
 impl SasError {
+    /// Returns the error code of the response.
     pub const fn code(self) -> ErrorCode {
         match self {
             Self::Duplicate(_)

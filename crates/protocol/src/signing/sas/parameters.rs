@@ -20,7 +20,7 @@ macro_rules! sas_parameters {
     ($($(#[$meta:meta])* $parameter:ident $name:literal,)*) => {
         /// A query parameter that belongs to a SAS.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum SasParameter { $($(#[$meta])* $parameter),* }
+        pub enum SasParameter { $(#[doc = concat!("`", $name, "`.")] $(#[$meta])* $parameter),* }
 
         impl SasParameter {
             const ALL: &[Self] = &[$(Self::$parameter),*];
