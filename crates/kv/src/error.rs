@@ -1,4 +1,4 @@
-//! What can go wrong on this floor. Each kind asks for one reaction; detail goes in the message and the source.
+//! Errors of engines. Each kind asks for one reaction; detail goes in the message and the source.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// The reaction a failure asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// Someone else came first: read again and retry.
+    /// Another commit came first: read again and retry.
     Conflict,
-    /// Not now: retry later, or after what the message names.
+    /// Temporary: retry later, or after the remedy in the message.
     Unavailable,
-    /// The call cannot succeed as it is: fix it.
+    /// The call is wrong and must be fixed.
     Invalid,
-    /// A partition and key are longer than this engine can store: tell whoever chose them.
+    /// A partition and key are longer than this engine can store: report it to the client.
     TooLong,
     /// Stored data is not what was written: stop.
     Corrupt,
@@ -22,7 +22,7 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// A failure, with the reaction it asks for. Cheap to clone, because one failed sync answers many callers.
+/// An error, with the reaction it asks for. Cheap to clone, because one failed sync fails many commits.
 ///
 /// ```
 /// use tablerock_kv::{Error, ErrorKind};

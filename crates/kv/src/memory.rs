@@ -158,7 +158,7 @@ fn records_in<'a>(
         .take_while(move |(partition, key, _)| within(partition, key))
 }
 
-/// Removes a bounded number of records and says whether there may be more.
+/// Removes a bounded number of records and returns whether there may be more.
 fn remove_some(partitions: &mut Partitions, range: &Range) -> bool {
     let doomed: Vec<_> = records_in(partitions, range)
         .map(|(partition, key, _)| (partition.clone(), key.clone()))

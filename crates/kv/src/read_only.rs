@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::{Commit, Contents, Engine, Error, Health, Page, Range, Result, ScanLimits, Wanted};
 
-/// Wraps an engine and refuses writes, with a reason.
+/// Wraps an engine and rejects writes, with a reason.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -73,7 +73,7 @@ impl Engine for ReadOnlyEngine {
         self.inner.is_exclusive()
     }
 
-    /// Whoever writes a content has written a note about it before, which is refused.
+    /// A writer records an intent before it writes a content, and that commit is rejected.
     fn contents(&self) -> Option<Arc<dyn Contents>> {
         self.inner.contents()
     }
@@ -85,7 +85,7 @@ impl Engine for ReadOnlyEngine {
         }
     }
 
-    /// The wrapped engine is closed by whoever opened it.
+    /// The opener of the wrapped engine closes it.
     async fn close(&self) -> Result<()> {
         Ok(())
     }

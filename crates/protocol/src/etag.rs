@@ -21,7 +21,7 @@ pub fn append_etag(out: &mut Vec<u8>, timestamp: DateTime, quote: &[u8]) {
     out.extend_from_slice(quote);
 }
 
-/// What an `If-Match` header asks for.
+/// The condition of an `If-Match` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EtagCondition {
     /// `*`: any version will do.

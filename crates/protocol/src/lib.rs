@@ -1,4 +1,4 @@
-//! What travels on the wires of Azure Table, Queue and Blob Storage: names, resources, EDM values, entities, ETags,
+//! The wire protocol of Azure Table, Queue and Blob Storage: names, resources, EDM values, entities, ETags,
 //! filters, JSON, XML, batches, continuation tokens, signatures, error codes and limits.
 //!
 //! Pure: no I/O, no clock, no storage. Bytes come in and become types that cannot be wrong, once; the layers

@@ -35,7 +35,7 @@ impl KeyBuilder {
         Self { bytes: Vec::with_capacity(bytes) }
     }
 
-    /// One byte as it is, mostly to say what kind of record this is.
+    /// Appends one byte as it is, mostly the kind of the record.
     #[must_use]
     pub fn tag(mut self, tag: u8) -> Self {
         self.bytes.push(tag);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{escape, key_bytes_to_text, number};
 use crate::{Error, Result};
 
-/// What is left of a key. Bytes that no builder wrote fail with [`Corrupt`](crate::ErrorKind::Corrupt).
+/// The unread part of a key. Bytes that no builder wrote fail with [`Corrupt`](crate::ErrorKind::Corrupt).
 #[derive(Debug, Clone)]
 pub struct KeyReader<'a> {
     rest: &'a [u8],

@@ -6,7 +6,7 @@ use super::Authentication;
 use crate::xml::AnalyticsVersion;
 use crate::{DateTime, Service, ServiceVersion, Uuid};
 
-/// A request, as a log tells of it. What is not known is empty.
+/// A request as an entry of a log. Unknown fields are empty.
 #[derive(Debug, Clone)]
 pub struct LogEntry<'a> {
     /// The time at which the request arrived.
@@ -119,7 +119,7 @@ impl LogEntry<'_> {
             push_quoted(&mut line, text);
         }
         if version == AnalyticsVersion::V2_0 {
-            // What these tell is about tokens whose issuer we do not know.
+            // These fields are about tokens, whose issuer is unknown.
             line.push_str(";;;;;;;;");
         }
         line.push('\n');

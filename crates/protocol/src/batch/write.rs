@@ -24,7 +24,7 @@ impl PartRequest<'_> {
     }
 }
 
-/// What a batch takes beside its parts.
+/// The bytes of a batch in addition to its parts.
 pub const BATCH_FRAME_BYTES: usize = 512;
 
 /// The content type that goes with [`append_changeset`].

@@ -53,7 +53,7 @@ impl Crc64 {
 }
 
 /// The checksums of content that comes in pieces. An MD5 takes ten times as long as the other, so it is computed only
-/// where somebody wants it.
+/// where it is requested.
 #[derive(Clone)]
 pub struct Checksums {
     md5: Option<md5::Md5>,

@@ -2,10 +2,10 @@
 
 use super::Md5;
 
-/// What a blob has whose writer did not say.
+/// The default of blobs.
 pub const CONTENT_TYPE_DEFAULT: &str = "application/octet-stream";
 
-/// How the content of a blob is described to those who read it. A header that is empty is not set.
+/// The content headers of a blob. An empty header is not set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContentHeaders {
     /// `Content-Type`.

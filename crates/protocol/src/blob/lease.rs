@@ -1,4 +1,4 @@
-//! What the headers of a lease operation say.
+//! The headers of lease operations.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -47,7 +47,7 @@ impl LeaseDuration {
     }
 }
 
-/// What is to be done with a lease.
+/// An operation on a lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseAction {
     /// Acquires a lease.

@@ -33,8 +33,8 @@ impl RangeAsked {
         (last.is_none_or(|last| last >= first)).then_some(Self { first, last })
     }
 
-    /// The part of a blob of some length that is meant. What lies beyond its end is cut; a range that begins there is
-    /// refused.
+    /// Returns the addressed part of a blob of some length. It is cut at the end of the blob; a range that begins there is
+    /// an error.
     pub fn within(self, blob_length: u64) -> Result<ByteRange, ServiceError> {
         if self.first >= blob_length {
             return Err(ErrorCode::InvalidRange.into());

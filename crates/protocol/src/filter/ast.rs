@@ -59,7 +59,7 @@ impl Operator {
         })
     }
 
-    /// The operator that says the same with its sides exchanged.
+    /// Returns the equivalent operator with its sides exchanged.
     pub const fn mirrored(self) -> Self {
         match self {
             Self::Gt => Self::Lt,

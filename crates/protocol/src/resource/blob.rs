@@ -1,9 +1,9 @@
-//! What a path of the Blob service points at.
+//! The resource that a path of the Blob service addresses.
 
 use super::decode;
 use crate::{BlobName, ContainerName, ServiceError};
 
-/// A resource of the Blob service. Snapshots and versions are told by the query.
+/// A resource of the Blob service. The query selects snapshots and versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlobResource {
     /// The service root: the list of containers, properties and stats.

@@ -1,4 +1,4 @@
-//! What a path of the Queue service points at.
+//! The resource that a path of the Queue service addresses.
 
 use super::decode;
 use crate::{ErrorCode, QueueName, ServiceError};
@@ -18,7 +18,7 @@ pub enum QueueResource {
         /// The queue.
         queue: QueueName,
     },
-    /// `/q/messages/id`. What is no id finds no message.
+    /// `/q/messages/id`. A malformed id finds no message.
     Message {
         /// The queue.
         queue: QueueName,

@@ -1,4 +1,4 @@
-//! What a path of the Table service points at.
+//! The resource that a path of the Table service addresses.
 //!
 //! Keys may contain any of `(),='` and percent escapes, and clients differ in what they encode, so the key
 //! predicate is read as a stream of tokens after decoding, never split.
@@ -112,12 +112,12 @@ impl Segment {
     }
 }
 
-/// The service's answer to a key predicate that it cannot read.
+/// The service's response to a key predicate that it cannot read.
 fn syntax_error() -> ServiceError {
     ServiceError::with_message(ErrorCode::InvalidInput, "Bad Request - Error in query syntax.")
 }
 
-/// The service's answer to `T('x')`, `Tables(PartitionKey=…)` and the like.
+/// The service's response to `T('x')`, `Tables(PartitionKey=…)` and the like.
 pub fn key_count_error(resource: &str) -> ServiceError {
     ServiceError::with_message(
         ErrorCode::InvalidInput,

@@ -43,7 +43,7 @@ impl AccountKey {
         STANDARD.encode(self.mac(string_to_sign).finalize().into_bytes())
     }
 
-    /// Whether this key made a signature. The time it takes tells nothing about how nearly it matched.
+    /// Returns whether this key made a signature, in constant time.
     pub fn verify(&self, string_to_sign: &str, signature: &str) -> bool {
         let mut claimed = [0; SIGNATURE_CHARS / 4 * 3];
         if signature.len() != SIGNATURE_CHARS {

@@ -12,7 +12,7 @@ pub const ACCESS_POLICIES_MAX: usize = 5;
 /// The id of a policy, in UTF-16 code units.
 pub const ACCESS_POLICY_ID_UNITS_MAX: usize = 64;
 
-/// A policy that a SAS can refer to by its id. What it leaves open the SAS has to give.
+/// A policy that a SAS can refer to by its id. The SAS has to give the fields that the policy omits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAccessPolicy {
     /// The id that a SAS refers to.

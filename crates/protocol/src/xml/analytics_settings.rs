@@ -7,7 +7,7 @@ use crate::{ErrorCode, ServiceError};
 /// The longest that analytics data can be kept.
 pub const RETENTION_DAYS_MAX: u16 = 365;
 
-/// The version of Storage Analytics that a section speaks of. Logs of version 2.0 exist for blobs and queues.
+/// The version of Storage Analytics of a section. Logs of version 2.0 exist for blobs and queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AnalyticsVersion {
     /// Version 1.0.

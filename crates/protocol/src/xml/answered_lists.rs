@@ -1,4 +1,4 @@
-//! The client's side of List Containers, List Blobs and List Queues: a page of what there is, as it is told.
+//! The client's side of List Containers, List Blobs and List Queues: the items of a page.
 
 use super::reading::Element;
 use crate::{ErrorCode, ServiceError, limits};
@@ -36,7 +36,7 @@ pub struct AnsweredQueue {
     pub metadata: Vec<(String, String)>,
 }
 
-/// A blob or a snapshot of one as a client reads it. What a service does not tell is empty.
+/// A blob or a snapshot as a client reads it. Fields that the service omits are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnsweredBlob {
     /// The name of the blob.
@@ -67,21 +67,21 @@ pub struct AnsweredBlob {
     pub metadata: Vec<(String, String)>,
 }
 
-/// Reads the answer to List Containers.
+/// Parses the response to List Containers.
 pub fn parse_containers(document: &[u8]) -> Result<AnsweredPage<AnsweredContainer>, ServiceError> {
     parse_page(document, "Containers", |element| {
         Ok(AnsweredContainer { name: element.required("Name")?.name_text()?, metadata: metadata(element)? })
     })
 }
 
-/// Reads the answer to List Queues.
+/// Parses the response to List Queues.
 pub fn parse_queues(document: &[u8]) -> Result<AnsweredPage<AnsweredQueue>, ServiceError> {
     parse_page(document, "Queues", |element| {
         Ok(AnsweredQueue { name: element.required("Name")?.name_text()?, metadata: metadata(element)? })
     })
 }
 
-/// Reads the answer to a flat List Blobs.
+/// Parses the response to a flat List Blobs.
 pub fn parse_blobs(document: &[u8]) -> Result<AnsweredPage<AnsweredBlob>, ServiceError> {
     parse_page(document, "Blobs", AnsweredBlob::read)
 }

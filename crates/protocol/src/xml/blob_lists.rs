@@ -6,7 +6,7 @@ use super::writing::{DECLARATION, push_element, push_escaped, push_text};
 use crate::Metadata;
 use crate::blob::Tags;
 
-/// What both lists repeat of the request; what it did not have is not repeated.
+/// The parameters of the request that both lists repeat.
 #[derive(Debug, Clone, Default)]
 pub struct ListEcho<'a> {
     /// The prefix of the request.
@@ -35,7 +35,7 @@ impl ListEcho<'_> {
     }
 }
 
-/// An entry of a list: its name and what is told of it, as elements in the order of the document.
+/// An entry of a list: its name and its properties, as elements in the order of the document.
 #[derive(Debug, Clone, Default)]
 pub struct ListedContainer<'a> {
     /// The name.

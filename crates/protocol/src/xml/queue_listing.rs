@@ -1,4 +1,4 @@
-//! The answer to List Queues.
+//! The response to List Queues.
 
 use super::writing::{DECLARATION, push_element, push_escaped, push_text};
 use crate::Metadata;

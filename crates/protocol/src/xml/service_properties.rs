@@ -29,7 +29,7 @@ pub struct ServiceProperties {
     pub default_service_version: Option<ServiceVersion>,
 }
 
-/// What a Set Service Properties changes: the sections that its body has.
+/// The sections that a Set Service Properties replaces.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ServicePropertiesUpdate {
     /// The logging settings.
@@ -194,7 +194,7 @@ impl ServicePropertiesUpdate {
     }
 }
 
-/// SDKs that have nothing to say about it write an empty element.
+/// SDKs write an empty element for an absent value.
 fn read_default_version(root: &Element) -> Result<Option<ServiceVersion>, ServiceError> {
     let Some(text) = root.child(DEFAULT_VERSION).map(Element::value).transpose()?.flatten() else { return Ok(None) };
     text.parse().map(Some).map_err(|_| ErrorCode::InvalidXmlNodeValue.into())

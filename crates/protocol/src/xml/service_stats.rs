@@ -6,7 +6,7 @@ use super::reading::Element;
 use super::writing::{DECLARATION, push_element, push_text};
 use crate::{DateTime, ErrorCode, ServiceError};
 
-/// The stats of a service, which its secondary endpoint answers with.
+/// The stats of a service, which its secondary endpoint returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServiceStats {
     /// The state of the secondary.

@@ -1,4 +1,4 @@
-//! What every kind of SAS can limit: time, protocol, address. Also the part of it that a stored access policy
+//! The limits of every kind of SAS: time, protocol, address. Also the fields that a stored access policy
 //! can give in the token's place.
 
 use std::net::IpAddr;
@@ -101,7 +101,7 @@ pub(super) struct MergedFields<'a> {
 }
 
 impl<'a> MergedFields<'a> {
-    /// Takes each field from where it is given; one that is given in both places is refused, whatever it says.
+    /// Takes each field from where it is given; a field that is given in both is an error, even if the values are equal.
     pub(super) fn read(
         parameters: &'a SasParameters<'_>,
         policies: &'a StoredAccessPolicies,

@@ -23,7 +23,7 @@ impl SharedKeyScheme {
     }
 }
 
-/// What an `Authorization` header claims; nothing in it has been verified.
+/// The credential of an `Authorization` header; nothing in it is verified.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Authorization<'a> {
     /// A Shared Key signature.

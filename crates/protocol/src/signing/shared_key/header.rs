@@ -11,7 +11,7 @@ use super::{SharedKeyScheme, header_order};
 use crate::signing::AccountKey;
 use crate::{QueryString, ServiceVersion};
 
-/// The headers that are signed beside those that begin with `x-ms-`.
+/// The headers that are signed in addition to those that begin with `x-ms-`.
 pub const SIGNED_HEADERS: &[&str] = &[
     "content-encoding",
     "content-language",
