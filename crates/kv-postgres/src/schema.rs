@@ -108,7 +108,7 @@ enum Kind {
 
 impl Kind {
     async fn of(client: &Client) -> Result<Self> {
-        let unknown = |error| translate("cannot ask the database what it is", error);
+        let unknown = |error| translate("cannot find out the kind of database", error);
         let version: String =
             client.query_one("SELECT version()", &[]).await.and_then(|row| row.try_get(0)).map_err(unknown)?;
         if version.contains("-YB-") {
