@@ -47,7 +47,7 @@ pub(crate) async fn prepare(target: &Target, options: &PostgresOptions) -> Resul
     }
     if !options.create_if_missing && found.is_none_or(|version| version == 0) {
         return Err(Error::invalid(
-            "this database has no tables of Tablerock: check the name of the database, and search_path if it is set",
+            "this database has no tables of Tablerock: check the database's name, and search_path if it is set",
         ));
     }
     timeout(MIGRATION_WAIT, async {
@@ -108,7 +108,7 @@ enum Kind {
 
 impl Kind {
     async fn of(client: &Client) -> Result<Self> {
-        let unknown = |error| translate("cannot ask the database what it is", error);
+        let unknown = |error| translate("cannot find out the kind of database", error);
         let version: String =
             client.query_one("SELECT version()", &[]).await.and_then(|row| row.try_get(0)).map_err(unknown)?;
         if version.contains("-YB-") {

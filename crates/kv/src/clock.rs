@@ -12,14 +12,14 @@ pub const TICKS_AT_UNIX_EPOCH: u64 = 621_355_968_000_000_000;
 
 /// Where time comes from.
 pub trait Clock: Send + Sync + fmt::Debug + 'static {
-    /// Wall time as ticks of 100 ns since 0001-01-01. It may stand still or jump back: whoever needs order keeps
+    /// Wall time as ticks of 100 ns since 0001-01-01. It may stand still or jump back: a caller that needs order keeps
     /// the last value and goes on from there.
     fn ticks(&self) -> u64;
 
     /// Time that never goes back, for deadlines.
     fn instant(&self) -> Instant;
 
-    /// How far [`ticks`](Clock::ticks) may be from what others read who go by the same clock at the same moment.
+    /// The maximum difference between [`ticks`](Clock::ticks) here and on other servers with the same clock at the same moment.
     fn error_ticks(&self) -> u64 {
         0
     }

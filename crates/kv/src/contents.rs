@@ -17,11 +17,13 @@ use crate::Result;
 /// part without another copy. Both sides have stored formats of this length, and assert that they agree with it.
 pub const CONTENT_PART_BYTES: usize = 256 << 10;
 
-/// What a content is known by: a number, in a group of contents that may have to go at once. A name is given once and
+/// The name of a content: a number, in a group of contents that can be removed at once. A name is given once and
 /// never again, and it is the layers that see to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ContentName {
+    /// The group, which is removed as a whole.
     pub group: u64,
+    /// The number of the content within its group.
     pub number: u64,
 }
 
@@ -34,7 +36,7 @@ pub trait Contents: Send + Sync + fmt::Debug + 'static {
     /// Opens a content; `None` if it is not there. Whoever has one open may read it although it was removed meanwhile.
     async fn open(&self, name: ContentName) -> Result<Option<Arc<dyn ContentReader>>>;
 
-    /// Removes contents of a group, and tells how many of them there were. Durable when this returns.
+    /// Removes contents of a group, and returns their number. Durable when this returns.
     async fn remove(&self, group: u64, numbers: RangeInclusive<u64>) -> Result<u64>;
 
     /// Removes all contents of a group. Durable when this returns.

@@ -3,7 +3,7 @@
 //! A record is (partition, key) → value, all bytes, ordered bytewise by partition and then by key. A partition
 //! is the unit of atomicity, isolation and placement: nothing is ever atomic across two of them. The trait is
 //! small enough for an embedded tree, a map in memory and a remote database alike; it assumes neither locks nor
-//! code that runs beside the data. [`Store`](crate::Store) turns it into transactions.
+//! code that runs next to the data. [`Store`](crate::Store) turns it into transactions.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use bytes::Bytes;
 
 use crate::{Contents, Range, Result};
 
-/// What every engine promises. The suite in [`crate::suite`] is this contract as tests.
+/// The contract of every engine. The suite in [`crate::suite`] is this contract as tests.
 #[async_trait]
 pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
     /// The value of one record, as far as it is durable: a crash cannot take back what this showed.
@@ -37,14 +37,14 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
     async fn scan(&self, range: &Range, limits: ScanLimits) -> Result<Page>;
 
     /// The newest committed values of some records of one partition, in the order asked for. They may not be
-    /// durable yet, so nothing may be told to a client before a [`commit`](Engine::commit) that expects them.
+    /// durable yet, so nothing may be returned to a client before a [`commit`](Engine::commit) that expects them.
     async fn read_newest(&self, partition: &[u8], keys: &[Bytes]) -> Result<Vec<Option<Bytes>>>;
 
     /// Applies all writes if every expectation still holds, and returns when they, and whatever the
     /// expectations saw, are durable. Otherwise applies nothing and fails with `Conflict`.
     async fn commit(&self, commit: Commit) -> Result<()>;
 
-    /// Forgets a range that no reader can reach any more, and that nobody will use again: what is written there
+    /// Drops a range that no reader can reach any more, and that is never used again: records written there
     /// later may go as well. Returns once the intent is durable; the records go, and their space comes back, in
     /// the background, also after a restart.
     async fn drop_range(&self, range: Range) -> Result<()>;
@@ -62,40 +62,49 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
     /// Whether the engine can serve, for the health endpoint.
     fn health(&self) -> Health;
 
-    /// Finishes what is under way, flushes, and refuses everything after.
+    /// Finishes calls in progress, flushes, and rejects later calls.
     async fn close(&self) -> Result<()>;
 }
 
 /// Some records of one partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
+    /// The partition.
     pub partition: Bytes,
+    /// The keys within the partition.
     pub keys: Vec<Bytes>,
 }
 
 /// One atomic change of one partition.
 #[derive(Debug, Clone, Default)]
 pub struct Commit {
+    /// The partition that the commit reads and writes.
     pub partition: Bytes,
-    /// What the decision rested on: the value of each key that was read, `None` for an absent one.
+    /// The expectations: the value of each key that was read, `None` for an absent one.
     pub expected: Vec<(Bytes, Option<Bytes>)>,
-    /// What to change: a value to put, `None` to delete. Each key at most once.
+    /// The writes: a value to put, `None` to delete. Each key at most once.
     pub writes: Vec<(Bytes, Option<Bytes>)>,
 }
 
 /// A record as a scan returns it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
+    /// The partition.
     pub partition: Bytes,
+    /// The key within the partition.
     pub key: Bytes,
+    /// The value.
     pub value: Bytes,
 }
 
 /// Where a scan stops, whichever comes first. A page holds at least one record if the range has one.
 #[derive(Debug, Clone, Copy)]
 pub struct ScanLimits {
+    /// The maximum number of records.
     pub records_max: usize,
+    /// The maximum number of bytes of partitions, keys and values; the first record may exceed it.
     pub bytes_max: usize,
+    /// The time after which no further records are added.
     pub deadline: Option<Instant>,
 }
 
@@ -104,18 +113,21 @@ impl ScanLimits {
     pub const PAGE: Self = Self { records_max: 1_000, bytes_max: 4 << 20, deadline: None };
 }
 
-/// What a scan found, and where to go on: `None` means the range is exhausted.
+/// A page of a scan.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
+    /// The records, in the order of their positions.
     pub records: Vec<Record>,
+    /// The position of the first record that is not in the page; `None` at the end of the range.
     pub next: Option<crate::Position>,
 }
 
 /// An engine's own judgement of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Health {
+    /// The engine serves reads and writes.
     Healthy,
-    /// Reads are served, writes are refused; the text says why and what helps.
+    /// Reads are served, writes are rejected; the text has the reason and the remedy.
     ReadOnly(String),
     /// Nothing is served.
     Down(String),

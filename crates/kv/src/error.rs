@@ -1,19 +1,20 @@
-//! What can go wrong on this floor. Each kind asks for one reaction; detail goes in the message and the source.
+//! Errors of engines. Each kind asks for one reaction; detail goes in the message and the source.
 
 use std::sync::Arc;
 
+/// The result of an engine's calls.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The reaction a failure asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// Someone else came first: read again and retry.
+    /// Another commit came first: read again and retry.
     Conflict,
-    /// Not now: retry later, or after what the message names.
+    /// Temporary: retry later, or after the remedy in the message.
     Unavailable,
-    /// The call cannot succeed as it is: fix it.
+    /// The call is wrong and must be fixed.
     Invalid,
-    /// A partition and key are longer than this engine can store: tell whoever chose them.
+    /// A partition and key are longer than this engine can store: report it to the client.
     TooLong,
     /// Stored data is not what was written: stop.
     Corrupt,
@@ -21,7 +22,7 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// A failure, with the reaction it asks for. Cheap to clone, because one failed sync answers many callers.
+/// An error, with the reaction it asks for. Cheap to clone, because one failed sync fails many commits.
 ///
 /// ```
 /// use tablerock_kv::{Error, ErrorKind};
@@ -39,30 +40,37 @@ pub struct Error {
 }
 
 impl Error {
+    /// Returns an error of some kind.
     pub fn new(kind: ErrorKind, message: impl Into<Arc<str>>) -> Self {
         Self { kind, message: message.into(), source: None }
     }
 
+    /// Returns an error of kind [`Conflict`](ErrorKind::Conflict).
     pub fn conflict(message: impl Into<Arc<str>>) -> Self {
         Self::new(ErrorKind::Conflict, message)
     }
 
+    /// Returns an error of kind [`Unavailable`](ErrorKind::Unavailable).
     pub fn unavailable(message: impl Into<Arc<str>>) -> Self {
         Self::new(ErrorKind::Unavailable, message)
     }
 
+    /// Returns an error of kind [`Invalid`](ErrorKind::Invalid).
     pub fn invalid(message: impl Into<Arc<str>>) -> Self {
         Self::new(ErrorKind::Invalid, message)
     }
 
+    /// Returns an error of kind [`Corrupt`](ErrorKind::Corrupt).
     pub fn corrupt(message: impl Into<Arc<str>>) -> Self {
         Self::new(ErrorKind::Corrupt, message)
     }
 
+    /// Returns an error of kind [`Internal`](ErrorKind::Internal).
     pub fn internal(message: impl Into<Arc<str>>) -> Self {
         Self::new(ErrorKind::Internal, message)
     }
 
+    /// Adds the cause of the error.
     #[must_use]
     pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.source = Some(Arc::new(source));
@@ -74,10 +82,12 @@ impl Error {
         self.source.as_deref()?.downcast_ref()
     }
 
+    /// Returns the kind.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
+    /// Returns the message.
     pub fn message(&self) -> &str {
         &self.message
     }

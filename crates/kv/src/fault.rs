@@ -14,12 +14,19 @@ use crate::{Commit, Engine, Error, Health, Page, Range, Result, ScanLimits, Want
 /// The calls that can be made to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
+    /// `Engine::get`.
     Get,
+    /// `Engine::get_many`.
     GetMany,
+    /// `Engine::scan`.
     Scan,
+    /// `Engine::read_newest`.
     ReadNewest,
+    /// `Engine::commit`.
     Commit,
+    /// `Engine::drop_range`.
     DropRange,
+    /// `Engine::close`.
     Close,
 }
 
@@ -74,6 +81,7 @@ struct State {
 }
 
 impl FaultEngine {
+    /// Wraps an engine; no call fails yet.
     pub fn new(inner: Arc<dyn Engine>) -> Self {
         Self { inner, state: Mutex::default() }
     }

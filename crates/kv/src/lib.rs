@@ -44,6 +44,8 @@
 //! The feature `test-support` adds what only tests need, so the shipped binary does without it: [`suite`] is the
 //! contract as tests, [`fault`] an engine that fails on command, and [`ManualClock`] a clock that stands still.
 
+#![warn(missing_docs)]
+
 mod clock;
 mod contents;
 mod engine;

@@ -27,6 +27,7 @@ pub struct MemoryEngine {
 type Partitions = BTreeMap<Bytes, BTreeMap<Bytes, Bytes>>;
 
 impl MemoryEngine {
+    /// Returns an empty engine.
     pub fn new() -> Self {
         Self { partitions: RwLock::new(Some(Partitions::new())), is_exclusive: true }
     }
@@ -157,7 +158,7 @@ fn records_in<'a>(
         .take_while(move |(partition, key, _)| within(partition, key))
 }
 
-/// Removes a bounded number of records and says whether there may be more.
+/// Removes a bounded number of records and returns whether there may be more.
 fn remove_some(partitions: &mut Partitions, range: &Range) -> bool {
     let doomed: Vec<_> = records_in(partitions, range)
         .map(|(partition, key, _)| (partition.clone(), key.clone()))

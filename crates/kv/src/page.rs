@@ -30,6 +30,7 @@ pub struct PageBuilder {
 }
 
 impl PageBuilder {
+    /// Returns an empty page with limits.
     pub fn new(limits: ScanLimits) -> Self {
         Self { limits, records: Vec::new(), bytes: 0 }
     }
@@ -45,6 +46,7 @@ impl PageBuilder {
             && self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// Adds a record.
     pub fn push(&mut self, record: Record) {
         self.bytes += record.partition.len() + record.key.len() + record.value.len();
         self.records.push(record);
@@ -55,6 +57,7 @@ impl PageBuilder {
         self.records.len()
     }
 
+    /// Returns whether the page has no records.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }

@@ -5,11 +5,14 @@ use bytes::{BufMut, Bytes, BytesMut};
 /// A place in the order: a partition and a key within it. A record need not be there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
+    /// The partition.
     pub partition: Bytes,
+    /// The key within the partition.
     pub key: Bytes,
 }
 
 impl Position {
+    /// Returns the position of a key in a partition.
     pub fn new(partition: impl Into<Bytes>, key: impl Into<Bytes>) -> Self {
         Self { partition: partition.into(), key: key.into() }
     }
@@ -33,11 +36,14 @@ impl Position {
 /// From `start`, included, to `end`, excluded; `None` means to the end of everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
+    /// The first position of the range.
     pub start: Position,
+    /// The position after the last one; `None` for the end of the store.
     pub end: Option<Position>,
 }
 
 impl Range {
+    /// Returns the range from `start` to `end`, which is excluded.
     pub fn between(start: Position, end: Position) -> Self {
         Self { start, end: Some(end) }
     }
@@ -53,10 +59,12 @@ impl Range {
         Self { start, end: prefix_end(prefix).map(Position::start_of) }
     }
 
+    /// Returns whether the position is in the range.
     pub fn contains(&self, position: &Position) -> bool {
         *position >= self.start && self.end.as_ref().is_none_or(|end| position < end)
     }
 
+    /// Returns whether the range contains no position.
     pub fn is_empty(&self) -> bool {
         self.end.as_ref().is_some_and(|end| *end <= self.start)
     }

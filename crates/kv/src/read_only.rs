@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::{Commit, Contents, Engine, Error, Health, Page, Range, Result, ScanLimits, Wanted};
 
-/// Wraps an engine and refuses writes, with a reason.
+/// Wraps an engine and rejects writes, with a reason.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -32,6 +32,7 @@ pub struct ReadOnlyEngine {
 }
 
 impl ReadOnlyEngine {
+    /// Wraps an engine; writes fail with `why`.
     pub fn new(inner: Arc<dyn Engine>, why: impl Into<String>) -> Self {
         Self { inner, why: why.into() }
     }
@@ -72,7 +73,7 @@ impl Engine for ReadOnlyEngine {
         self.inner.is_exclusive()
     }
 
-    /// Whoever writes a content has written a note about it before, which is refused.
+    /// A writer records an intent before it writes a content, and that commit is rejected.
     fn contents(&self) -> Option<Arc<dyn Contents>> {
         self.inner.contents()
     }
@@ -84,7 +85,7 @@ impl Engine for ReadOnlyEngine {
         }
     }
 
-    /// The wrapped engine is closed by whoever opened it.
+    /// The opener of the wrapped engine closes it.
     async fn close(&self) -> Result<()> {
         Ok(())
     }

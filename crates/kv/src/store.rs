@@ -37,6 +37,7 @@ pub struct Store {
 }
 
 impl Store {
+    /// Returns a store on an engine.
     pub fn new(engine: Arc<dyn Engine>) -> Self {
         Self::with_dice(engine, Arc::new(Rng::from_os()))
     }

@@ -1,4 +1,4 @@
-//! What one decision sees and wants: the values of the declared keys, and the writes so far.
+//! The input and output of one decision: the values of the declared keys, and the writes so far.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;

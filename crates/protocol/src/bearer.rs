@@ -1,6 +1,6 @@
-//! Entra bearer tokens, as far as they can be looked at without asking anyone: their claims.
+//! Entra bearer tokens, as far as they can be checked locally: their claims.
 //!
-//! Who signed a token is not checked, so accepting one proves nothing about its bearer. That is enough for
+//! The signature of a token is not checked, so accepting one proves nothing about its bearer. That is enough for
 //! development, where the point is that an application with a token credential runs unchanged.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -16,9 +16,13 @@ const STORAGE_RESOURCE_ID: &str = "e406a681-f3d4-42a8-90b6-c2b029497af1";
 /// Why a token is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BearerError {
+    /// The token is not a JSON Web Token.
     Malformed,
+    /// The token is not valid yet.
     NotYetValid,
+    /// The token has expired.
     Expired,
+    /// The token is for another audience.
     OtherAudience,
 }
 

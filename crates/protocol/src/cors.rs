@@ -1,4 +1,4 @@
-//! Cross-origin requests: which rule of the service's properties answers a preflight or an actual request, and
+//! Cross-origin requests: the rule of the service's properties that applies to a preflight or an actual request, and
 //! with which headers.
 
 use std::fmt;
@@ -10,12 +10,13 @@ use crate::{ErrorCode, ServiceError};
 pub struct CorsRule {
     /// Origins as browsers write them; case matters. `*` is any.
     pub allowed_origins: Vec<String>,
+    /// The methods that a cross-origin request may use.
     pub allowed_methods: Vec<CorsMethod>,
     /// Request headers in any case, `prefix*`, or `*` for any.
     pub allowed_headers: Vec<String>,
     /// Response headers in any case, `prefix*`, or `*` for any.
     pub exposed_headers: Vec<String>,
-    /// How long a browser may remember a preflight's answer.
+    /// The time for which a browser may cache the response to a preflight.
     pub max_age_seconds: u32,
 }
 
@@ -23,7 +24,7 @@ macro_rules! cors_methods {
     ($($method:ident $name:literal,)*) => {
         /// A method that a rule can name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum CorsMethod { $($method),* }
+        pub enum CorsMethod { $(#[doc = concat!("`", $name, "`.")] $method),* }
 
         impl CorsMethod {
             /// Reads a method as HTTP does, with regard to case.
@@ -34,6 +35,7 @@ macro_rules! cors_methods {
                 }
             }
 
+            /// Returns the name of the method.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$method => $name),* }
             }
@@ -55,6 +57,7 @@ cors_methods! {
 /// The headers of a preflight request.
 #[derive(Debug, Clone, Copy)]
 pub struct Preflight<'a> {
+    /// The `Origin` header.
     pub origin: Option<&'a str>,
     /// `Access-Control-Request-Method`.
     pub method: Option<&'a str>,
@@ -62,26 +65,31 @@ pub struct Preflight<'a> {
     pub headers: Option<&'a str>,
 }
 
-/// The headers of a preflight's answer.
+/// The headers of the response to a preflight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PreflightAnswer<'a> {
+    /// `Access-Control-Allow-Origin`.
     pub allow_origin: &'a str,
+    /// `Access-Control-Allow-Methods`.
     pub allow_methods: &'a str,
     /// Absent when the request asked for no headers.
     pub allow_headers: Option<&'a str>,
+    /// `Access-Control-Max-Age`.
     pub max_age_seconds: u32,
     /// Whether `Access-Control-Allow-Credentials: true` is sent.
     pub allow_credentials: bool,
 }
 
-/// Why a preflight is refused.
+/// The reason why a preflight fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreflightError {
+    /// `Origin` or `Access-Control-Request-Method` is missing.
     MissingHeader,
+    /// No rule allows the request.
     NoMatchingRule,
 }
 
-/// What CORS adds to the answer of an actual request.
+/// The CORS headers of the response to an actual request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CorsAnswer<'a> {
     /// The headers for the origin, if a rule allows it. The request is executed either way.
@@ -90,9 +98,10 @@ pub struct CorsAnswer<'a> {
     pub vary_origin: bool,
 }
 
-/// The headers by which a browser lets a page have the answer.
+/// The headers by which a browser lets a page read the response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CorsAllowance<'a> {
+    /// `Access-Control-Allow-Origin`.
     pub allow_origin: &'a str,
     /// Whether `Access-Control-Allow-Credentials: true` is sent.
     pub allow_credentials: bool,
@@ -128,7 +137,7 @@ pub fn answer_request<'a>(rules: &'a [CorsRule], origin: Option<&'a str>, method
         let rule = rules.iter().find(|rule| rule.allows(origin, method))?;
         Some((origin, rule))
     });
-    // An answer that is the same for every origin may be kept by caches for all of them.
+    // A response that is the same for every origin may be cached for all of them.
     let depends_on_origin = match matching {
         Some((_, rule)) => !rule.allows_any_origin(),
         None => !rules.is_empty(),
@@ -141,7 +150,7 @@ pub fn answer_request<'a>(rules: &'a [CorsRule], origin: Option<&'a str>, method
 }
 
 impl CorsAllowance<'_> {
-    /// The value of `Access-Control-Expose-Headers` for an answer with these headers, the service's way: by
+    /// The value of `Access-Control-Expose-Headers` for a response with these headers, the service's way: by
     /// name, even where the rule has a wildcard. `None` when nothing is exposed.
     pub fn expose_headers<'h>(&self, answer_headers: impl IntoIterator<Item = &'h str>) -> Option<String> {
         let exposed = answer_headers.into_iter().filter(|name| {
@@ -152,7 +161,7 @@ impl CorsAllowance<'_> {
     }
 }
 
-/// The headers that browsers show to any page that may have the answer at all.
+/// The headers that browsers show to any page that may read the response.
 fn is_always_exposed(name: &str) -> bool {
     ["Cache-Control", "Content-Language", "Content-Type", "Expires", "Last-Modified", "Pragma"]
         .iter()
@@ -174,7 +183,7 @@ impl CorsRule {
         self.allowed_origins.iter().any(|allowed| allowed == "*")
     }
 
-    /// The origin to answer with, and whether credentials are allowed: browsers refuse them beside a `*`, and
+    /// The origin to return, and whether credentials are allowed: browsers reject them with a `*`, and
     /// the service leaves them out there.
     fn answered_origin<'a>(&self, origin: &'a str) -> (&'a str, bool) {
         if self.allows_any_origin() { ("*", false) } else { (origin, true) }

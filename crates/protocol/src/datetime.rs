@@ -27,14 +27,17 @@ impl DateTime {
         if ticks > Self::MAX.0 { Self::MAX } else { Self(ticks) }
     }
 
+    /// Returns the ticks of 100 ns since the year 1.
     pub const fn ticks(self) -> u64 {
         self.0
     }
 
+    /// Returns the seconds since 1970, without the fraction.
     pub const fn unix_seconds(self) -> i64 {
         (self.0 / TICKS_PER_SECOND) as i64 - (UNIX_EPOCH_DAYS * SECONDS_PER_DAY) as i64
     }
 
+    /// Returns the time so many seconds after 1970.
     pub const fn from_unix_seconds(seconds: u64) -> Self {
         Self::from_ticks((UNIX_EPOCH_DAYS * SECONDS_PER_DAY + seconds).saturating_mul(TICKS_PER_SECOND))
     }

@@ -4,22 +4,30 @@ use std::borrow::Cow;
 
 use crate::{DateTime, ErrorCode, ServiceError, Value, limits, utf16_len};
 
+/// The name of the partition key.
 pub const PARTITION_KEY: &str = "PartitionKey";
+/// The name of the row key.
 pub const ROW_KEY: &str = "RowKey";
+/// The name of the time of the last change.
 pub const TIMESTAMP: &str = "Timestamp";
 
 /// A property with its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property<'a> {
+    /// The name.
     pub name: Cow<'a, str>,
+    /// The value.
     pub value: Value<'a>,
 }
 
 /// The body of a write: keys if it had them, and properties without nulls and without system ones.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EntityBody<'a> {
+    /// The partition key, if the body has one.
     pub partition_key: Option<Cow<'a, str>>,
+    /// The row key, if the body has one.
     pub row_key: Option<Cow<'a, str>>,
+    /// The properties other than the keys, in their order.
     pub properties: Vec<Property<'a>>,
 }
 

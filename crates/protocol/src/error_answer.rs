@@ -1,10 +1,10 @@
-//! The body of an error as a client reads it: JSON or XML, by who spoke and what the request accepted.
+//! The body of an error as a client reads it: JSON or XML, depending on the service and the `Accept` header of the request.
 
 use serde::Deserialize;
 
 use crate::xml::reading::Element;
 
-/// What an error's body says.
+/// The content of an error body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorAnswer {
     /// As the wire spells it: there are codes that we do not know.

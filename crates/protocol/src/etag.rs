@@ -21,7 +21,7 @@ pub fn append_etag(out: &mut Vec<u8>, timestamp: DateTime, quote: &[u8]) {
     out.extend_from_slice(quote);
 }
 
-/// What an `If-Match` header asks for.
+/// The condition of an `If-Match` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EtagCondition {
     /// `*`: any version will do.
@@ -62,6 +62,7 @@ impl EtagCondition {
         }
     }
 
+    /// Returns whether an entity with this timestamp satisfies the condition.
     pub fn admits(self, current: DateTime) -> bool {
         match self {
             Self::Any => true,

@@ -1,4 +1,4 @@
-//! What travels on the wires of Azure Table, Queue and Blob Storage: names, resources, EDM values, entities, ETags,
+//! The wire protocol of Azure Table, Queue and Blob Storage: names, resources, EDM values, entities, ETags,
 //! filters, JSON, XML, batches, continuation tokens, signatures, error codes and limits.
 //!
 //! Pure: no I/O, no clock, no storage. Bytes come in and become types that cannot be wrong, once; the layers
@@ -11,6 +11,8 @@
 //! assert!(matches!(resource, TableResource::Entity { row_key, .. } if row_key == "00001"));
 //! assert!(Filter::parse("Age gt 30 and not (Name eq 'Ann')").unwrap().is_some());
 //! ```
+
+#![warn(missing_docs)]
 
 pub mod analytics;
 pub mod batch;

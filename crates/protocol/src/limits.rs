@@ -10,7 +10,7 @@ pub const PROPERTY_NAME_UNITS_MAX: usize = 255;
 pub const STRING_UNITS_MAX: usize = 32 * 1024;
 /// A Binary value.
 pub const BINARY_BYTES_MAX: usize = 64 * 1024;
-/// A PartitionKey or RowKey, in UTF-16 code units. The data model says 1 KiB (512 units), the scalability page
+/// A PartitionKey or RowKey, in UTF-16 code units. The data model documents 1 KiB (512 units), the scalability page
 /// 1,024 characters; we take the larger, as the reference advises.
 pub const KEY_UNITS_MAX: usize = 1024;
 /// Operations of one entity group transaction.
@@ -57,9 +57,9 @@ pub const MESSAGES_COUNT: std::ops::RangeInclusive<usize> = 1..=32;
 pub const GET_VISIBILITY_SECONDS: std::ops::RangeInclusive<u32> = 1..=7 * 24 * 3600;
 /// For how long Put and Update hide a message, in seconds.
 pub const VISIBILITY_SECONDS: std::ops::RangeInclusive<u32> = 0..=7 * 24 * 3600;
-/// How long Get hides a message unless it says otherwise.
+/// The default time for which Get hides a message.
 pub const GET_VISIBILITY_SECONDS_DEFAULT: u32 = 30;
-/// How long a message lives unless Put says otherwise, and the longest before 2017-07-29.
+/// The default lifetime of a message, and the maximum before 2017-07-29.
 pub const MESSAGE_SECONDS_DEFAULT: u32 = 7 * 24 * 3600;
 /// Queues of one page of List Queues.
 pub const QUEUES_PAGE_MAX: usize = 5000;

@@ -1,17 +1,20 @@
-//! Which format an answer has: `Accept`, `$format` and `Content-Type`.
+//! The format of a response: `Accept`, `$format` and `Content-Type`.
 
 use crate::{ErrorCode, ServiceVersion};
 
 /// How much OData metadata surrounds the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetadataLevel {
+    /// `nometadata`: keys and properties only.
     None,
+    /// `minimalmetadata`: also types that JSON does not show.
     Minimal,
+    /// `fullmetadata`: also links, ids and ETags.
     Full,
 }
 
 impl MetadataLevel {
-    /// The `Content-Type` of a JSON answer at this level.
+    /// Returns the `Content-Type` of a JSON response at this level.
     pub const fn content_type(self) -> &'static str {
         match self {
             Self::None => "application/json;odata=nometadata;streaming=true;charset=utf-8",
@@ -21,10 +24,10 @@ impl MetadataLevel {
     }
 }
 
-/// What the client can read.
+/// The formats that the client accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accepted {
-    /// The level for a body, or the refusal that an operation with a body must give.
+    /// Returns the level for a body, or the error of an operation with a body.
     pub level: Result<MetadataLevel, ErrorCode>,
 }
 
@@ -34,7 +37,7 @@ impl Accepted {
         let wanted = format.or(accept).map(str::trim).filter(|text| !text.is_empty());
         let level = match wanted {
             None => Err(ErrorCode::AtomFormatNotSupported),
-            // What SDKs send, before anything is taken apart.
+            // The values that SDKs send, before any parsing.
             Some("application/json;odata=minimalmetadata" | "application/json") => Ok(MetadataLevel::Minimal),
             Some("application/json;odata=nometadata") => Ok(MetadataLevel::None),
             Some("application/json;odata=fullmetadata") => Ok(MetadataLevel::Full),
@@ -57,7 +60,7 @@ impl Accepted {
     }
 }
 
-/// The first media range of the list that we can answer; if there is none, the refusal that its first earns.
+/// Returns the first supported media range of the list, or else the error for its first one.
 fn first_known(list: &str) -> Result<MetadataLevel, ErrorCode> {
     let mut refusal = None;
     for range in list.split(',') {

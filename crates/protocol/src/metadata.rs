@@ -1,8 +1,8 @@
-//! Metadata of queues, containers and blobs: the `x-ms-meta-` headers of a request or an answer.
+//! Metadata of queues, containers and blobs: the `x-ms-meta-` headers of a request or a response.
 
 use crate::{ErrorCode, ServiceError, limits};
 
-/// What the name of a metadata header begins with.
+/// The prefix of metadata headers.
 pub const METADATA_PREFIX: &str = "x-ms-meta-";
 
 /// Pairs of name and value in the order in which they were sent. Names keep their case and are compared without it.
@@ -27,10 +27,12 @@ impl Metadata {
         Ok(Self { pairs })
     }
 
+    /// Returns the names and values, in their order.
     pub fn pairs(&self) -> &[(String, String)] {
         &self.pairs
     }
 
+    /// Returns whether there is no metadata.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
@@ -40,7 +42,7 @@ impl Metadata {
         self.pairs.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    /// Whether both say the same: the same names in any case and any order, each with the same value.
+    /// Returns whether both are equal: the same names in any case and any order, each with the same value.
     pub fn says_the_same_as(&self, other: &Self) -> bool {
         self.pairs.len() == other.pairs.len()
             && self.pairs.iter().all(|(name, value)| other.value(name) == Some(value.as_str()))

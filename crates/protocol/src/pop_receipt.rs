@@ -1,6 +1,6 @@
 //! Pop receipts: what a client shows to update or delete a message that it was given.
 //!
-//! Opaque to clients. Ours says where the message is stored and which of its versions was given, so that a receipt
+//! Opaque to clients. Ours has the location of the message and its version, so that a receipt
 //! leads straight to its message, and one that is out of date leads nowhere.
 
 use std::fmt;
@@ -24,6 +24,7 @@ pub struct PopReceipt {
 pub struct PopReceiptSyntax;
 
 impl PopReceipt {
+    /// Parses the text of a receipt.
     pub fn parse(text: &str) -> Result<Self, PopReceiptSyntax> {
         let bytes = STANDARD.decode(text).map_err(|_| PopReceiptSyntax)?;
         let (visible, rest) = bytes.split_first_chunk().ok_or(PopReceiptSyntax)?;

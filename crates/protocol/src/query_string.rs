@@ -15,6 +15,7 @@ pub struct QueryString<'a> {
 }
 
 impl<'a> QueryString<'a> {
+    /// Parses a query without its question mark.
     pub fn parse(raw: &'a str) -> Result<Self, ServiceError> {
         let mut pairs = Vec::with_capacity(if raw.is_empty() { 0 } else { PAIRS_EXPECTED });
         let mut rest = raw;
@@ -41,6 +42,7 @@ impl<'a> QueryString<'a> {
         self.pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_ref())
     }
 
+    /// Returns the names and values, decoded, in their order.
     pub fn pairs(&self) -> &[(Cow<'a, str>, Cow<'a, str>)] {
         &self.pairs
     }

@@ -11,6 +11,7 @@ pub struct Select {
 }
 
 impl Select {
+    /// Parses `$select`; `None` selects all properties.
     pub fn parse(text: Option<&str>) -> Result<Self, ServiceError> {
         let Some(text) = text else { return Ok(Self::default()) };
         let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
@@ -34,6 +35,7 @@ impl Select {
         self.names.as_deref()
     }
 
+    /// Returns whether the property is selected.
     pub fn includes(&self, name: &str) -> bool {
         self.names.as_ref().is_none_or(|names| names.iter().any(|selected| selected == name))
     }

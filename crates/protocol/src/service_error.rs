@@ -1,4 +1,4 @@
-//! A refusal: a row of the table of codes, with what the situation adds to it.
+//! An error response: a row of the table of codes, with the details of the situation.
 
 use std::borrow::Cow;
 
@@ -7,23 +7,27 @@ use crate::ErrorCode;
 /// The text of an `InvalidInput` for a body that could not be read.
 const BODY_UNREADABLE: &str = "An error occurred while processing this request.";
 
-/// A refusal, as the client will read it.
+/// An error, as the client reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceError {
+    /// The error code.
     pub code: ErrorCode,
+    /// The HTTP status.
     pub status: u16,
+    /// The message for the client.
     pub message: Cow<'static, str>,
-    /// Raised by the service's early validation, whose answers lack `Cache-Control`.
+    /// Raised by the service's early validation, whose responses lack `Cache-Control`.
     pub early: bool,
     /// The zero-based operation of a group transaction that failed.
     pub index: Option<usize>,
-    /// Elements beside `Message` in the bodies of queues and blobs, such as `QueryParameterName`.
+    /// Elements next to `Message` in the bodies of queues and blobs, such as `QueryParameterName`.
     pub details: Vec<(&'static str, String)>,
     /// Why it failed, for the server's log. It never reaches the client.
     pub reason: Option<Box<str>>,
 }
 
 impl ServiceError {
+    /// Returns an error with the status and message of its code.
     pub fn new(code: ErrorCode) -> Self {
         let early = matches!(code, ErrorCode::TableNotFound | ErrorCode::OutOfRangeInput);
         Self {
@@ -37,6 +41,7 @@ impl ServiceError {
         }
     }
 
+    /// Returns an error with a message of its own.
     pub fn with_message(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self { message: message.into(), ..Self::new(code) }
     }
@@ -62,7 +67,7 @@ impl ServiceError {
         Self::new(ErrorCode::MissingRequiredHeader).detail("HeaderName", name)
     }
 
-    /// `InvalidQueryParameterValue` that shows the parameter and says why.
+    /// `InvalidQueryParameterValue` with the parameter and the reason.
     pub fn invalid_parameter(name: &str, value: &str, reason: &str) -> Self {
         let error = Self::new(ErrorCode::InvalidQueryParameterValue);
         error.detail("QueryParameterName", name).detail("QueryParameterValue", value).detail("Reason", reason)
@@ -84,7 +89,7 @@ impl ServiceError {
         error.detail("MinimumAllowed", allowed.start().to_string()).detail("MaximumAllowed", allowed.end().to_string())
     }
 
-    /// `RequestBodyTooLarge` that says how much would have been taken.
+    /// `RequestBodyTooLarge` with the limit.
     pub fn body_too_large(bytes_max: u64) -> Self {
         Self::new(ErrorCode::RequestBodyTooLarge).detail("MaxLimit", bytes_max.to_string())
     }
@@ -103,12 +108,14 @@ impl ServiceError {
         self
     }
 
+    /// Marks an error that precedes the reading of the request's body.
     #[must_use]
     pub fn early(mut self) -> Self {
         self.early = true;
         self
     }
 
+    /// Replaces the HTTP status.
     #[must_use]
     pub fn status(mut self, status: u16) -> Self {
         self.status = status;

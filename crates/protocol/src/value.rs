@@ -9,13 +9,21 @@ use crate::DateTime;
 /// The type of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EdmType {
+    /// `Edm.String`.
     String,
+    /// `Edm.Int32`.
     Int32,
+    /// `Edm.Int64`.
     Int64,
+    /// `Edm.Double`.
     Double,
+    /// `Edm.Boolean`.
     Boolean,
+    /// `Edm.DateTime`.
     DateTime,
+    /// `Edm.Guid`.
     Guid,
+    /// `Edm.Binary`.
     Binary,
 }
 
@@ -34,6 +42,7 @@ impl EdmType {
         }
     }
 
+    /// Returns the type with this name, such as `Edm.Int32`.
     pub fn from_name(name: &str) -> Option<Self> {
         use EdmType::*;
         [String, Int32, Int64, Double, Boolean, DateTime, Guid, Binary].into_iter().find(|edm| edm.name() == name)
@@ -43,17 +52,26 @@ impl EdmType {
 /// A property's value. Text and bytes are borrowed from the request or the stored record where possible.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
+    /// Text.
     String(Cow<'a, str>),
+    /// A 32-bit integer.
     Int32(i32),
+    /// A 64-bit integer.
     Int64(i64),
+    /// A 64-bit floating point number.
     Double(f64),
+    /// True or false.
     Boolean(bool),
+    /// A time with ticks of 100 ns.
     DateTime(DateTime),
+    /// A UUID.
     Guid(Uuid),
+    /// Bytes.
     Binary(Cow<'a, [u8]>),
 }
 
 impl Value<'_> {
+    /// Returns the type of the value.
     pub const fn edm_type(&self) -> EdmType {
         match self {
             Value::String(_) => EdmType::String,
@@ -67,6 +85,7 @@ impl Value<'_> {
         }
     }
 
+    /// Returns the value without borrowed parts.
     pub fn into_owned(self) -> Value<'static> {
         match self {
             Value::String(text) => Value::String(Cow::Owned(text.into_owned())),

@@ -1,7 +1,7 @@
-//! `x-ms-version` and `sv`: the version of the protocol a client speaks.
+//! `x-ms-version` and `sv`: the version of the protocol that a client uses.
 //!
 //! Any well-formed date is accepted. A version between two that we know behaves as the older of them, and one
-//! that is newer than all of them as the newest, so that an upgraded SDK is never refused.
+//! that is newer than all of them as the newest, so that an upgraded SDK is never rejected.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,7 +21,7 @@ pub struct ServiceVersionSyntax;
 impl ServiceVersion {
     /// The first version with `$batch`; property names lose the hyphen.
     pub const BATCH: Self = Self::dated(2009, 4, 14);
-    /// Shared Key beside Shared Key Lite; answers carry `x-ms-version`.
+    /// Shared Key in addition to Shared Key Lite; responses have `x-ms-version`.
     pub const SHARED_KEY: Self = Self::dated(2009, 9, 19);
     /// Insert-or-replace, insert-or-merge and `$select`; `DataServiceVersion` 2.0.
     pub const UPSERT: Self = Self::dated(2011, 8, 18);
@@ -33,9 +33,9 @@ impl ServiceVersion {
     pub const JSON: Self = Self::dated(2013, 8, 15);
     /// CORS, minute metrics and service stats; Set Service Properties may leave sections out.
     pub const CORS: Self = Self::JSON;
-    /// The `api-version` parameter beside a SAS.
+    /// The `api-version` parameter next to a SAS.
     pub const API_VERSION: Self = Self::dated(2014, 2, 14);
-    /// The headers that a blob's SAS puts into answers are part of what it signs.
+    /// A blob's SAS signs the response headers that it replaces.
     pub const SAS_RESPONSE_HEADERS: Self = Self::JSON;
     /// Shared Key signs a length of zero as an empty line.
     pub const ZERO_LENGTH_UNSIGNED: Self = Self::dated(2015, 2, 21);
@@ -47,7 +47,7 @@ impl ServiceVersion {
     pub const JSON_ONLY: Self = Self::dated(2015, 12, 11);
     /// Headers with an empty value are signed by Shared Key, where they were left out before.
     pub const EMPTY_HEADERS_SIGNED: Self = Self::dated(2016, 5, 31);
-    /// Put Message answers with the message.
+    /// Put Message returns the message.
     pub const PUT_MESSAGE_BODY: Self = Self::EMPTY_HEADERS_SIGNED;
     /// Logs name the error of a request that failed.
     pub const ERROR_CODES_LOGGED: Self = Self::dated(2017, 4, 17);

@@ -25,6 +25,7 @@ pub struct KeyBuilder {
 }
 
 impl KeyBuilder {
+    /// Returns an empty key.
     pub fn new() -> Self {
         Self::default()
     }
@@ -34,7 +35,7 @@ impl KeyBuilder {
         Self { bytes: Vec::with_capacity(bytes) }
     }
 
-    /// One byte as it is, mostly to say what kind of record this is.
+    /// Appends one byte as it is, mostly the kind of the record.
     #[must_use]
     pub fn tag(mut self, tag: u8) -> Self {
         self.bytes.push(tag);
@@ -81,6 +82,7 @@ impl KeyBuilder {
         self.finish()
     }
 
+    /// Returns the key.
     pub fn finish(self) -> Bytes {
         self.bytes.into()
     }

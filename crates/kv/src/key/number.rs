@@ -16,7 +16,7 @@ pub(super) fn encode(into: &mut Vec<u8>, value: u64) {
     }
 }
 
-/// The number and its length, unless these bytes are no number or a longer form of one.
+/// Returns the number and its length, unless the bytes are not a number or not its shortest form.
 pub(super) fn decode(from: &[u8]) -> Option<(u64, usize)> {
     let (&first, rest) = from.split_first()?;
     if first < ONE_BYTE_BOUND {

@@ -24,7 +24,7 @@ pub fn encode(partition: &[u8], key: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What all records of a partition begin with.
+/// Returns the prefix of all records of a partition.
 pub fn encode_partition(partition: &[u8]) -> Vec<u8> {
     encode(partition, b"")
 }

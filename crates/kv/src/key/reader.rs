@@ -5,23 +5,26 @@ use std::borrow::Cow;
 use super::{escape, key_bytes_to_text, number};
 use crate::{Error, Result};
 
-/// What is left of a key. Bytes that no builder wrote fail with [`Corrupt`](crate::ErrorKind::Corrupt).
+/// The unread part of a key. Bytes that no builder wrote fail with [`Corrupt`](crate::ErrorKind::Corrupt).
 #[derive(Debug, Clone)]
 pub struct KeyReader<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> KeyReader<'a> {
+    /// Returns a reader at the start of the key.
     pub fn new(key: &'a [u8]) -> Self {
         Self { rest: key }
     }
 
+    /// Reads one byte.
     pub fn tag(&mut self) -> Result<u8> {
         let (&tag, rest) = self.rest.split_first().ok_or_else(|| self.corrupt("a tag"))?;
         self.rest = rest;
         Ok(tag)
     }
 
+    /// Reads a number.
     pub fn number(&mut self) -> Result<u64> {
         let (value, length) = number::decode(self.rest).ok_or_else(|| self.corrupt("a number"))?;
         self.rest = &self.rest[length..];

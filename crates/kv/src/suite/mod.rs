@@ -27,6 +27,8 @@
 //!
 //! The random run prints its seed; `TABLEROCK_SEED` set to that number replays it.
 
+#![allow(missing_docs, reason = "the name of each test is the sentence that it proves")]
+
 pub mod atomicity;
 pub mod closing;
 pub mod conflicts;

@@ -2,7 +2,7 @@
 
 use crate::{DateTime, Service};
 
-/// What the names of all logs of a service and an hour begin with. Minutes are always zero.
+/// Returns the prefix of the names of all logs of a service and an hour. Minutes are always zero.
 pub fn log_blob_prefix(service: Service, hour: DateTime) -> String {
     let text = hour.to_seven_digits();
     let (date, time) = text.split_once('T').expect("a date has a time");
@@ -14,7 +14,7 @@ pub fn log_blob_name(service: Service, hour: DateTime, number: u32) -> String {
     format!("{}{number:06}.log", log_blob_prefix(service, hour))
 }
 
-/// The hour and the number that a name tells; `None` if it is none of ours.
+/// Parses the hour and the number of a name; `None` if it is not the name of a log.
 pub fn hour_of_log_blob(name: &str) -> Option<(DateTime, u32)> {
     let mut pieces = name.split('/').skip(1);
     let mut piece = || pieces.next();

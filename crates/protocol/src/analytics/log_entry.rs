@@ -6,39 +6,64 @@ use super::Authentication;
 use crate::xml::AnalyticsVersion;
 use crate::{DateTime, Service, ServiceVersion, Uuid};
 
-/// A request, as a log tells of it. What is not known is empty.
+/// A request as an entry of a log. Unknown fields are empty.
 #[derive(Debug, Clone)]
 pub struct LogEntry<'a> {
+    /// The time at which the request arrived.
     pub started: DateTime,
+    /// The operation, as Storage Analytics names it.
     pub operation: &'a str,
+    /// The outcome, as Storage Analytics names it.
     pub status: &'a str,
+    /// The HTTP status of the response.
     pub http_status: u16,
+    /// The milliseconds from the first byte of the request to the last byte of the response.
     pub end_to_end_ms: u64,
+    /// The milliseconds that the server worked on the request.
     pub server_ms: u64,
+    /// The kind of authentication.
     pub authentication: Authentication,
+    /// The account that is addressed.
     pub account: &'a str,
+    /// The service.
     pub service: Service,
     /// As it was sent; signatures are masked here.
     pub url: &'a str,
+    /// The resource, as a path with the account.
     pub object_key: &'a str,
+    /// The id that the server gave the request.
     pub request_id: Uuid,
     /// The place of the operation within its request.
     pub operation_count: u32,
+    /// The address of the client.
     pub client_address: std::net::SocketAddr,
+    /// The version of the request.
     pub version: ServiceVersion,
+    /// The bytes of the request's headers.
     pub request_header_bytes: u64,
+    /// The bytes of the request's body.
     pub request_bytes: u64,
+    /// The bytes of the response's headers.
     pub response_header_bytes: u64,
+    /// The bytes of the response's body.
     pub response_bytes: u64,
+    /// The `Content-Length` of the request.
     pub request_content_length: u64,
+    /// The `Content-MD5` of the request.
     pub request_md5: &'a str,
+    /// The MD5 that the server computed.
     pub server_md5: &'a str,
+    /// The ETag of the response.
     pub etag: &'a str,
     /// In the form of HTTP headers.
     pub last_modified: &'a str,
+    /// The conditional headers of the request.
     pub conditions: &'a str,
+    /// The `User-Agent` of the request.
     pub user_agent: &'a str,
+    /// The `Referer` of the request.
     pub referrer: &'a str,
+    /// The `x-ms-client-request-id` of the request.
     pub client_request_id: &'a str,
 }
 
@@ -94,7 +119,7 @@ impl LogEntry<'_> {
             push_quoted(&mut line, text);
         }
         if version == AnalyticsVersion::V2_0 {
-            // What these tell is about tokens whose issuer we do not know.
+            // These fields are about tokens, whose issuer is unknown.
             line.push_str(";;;;;;;;");
         }
         line.push('\n');

@@ -1,4 +1,4 @@
-//! What Storage Analytics writes about requests: the entries of logs, the names of the blobs that hold them, and how a
+//! The records of Storage Analytics about requests: the entries of logs, the names of the blobs that hold them, and how a
 //! request counts.
 
 mod log_blob;

@@ -1,19 +1,23 @@
-//! How a request counts: what it did, who sent it, and how it ended.
+//! The classification of a request: its kind, its authentication and its outcome.
 
 use std::borrow::Cow;
 
 use crate::xml::AnalyticsVersion;
 use crate::{ErrorCode, ServiceVersion};
 
-/// What a request does; each kind is logged if the service's properties say so.
+/// The kind of a request; the service's properties enable logging for each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
+    /// A read.
     Read,
+    /// A write.
     Write,
+    /// A deletion.
     Delete,
 }
 
 impl RequestKind {
+    /// All categories, in the order of their metrics.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Delete];
 
     /// As the metadata of a log names it.
@@ -26,14 +30,16 @@ impl RequestKind {
     }
 }
 
-/// What a request showed of its sender, whether or not that was good.
+/// The kind of credentials of a request, valid or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Authentication {
     /// A signature with the account's key.
     Authenticated,
+    /// No credentials.
     Anonymous,
+    /// A shared access signature.
     Sas,
-    /// A token, which only logs of version 2.0 tell from a signature.
+    /// A token, which only logs of version 2.0 distinguish from a signature.
     Bearer,
 }
 
@@ -41,7 +47,7 @@ impl Authentication {
     /// Those that have statuses of their own in metrics.
     pub const COUNTED: [Self; 3] = [Self::Authenticated, Self::Anonymous, Self::Sas];
 
-    /// What the names of its statuses begin with.
+    /// Returns the prefix of its statuses.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Authenticated | Self::Bearer => "",
@@ -71,17 +77,26 @@ impl Authentication {
 /// How a request ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestStatus {
+    /// The request succeeded.
     Success,
+    /// The request was throttled.
     ThrottlingError,
+    /// The client was too slow.
     ClientTimeoutError,
+    /// The server was too slow.
     ServerTimeoutError,
+    /// Any other error of the client.
     ClientOtherError,
+    /// Any other error of the server.
     ServerOtherError,
+    /// The request was not authorized.
     AuthorizationError,
+    /// The connection failed.
     NetworkError,
 }
 
 impl RequestStatus {
+    /// All outcomes, in the order of their metrics.
     pub const ALL: [Self; 8] = [
         Self::Success,
         Self::ThrottlingError,
@@ -93,7 +108,7 @@ impl RequestStatus {
         Self::NetworkError,
     ];
 
-    /// The status of a request that was answered. A group that failed is answered with 202, so its error decides.
+    /// Returns the status of a request with a response. The response to a failed group is 202, so its error decides.
     pub const fn of(http_status: u16, error: Option<ErrorCode>) -> Self {
         let http_status = match error {
             Some(ErrorCode::OperationTimedOut) => return Self::ServerTimeoutError,
@@ -109,6 +124,7 @@ impl RequestStatus {
         }
     }
 
+    /// Returns the name in metrics, without its prefix.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Success => "Success",
@@ -136,7 +152,7 @@ impl RequestStatus {
         }
     }
 
-    /// Whether such requests say anything about availability.
+    /// Returns whether such requests count for availability.
     pub fn counts_for_availability(self, authentication: Authentication) -> bool {
         match self {
             Self::ThrottlingError => false,
@@ -154,7 +170,7 @@ impl RequestStatus {
         authentication != Authentication::Anonymous || is_ours || http_status == 304
     }
 
-    /// The status as an entry of a log has it, with the [prefix](Authentication::logged_prefix) of who asked. Newer
+    /// The status as an entry of a log has it, with the [prefix](Authentication::logged_prefix) of the authentication. Newer
     /// versions of the protocol name the error.
     pub fn logged(self, prefix: &str, error: Option<ErrorCode>, version: ServiceVersion) -> Cow<'static, str> {
         match (self, prefix, error) {

@@ -1,13 +1,15 @@
-//! The answer of a batch as a client reads it.
+//! The response to a batch as a client reads it.
 
 use super::multipart::{boundary, head, header, parts};
 use crate::limits;
 
-/// The answer to one operation of a batch.
+/// The response to one operation of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartAnswer<'a> {
+    /// The HTTP status.
     pub status: u16,
     headers: Vec<&'a str>,
+    /// The body of the part.
     pub body: &'a [u8],
 }
 
@@ -18,8 +20,8 @@ impl<'a> PartAnswer<'a> {
     }
 }
 
-/// Reads the answers of a changeset in the order of its operations. A group that failed has one answer, that of the
-/// operation at fault. `None` if the body is no such answer.
+/// Parses the responses of a changeset in the order of its operations. A failed group has one response, that of the
+/// operation at fault. `None` if the body is not such a response.
 pub fn parse_changeset_answer<'a>(content_type: &str, body: &'a [u8]) -> Option<Vec<PartAnswer<'a>>> {
     let sections = parts(body, boundary(content_type)?, 2)?;
     let [section] = sections.as_slice() else { return None };

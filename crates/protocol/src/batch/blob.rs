@@ -1,4 +1,4 @@
-//! The batches of the Blob service: requests beside each other, with no changeset around them, told apart by their
+//! The batches of the Blob service: independent requests without a changeset, identified by their
 //! Content-ID.
 
 use super::multipart::{boundary, head, header, parts};
@@ -10,7 +10,7 @@ use crate::{ErrorCode, ServiceError, Uuid};
 /// Requests of one batch.
 pub const BLOB_BATCH_PARTS_MAX: usize = 256;
 
-/// Reads a batch: each request with the Content-ID that its answer has to carry.
+/// Reads a batch: each request with the Content-ID that its response repeats.
 pub fn parse_blob_batch<'a>(content_type: &str, body: &'a [u8]) -> Result<Vec<(&'a str, BatchPart<'a>)>, ServiceError> {
     let invalid = || ServiceError::new(ErrorCode::InvalidInput);
     let outer = boundary(content_type).ok_or_else(|| ServiceError::invalid_header("Content-Type", content_type))?;
@@ -30,7 +30,7 @@ pub fn parse_blob_batch<'a>(content_type: &str, body: &'a [u8]) -> Result<Vec<(&
     members.iter().map(read).collect::<Option<Vec<_>>>().ok_or_else(invalid)
 }
 
-/// Appends the answers, in the order of their requests; the boundary is `batchresponse_{batch}`.
+/// Appends the responses, in the order of their requests; the boundary is `batchresponse_{batch}`.
 pub fn append_blob_batch_response(out: &mut Vec<u8>, batch: Uuid, parts: &[(String, PartResponse)]) {
     for (id, part) in parts {
         out.extend_from_slice(format!("--batchresponse_{batch}\r\nContent-Type: application/http\r\n").as_bytes());

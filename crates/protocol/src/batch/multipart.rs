@@ -16,7 +16,7 @@ pub(super) fn boundary(content_type: &str) -> Option<&str> {
     (!value.is_empty()).then_some(value)
 }
 
-/// The parts between boundaries, at most `parts_max` of them. What stands before the first boundary and after
+/// The parts between boundaries, at most `parts_max` of them. Text before the first boundary and after
 /// the closing one is ignored. `None` if the boundary never appears.
 pub(super) fn parts<'a>(body: &'a [u8], boundary: &str, parts_max: usize) -> Option<Vec<&'a [u8]>> {
     let mut found = Vec::new();

@@ -3,11 +3,11 @@
 use super::multipart::{boundary, head, header, parts};
 use crate::{ErrorCode, ServiceError, limits};
 
-/// What a batch asks for.
+/// The request of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BatchRequest<'a> {
-    /// Writes that succeed or fail together. One more than the allowed number may be there: whoever executes
-    /// the changeset refuses it with the service's error.
+    /// Writes that succeed or fail together. One more than the allowed number may be present: the service
+    /// rejects the changeset then.
     Changeset(Vec<BatchPart<'a>>),
     /// A query, alone in its batch.
     Query(BatchPart<'a>),
@@ -16,10 +16,13 @@ pub enum BatchRequest<'a> {
 /// One request inside a batch, as it stands in the batch's body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchPart<'a> {
+    /// The HTTP method.
     pub method: &'a str,
     /// Path and query, without the authority: behind a proxy it need not be the one we are called by.
     pub target: &'a str,
+    /// The headers, in their order.
     pub headers: Vec<(&'a str, &'a str)>,
+    /// The body.
     pub body: &'a [u8],
 }
 
@@ -35,7 +38,7 @@ pub fn parse_batch<'a>(content_type: &str, body: &'a [u8]) -> Result<BatchReques
     let unreadable = ServiceError::unreadable_body;
     let outer = boundary(content_type).ok_or_else(unreadable)?;
     let sections = parts(body, outer, 2).ok_or_else(unreadable)?;
-    // A second changeset, or a query beside a changeset, is refused before anything is done.
+    // A second changeset, or a query next to a changeset, is rejected before anything is done.
     let [section] = sections.as_slice() else { return Err(ErrorCode::InvalidInput.into()) };
     let (lines, content) = head(section).ok_or_else(unreadable)?;
     let section_type = header(&lines, "Content-Type").ok_or_else(unreadable)?;

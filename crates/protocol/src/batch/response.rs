@@ -6,18 +6,20 @@ use std::io::Write as _;
 
 use crate::Uuid;
 
-/// One answer inside a batch.
+/// One response inside a batch.
 #[derive(Debug, Clone, Default)]
 pub struct PartResponse {
+    /// The HTTP status.
     pub status: u16,
     /// The status' reason phrase.
     pub reason: &'static str,
     /// In the order in which they go out.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
+    /// The body.
     pub body: Vec<u8>,
 }
 
-/// Appends the answers of a changeset; the outer boundary is `batchresponse_{batch}`.
+/// Appends the responses of a changeset; the outer boundary is `batchresponse_{batch}`.
 pub fn append_changeset_response(out: &mut Vec<u8>, batch: Uuid, changeset: Uuid, parts: &[PartResponse]) {
     let head = format!(
         "--batchresponse_{batch}\r\nContent-Type: multipart/mixed; boundary=changesetresponse_{changeset}\r\n\r\n"
@@ -32,7 +34,7 @@ pub fn append_changeset_response(out: &mut Vec<u8>, batch: Uuid, changeset: Uuid
     out.extend_from_slice(format!("{delimiter}--\r\n--batchresponse_{batch}--\r\n").as_bytes());
 }
 
-/// Appends the answer of a query, which stands without a changeset.
+/// Appends the response of a query, which has no changeset.
 pub fn append_query_response(out: &mut Vec<u8>, batch: Uuid, part: &PartResponse) {
     out.extend_from_slice(format!("--batchresponse_{batch}\r\n").as_bytes());
     append_part(out, part);
@@ -46,7 +48,7 @@ fn append_part(out: &mut Vec<u8>, part: &PartResponse) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// The status line and headers of an answer, up to and with the blank line.
+/// Appends the status line and headers of a response, up to and with the blank line.
 pub(super) fn append_head(out: &mut Vec<u8>, part: &PartResponse) {
     write!(out, "HTTP/1.1 {} {}\r\n", part.status, part.reason).expect("a vector takes whatever is written to it");
     for (name, value) in &part.headers {

@@ -5,11 +5,13 @@ use crate::Uuid;
 /// One write inside a batch, as a client sends it.
 #[derive(Debug, Clone)]
 pub struct PartRequest<'a> {
+    /// The HTTP method.
     pub method: &'a str,
     /// Absolute, as every client has it.
     pub url: &'a str,
     /// As they stand: the caller sees to it that no value holds a line break.
     pub headers: &'a [(&'static str, String)],
+    /// The body.
     pub body: &'a [u8],
 }
 
@@ -22,7 +24,7 @@ impl PartRequest<'_> {
     }
 }
 
-/// What a batch takes beside its parts.
+/// The bytes of a batch in addition to its parts.
 pub const BATCH_FRAME_BYTES: usize = 512;
 
 /// The content type that goes with [`append_changeset`].

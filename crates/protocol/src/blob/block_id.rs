@@ -22,14 +22,17 @@ impl BlockId {
         Ok(Self(bytes))
     }
 
+    /// Returns the id with these bytes.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self(bytes.to_vec())
     }
 
+    /// Returns the bytes of the id.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
+    /// Returns the id as the wire has it.
     pub fn to_base64(&self) -> String {
         STANDARD.encode(&self.0)
     }

@@ -15,39 +15,45 @@ pub struct Md5(pub [u8; 16]);
 pub struct Crc64(pub [u8; 8]);
 
 impl Md5 {
+    /// Computes the MD5 of the content.
     pub fn of(content: &[u8]) -> Self {
         Self(md5::Md5::digest(content).into())
     }
 
+    /// Parses the header, which has Base64.
     pub fn parse(header: &str) -> Result<Self, ServiceError> {
         let bytes = STANDARD.decode(header.trim()).ok().and_then(|bytes| bytes.try_into().ok());
         bytes.map(Self).ok_or_else(|| ErrorCode::InvalidMd5.into())
     }
 
+    /// Returns the checksum as Base64.
     pub fn to_base64(self) -> String {
         STANDARD.encode(self.0)
     }
 }
 
 impl Crc64 {
+    /// Computes the CRC-64 of the content.
     pub fn of(content: &[u8]) -> Self {
         let mut digest = crc64fast_nvme::Digest::new();
         digest.write(content);
         Self(digest.sum64().to_le_bytes())
     }
 
+    /// Parses the header, which has Base64.
     pub fn parse(header: &str) -> Result<Self, ServiceError> {
         let bytes = STANDARD.decode(header.trim()).ok().and_then(|bytes| bytes.try_into().ok());
         bytes.map(Self).ok_or_else(|| ErrorCode::InvalidHeaderValue.into())
     }
 
+    /// Returns the checksum as Base64.
     pub fn to_base64(self) -> String {
         STANDARD.encode(self.0)
     }
 }
 
 /// The checksums of content that comes in pieces. An MD5 takes ten times as long as the other, so it is computed only
-/// where somebody wants it.
+/// where it is requested.
 #[derive(Clone)]
 pub struct Checksums {
     md5: Option<md5::Md5>,
@@ -57,15 +63,19 @@ pub struct Checksums {
 /// The checksums of some content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digests {
+    /// The MD5, if it was requested.
     pub md5: Option<Md5>,
+    /// The CRC-64.
     pub crc64: Crc64,
 }
 
 impl Checksums {
+    /// Returns a digester without content, which computes the MD5 only on request.
     pub fn new(with_md5: bool) -> Self {
         Self { md5: with_md5.then(md5::Md5::new), crc64: crc64fast_nvme::Digest::new() }
     }
 
+    /// Adds the next bytes of the content.
     pub fn update(&mut self, piece: &[u8]) {
         if let Some(md5) = &mut self.md5 {
             md5.update(piece);
@@ -73,6 +83,7 @@ impl Checksums {
         self.crc64.write(piece);
     }
 
+    /// Returns the checksums.
     pub fn finish(self) -> Digests {
         let md5 = self.md5.map(|md5| Md5(md5.finalize().into()));
         Digests { md5, crc64: Crc64(self.crc64.sum64().to_le_bytes()) }
@@ -86,6 +97,7 @@ impl std::fmt::Debug for Checksums {
 }
 
 impl Digests {
+    /// Computes the checksums of the content.
     pub fn of(content: &[u8], with_md5: bool) -> Self {
         Self { md5: with_md5.then(|| Md5::of(content)), crc64: Crc64::of(content) }
     }

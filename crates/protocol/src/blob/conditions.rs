@@ -1,4 +1,4 @@
-//! Conditional headers: what they ask for, and what they answer when it does not hold.
+//! Conditional headers: their meaning, and the responses when they do not hold.
 //!
 //! Reads and writes follow different rules. A read takes all headers together: it fails with 412 if `If-Match` or
 //! `If-Unmodified-Since` does not hold, and with 304 if neither `If-None-Match` nor `If-Modified-Since` does. A write takes
@@ -42,13 +42,18 @@ fn parse_tag(tag: &str) -> u64 {
 /// The conditional headers of one request, for the blob or container itself or for the source of a copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conditions {
+    /// `If-Match`.
     pub if_match: Option<EtagList>,
+    /// `If-None-Match`.
     pub if_none_match: Option<EtagList>,
+    /// `If-Modified-Since`.
     pub if_modified_since: Option<DateTime>,
+    /// `If-Unmodified-Since`.
     pub if_unmodified_since: Option<DateTime>,
 }
 
 impl Conditions {
+    /// Returns whether there are no conditions.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -101,7 +106,7 @@ impl Conditions {
     pub fn check_write(&self, current: Option<DateTime>) -> Result<(), ServiceError> {
         self.check_combination()?;
         let holds = match current {
-            // What is not there has no tag to match; every other condition is about a version that could be hurt.
+            // An absent blob has no tag to match; every other condition protects an existing version.
             None => self.if_match.is_none(),
             Some(changed) => self.holds_for_write(changed),
         };

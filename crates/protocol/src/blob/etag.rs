@@ -1,4 +1,4 @@
-//! ETags and dates of containers and blobs. Both say when something was last changed: the ETag in ticks of 100 ns,
+//! ETags and dates of containers and blobs. Both are the time of the last change: the ETag in ticks of 100 ns,
 //! the date in seconds.
 
 use std::time::UNIX_EPOCH;

@@ -1,4 +1,4 @@
-//! What the headers of a lease operation say.
+//! The headers of lease operations.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -13,6 +13,7 @@ const BREAK_SECONDS: RangeInclusive<u32> = 0..=60;
 pub struct LeaseId(pub Uuid);
 
 impl LeaseId {
+    /// Parses the header.
     pub fn parse(header: &str) -> Result<Self, ServiceError> {
         Uuid::try_parse(header.trim()).map(Self).map_err(|_| ErrorCode::InvalidHeaderValue.into())
     }
@@ -27,11 +28,14 @@ impl fmt::Display for LeaseId {
 /// How long a lease holds unless it is renewed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseDuration {
+    /// A lease of 15 to 60 seconds.
     Seconds(u32),
+    /// A lease without an end.
     Infinite,
 }
 
 impl LeaseDuration {
+    /// Parses the header.
     pub fn parse(header: &str) -> Result<Self, ServiceError> {
         match header.trim() {
             "-1" => Ok(Self::Infinite),
@@ -43,14 +47,38 @@ impl LeaseDuration {
     }
 }
 
-/// What is to be done with a lease.
+/// An operation on a lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseAction {
-    Acquire { duration: LeaseDuration, proposed: Option<LeaseId> },
-    Renew { id: LeaseId },
-    Change { id: LeaseId, proposed: LeaseId },
-    Release { id: LeaseId },
-    Break { period_seconds: Option<u32> },
+    /// Acquires a lease.
+    Acquire {
+        /// The duration.
+        duration: LeaseDuration,
+        /// The id that the client proposes.
+        proposed: Option<LeaseId>,
+    },
+    /// Renews a lease.
+    Renew {
+        /// The id of the lease.
+        id: LeaseId,
+    },
+    /// Changes the id of a lease.
+    Change {
+        /// The current id.
+        id: LeaseId,
+        /// The new id.
+        proposed: LeaseId,
+    },
+    /// Releases a lease.
+    Release {
+        /// The id of the lease.
+        id: LeaseId,
+    },
+    /// Breaks a lease.
+    Break {
+        /// The time until the lease ends; `None` for the remaining time of the lease.
+        period_seconds: Option<u32>,
+    },
 }
 
 impl LeaseAction {

@@ -1,8 +1,8 @@
-//! What the headers and parameters of the Blob service mean, as types that cannot be wrong.
+//! The headers and parameters of the Blob service, as checked types.
 //!
 //! | module | owns |
 //! | --- | --- |
-//! | `conditions` | `If-Match` and its siblings: what they ask for, and what they answer |
+//! | `conditions` | `If-Match` and its siblings: their meaning and their responses |
 //! | `range` | `Range` and `x-ms-range` |
 //! | `checksum` | MD5 and CRC-64/NVME: given, computed and compared |
 //! | `content_headers` | the six headers that describe a blob's content |

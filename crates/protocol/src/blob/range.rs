@@ -5,14 +5,18 @@ use crate::{ErrorCode, ServiceError};
 /// A range as it was asked for: from a byte to another, both included, or to the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RangeAsked {
+    /// The first byte.
     pub first: u64,
+    /// The last byte, included; `None` for the end of the blob.
     pub last: Option<u64>,
 }
 
 /// A part of a blob that is there: `offset` and `length` lie within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteRange {
+    /// The first byte.
     pub offset: u64,
+    /// The number of bytes.
     pub length: u64,
 }
 
@@ -29,8 +33,8 @@ impl RangeAsked {
         (last.is_none_or(|last| last >= first)).then_some(Self { first, last })
     }
 
-    /// The part of a blob of some length that is meant. What lies beyond its end is cut; a range that begins there is
-    /// refused.
+    /// Returns the addressed part of a blob of some length. It is cut at the end of the blob; a range that begins there is
+    /// an error.
     pub fn within(self, blob_length: u64) -> Result<ByteRange, ServiceError> {
         if self.first >= blob_length {
             return Err(ErrorCode::InvalidRange.into());
@@ -41,6 +45,7 @@ impl RangeAsked {
 }
 
 impl ByteRange {
+    /// Returns the range of the whole blob.
     pub fn whole(blob_length: u64) -> Self {
         Self { offset: 0, length: blob_length }
     }

@@ -39,6 +39,7 @@ const OPERATORS: &[(&str, Operator)] = &[
 ];
 
 impl TagCondition {
+    /// Parses the header.
     pub fn parse(header: &str) -> Result<Self, ServiceError> {
         let invalid = || ServiceError::new(ErrorCode::InvalidHeaderValue);
         let mut alternatives = vec![Vec::new()];

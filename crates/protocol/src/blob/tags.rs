@@ -51,14 +51,17 @@ impl Tags {
         Self::new(pairs)
     }
 
+    /// Returns the tags, in their order.
     pub fn pairs(&self) -> &[(String, String)] {
         &self.pairs
     }
 
+    /// Returns whether there are no tags.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
+    /// Returns the value of a tag.
     pub fn value(&self, key: &str) -> Option<&str> {
         self.pairs.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }

@@ -9,7 +9,9 @@ pub enum Filter {
     And(Vec<Filter>),
     /// Holds when any part does.
     Or(Vec<Filter>),
+    /// True if the filter is false.
     Not(Box<Filter>),
+    /// True if the comparison holds.
     Compare(Comparison),
     /// A bare property name: holds when the property is Boolean and true.
     IsTrue(String),
@@ -18,22 +20,33 @@ pub enum Filter {
 /// `property operator literal`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
+    /// The name of the property.
     pub property: String,
+    /// The operator.
     pub operator: Operator,
+    /// The value that the property is compared with.
     pub literal: Value<'static>,
 }
 
+/// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
+    /// Equal.
     Eq,
+    /// Not equal.
     Ne,
+    /// Greater than.
     Gt,
+    /// Greater than or equal.
     Ge,
+    /// Less than.
     Lt,
+    /// Less than or equal.
     Le,
 }
 
 impl Operator {
+    /// Returns the operator with this name, such as `eq`.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "eq" => Self::Eq,
@@ -46,7 +59,7 @@ impl Operator {
         })
     }
 
-    /// The operator that says the same with its sides exchanged.
+    /// Returns the equivalent operator with its sides exchanged.
     pub const fn mirrored(self) -> Self {
         match self {
             Self::Gt => Self::Lt,

@@ -7,10 +7,12 @@ use crate::{Value, compare_utf16};
 
 /// An entity as a filter sees it: system properties by their names among the others.
 pub trait Row {
+    /// Returns the value of a property, if the row has it.
     fn value(&self, property: &str) -> Option<Value<'_>>;
 }
 
 impl Filter {
+    /// Returns whether the row satisfies the filter.
     pub fn matches(&self, row: &impl Row) -> bool {
         match self {
             Filter::And(parts) => parts.iter().all(|part| part.matches(row)),

@@ -8,7 +8,7 @@
 //! operand    := property | literal | "(" operand ")"
 //! ```
 //!
-//! Whatever OData has beyond that (functions, arithmetic, two properties, two literals, null) is refused as
+//! Whatever OData has beyond that (functions, arithmetic, two properties, two literals, null) is rejected as
 //! `NotImplemented`, as the service does.
 
 use super::ast::{Comparison, Filter, Operator};
@@ -19,7 +19,7 @@ use crate::{ErrorCode, ServiceError, Value, limits};
 const ARITHMETIC: &[&str] = &["add", "sub", "mul", "div", "mod"];
 
 impl Filter {
-    /// Reads a filter. An empty one is no filter at all.
+    /// Parses a filter; an empty text is `None`.
     pub fn parse(text: &str) -> Result<Option<Filter>, ServiceError> {
         let mut lexer = Lexer::new(text);
         let current = lexer.next()?;
@@ -35,7 +35,7 @@ impl Filter {
     }
 }
 
-/// What a part of the text turned out to be; parentheses may surround an operand as well as a predicate.
+/// A parsed part of the text; parentheses may surround an operand as well as a predicate.
 enum Expression {
     Predicate(Filter),
     Property(String),

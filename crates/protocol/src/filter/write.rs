@@ -1,5 +1,5 @@
-//! A filter as the text of `$filter`. What is written here parses back to the same tree, whatever the literals
-//! hold: nobody has to paste strings together, and nothing can be injected.
+//! A filter as the text of `$filter`. The text parses to the same tree, whatever the literals
+//! hold: no strings are concatenated by hand, and nothing can be injected.
 
 use std::fmt::{self, Display as _, Write as _};
 
@@ -8,7 +8,7 @@ use crate::entity::check_name;
 use crate::{PARTITION_KEY, ServiceError, Value};
 
 impl Filter {
-    /// The text for `$filter`. A property whose name is none is refused.
+    /// Returns the text for `$filter`; an invalid property name is an error.
     pub fn to_text(&self) -> Result<String, ServiceError> {
         self.check_names()?;
         Ok(self.to_string())
@@ -38,7 +38,7 @@ impl fmt::Display for Filter {
     }
 }
 
-/// Joins parts, each in parentheses unless it is a leaf, so that nobody's idea of precedence matters.
+/// Joins parts, each in parentheses unless it is a leaf, so that precedence does not matter.
 fn write_joined(f: &mut fmt::Formatter<'_>, parts: &[Filter], operator: &str) -> fmt::Result {
     for (place, part) in parts.iter().enumerate() {
         if place > 0 {

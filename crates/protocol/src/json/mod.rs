@@ -1,7 +1,7 @@
 //! Entities, tables and errors as JSON, in both directions.
 //!
 //! Reading streams the body into properties that borrow from it; writing goes from stored properties straight
-//! into the answer's buffer. Neither builds a tree.
+//! into the buffer of the response. Neither builds a tree.
 
 mod number;
 mod read;

@@ -77,7 +77,7 @@ pub(super) struct Members<'a> {
     values: Vec<(Cow<'a, str>, Raw<'a>)>,
     /// Names of properties with the types that are declared for them, in the order of the names.
     types: Vec<(Cow<'a, str>, Cow<'a, str>)>,
-    /// What an answer says about the version. In a request both mean nothing.
+    /// The version in a response. Requests ignore both.
     pub(super) timestamp: Option<Cow<'a, str>>,
     pub(super) etag: Option<Cow<'a, str>>,
 }
@@ -290,7 +290,7 @@ fn double(text: &str) -> Option<f64> {
     }
 }
 
-/// A date that is well-formed and impossible to store is out of range, which has its own answer.
+/// A date that is well-formed and impossible to store is out of range, which has its own error.
 fn date<'a>(name: &str, raw: Raw<'a>, oldest: DateTime) -> Result<Value<'a>, ServiceError> {
     let Raw::Text(text) = raw else { return Err(ServiceError::unreadable_body()) };
     match DateTime::parse(&text) {

@@ -9,15 +9,18 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use super::read::{Members, MembersVisitor, Text, parse_members, typed_entity};
 use crate::{DateTime, EntityBody, ServiceError};
 
-/// An entity as the service tells it. With a projection, what was not selected is absent.
+/// An entity of a response. With a projection, properties that were not selected are absent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AnsweredEntity<'a> {
+    /// The keys and properties.
     pub body: EntityBody<'a>,
+    /// The time of the last change.
     pub timestamp: Option<DateTime>,
+    /// The ETag.
     pub etag: Option<Cow<'a, str>>,
 }
 
-/// Reads the answer of a point read or an insert.
+/// Parses the response to a point read or an insert.
 pub fn parse_answered_entity(body: &[u8]) -> Result<AnsweredEntity<'_>, ServiceError> {
     AnsweredEntity::from_members(parse_members(body)?)
 }
@@ -39,12 +42,12 @@ impl<'a> AnsweredEntity<'a> {
         let timestamp = members.timestamp.take().map(|text| DateTime::parse(&text)).transpose();
         let timestamp = timestamp.map_err(|_| ServiceError::unreadable_body())?;
         let etag = members.etag.take();
-        // What may be stored is the service's business, and other servers have other rules.
+        // The server decides which values may be stored, and other servers have other rules.
         Ok(Self { body: typed_entity(members, DateTime::from_ticks(0))?, timestamp, etag })
     }
 }
 
-/// The array `value` of a collection; whatever stands beside it says nothing about the items.
+/// The array `value` of a collection; the other members are not about the items.
 struct Page<T> {
     value: Vec<T>,
 }

@@ -8,7 +8,7 @@ use super::text::{append_escaped, append_json_string};
 use crate::etag::append_etag;
 use crate::{DateTime, MetadataLevel, PARTITION_KEY, ROW_KEY, Select, TIMESTAMP, Value};
 
-/// What the service does not leave as it is in the keys of an address. An apostrophe is then doubled, not encoded.
+/// The characters that the service escapes in the keys of an address. An apostrophe is then doubled, not encoded.
 const ADDRESS_ESCAPES: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -19,21 +19,25 @@ const ADDRESS_ESCAPES: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'(')
     .remove(b')');
 
-/// Where the addressed table is: the parts of every URL in an answer.
+/// The location of the addressed table: the parts of every URL in a response.
 #[derive(Debug, Clone, Copy)]
 pub struct Location<'a> {
     /// The service root as the client addressed it, without a trailing slash.
     pub base: &'a str,
+    /// The name of the account.
     pub account: &'a str,
     /// The table as the client spelled it.
     pub table: &'a str,
 }
 
-/// How the entities of one answer are written.
+/// The format of the entities of one response.
 #[derive(Debug, Clone, Copy)]
 pub struct EntityShape<'a> {
+    /// The base URL and the table.
     pub location: Location<'a>,
+    /// The amount of metadata.
     pub level: MetadataLevel,
+    /// The properties to write.
     pub select: &'a Select,
 }
 
@@ -75,7 +79,7 @@ pub fn append_entity<'v>(
 pub(super) struct Object<'a> {
     pub(super) out: &'a mut Vec<u8>,
     pub(super) shape: &'a EntityShape<'a>,
-    /// Requests say of every Double that it is one: some servers do not see it in a whole number.
+    /// Requests annotate every Double: some servers do not recognize one in a whole number.
     pub(super) is_request: bool,
     pub(super) empty: bool,
 }

@@ -12,12 +12,14 @@ pub const SECONDARY_SUFFIX: &str = "-secondary";
 pub struct AccountName(String);
 
 impl AccountName {
+    /// Parses a name; returns `None` if no account can have it.
     pub fn parse(name: &str) -> Option<Self> {
         let fits = limits::ACCOUNT_NAME_CHARS.contains(&name.len());
         let plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
         (fits && plain).then(|| Self(name.to_owned()))
     }
 
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -18,6 +18,7 @@ impl ContainerName {
     pub const LOGS: &str = "$logs";
     const CHANGE_FEED: &str = "$blobchangefeed";
 
+    /// Parses and checks a name.
     pub fn parse(name: &str) -> Result<Self, ServiceError> {
         if ![Self::ROOT, Self::WEB, Self::LOGS, Self::CHANGE_FEED].contains(&name) {
             lower_case::check(name)?;
@@ -35,6 +36,7 @@ impl ContainerName {
         self.0.starts_with('$')
     }
 
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -51,6 +53,7 @@ impl fmt::Display for ContainerName {
 pub struct BlobName(String);
 
 impl BlobName {
+    /// Parses and checks a name.
     pub fn parse(name: &str) -> Result<Self, ServiceError> {
         let fits = limits::BLOB_NAME_CHARS.contains(&name.chars().count());
         if fits && name.split('/').count() <= limits::BLOB_NAME_SEGMENTS_MAX {
@@ -60,6 +63,7 @@ impl BlobName {
         }
     }
 
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }

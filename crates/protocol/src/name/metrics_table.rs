@@ -10,20 +10,26 @@ const OLD_PREFIX: &str = "$metricstransactions";
 /// For how long requests are counted together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricsPeriod {
+    /// One row per hour.
     Hour,
+    /// One row per minute.
     Minute,
 }
 
 /// The table of a service's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetricsTable {
+    /// The period of its rows.
     pub period: MetricsPeriod,
+    /// The service that it is about.
     pub service: Service,
 }
 
 impl MetricsPeriod {
+    /// All periods.
     pub const ALL: [Self; 2] = [Self::Hour, Self::Minute];
 
+    /// Returns the length of the period.
     pub const fn seconds(self) -> u64 {
         match self {
             Self::Hour => 3600,
@@ -38,6 +44,7 @@ impl MetricsPeriod {
 }
 
 impl MetricsTable {
+    /// Returns the name of the table.
     pub fn name(self) -> TableName {
         let period = match self.period {
             MetricsPeriod::Hour => "Hour",

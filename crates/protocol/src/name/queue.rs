@@ -10,11 +10,13 @@ use crate::ServiceError;
 pub struct QueueName(String);
 
 impl QueueName {
+    /// Parses and checks a name.
     pub fn parse(name: &str) -> Result<Self, ServiceError> {
         lower_case::check(name)?;
         Ok(Self(name.to_owned()))
     }
 
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }

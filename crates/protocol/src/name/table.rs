@@ -5,7 +5,7 @@ use std::fmt;
 use super::metrics_table;
 use crate::{ErrorCode, ServiceError, limits};
 
-/// A table's name as somebody spelled it: letters and digits, a letter first, 3 to 63 of them. Two spellings
+/// A table's name as it was spelled: letters and digits, a letter first, 3 to 63 of them. Two spellings
 /// that differ in case only name the same table, which [`TableName::folded`] is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableName(String);
@@ -35,6 +35,7 @@ impl TableName {
         Ok(())
     }
 
+    /// Returns the name, as it was given.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -44,7 +45,7 @@ impl TableName {
         Self::fold(&self.0)
     }
 
-    /// The same for a name that nobody checked.
+    /// The same for a name that is not checked.
     pub fn fold(name: &str) -> String {
         let folded = name.to_ascii_lowercase();
         if folded.starts_with('$') { metrics_table::newer_name(folded) } else { folded }

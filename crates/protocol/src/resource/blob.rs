@@ -1,17 +1,25 @@
-//! What a path of the Blob service points at.
+//! The resource that a path of the Blob service addresses.
 
 use super::decode;
 use crate::{BlobName, ContainerName, ServiceError};
 
-/// A resource of the Blob service. Snapshots and versions are told by the query.
+/// A resource of the Blob service. The query selects snapshots and versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlobResource {
     /// The service root: the list of containers, properties and stats.
     Service,
     /// `/c`.
-    Container { container: ContainerName },
+    Container {
+        /// The container.
+        container: ContainerName,
+    },
     /// `/c/b`, or `/b` for a blob of the root container.
-    Blob { container: ContainerName, blob: BlobName },
+    Blob {
+        /// The container.
+        container: ContainerName,
+        /// The blob.
+        blob: BlobName,
+    },
 }
 
 impl BlobResource {
@@ -34,6 +42,7 @@ impl BlobResource {
         }
     }
 
+    /// Returns the container, if one is addressed.
     pub fn container(&self) -> Option<&ContainerName> {
         match self {
             Self::Service => None,

@@ -1,4 +1,4 @@
-//! What a request's path points at, for each service. Paths come in as they stood on the wire, below the account's
+//! The resource that a request's path addresses, for each service. Paths are as they were on the wire, below the account's
 //! root; names come out decoded.
 
 mod blob;

@@ -1,4 +1,4 @@
-//! What a path of the Queue service points at.
+//! The resource that a path of the Queue service addresses.
 
 use super::decode;
 use crate::{ErrorCode, QueueName, ServiceError};
@@ -9,11 +9,22 @@ pub enum QueueResource {
     /// The service root: the list of queues, properties and stats.
     Service,
     /// `/q`.
-    Queue { queue: QueueName },
+    Queue {
+        /// The queue.
+        queue: QueueName,
+    },
     /// `/q/messages`.
-    Messages { queue: QueueName },
-    /// `/q/messages/id`. What is no id finds no message.
-    Message { queue: QueueName, id: String },
+    Messages {
+        /// The queue.
+        queue: QueueName,
+    },
+    /// `/q/messages/id`. A malformed id finds no message.
+    Message {
+        /// The queue.
+        queue: QueueName,
+        /// The id of the message.
+        id: String,
+    },
 }
 
 impl QueueResource {
@@ -34,6 +45,7 @@ impl QueueResource {
         }
     }
 
+    /// Returns the queue, if one is addressed.
     pub fn queue(&self) -> Option<&QueueName> {
         match self {
             Self::Service => None,

@@ -1,4 +1,4 @@
-//! What a path of the Table service points at.
+//! The resource that a path of the Table service addresses.
 //!
 //! Keys may contain any of `(),='` and percent escapes, and clients differ in what they encode, so the key
 //! predicate is read as a stream of tokens after decoding, never split.
@@ -18,15 +18,33 @@ pub enum TableResource {
     /// `/Tables`: the set of all tables.
     Tables,
     /// `/Tables('name')`.
-    Table { name: String },
+    Table {
+        /// The name of the table.
+        name: String,
+    },
     /// `/T` or `/T()`: the set of a table's entities.
-    Entities { table: String },
+    Entities {
+        /// The name of the table.
+        table: String,
+    },
     /// `/T(PartitionKey='..',RowKey='..')`.
-    Entity { table: String, partition_key: String, row_key: String },
+    Entity {
+        /// The name of the table.
+        table: String,
+        /// The partition key.
+        partition_key: String,
+        /// The row key.
+        row_key: String,
+    },
     /// `/$batch`.
     Batch,
     /// `/T/Tables` and the like, which a client produces when its endpoint already ends in a table's name.
-    Nested { table: String, with_keys: bool },
+    Nested {
+        /// The name of the table.
+        table: String,
+        /// Whether the second segment has keys.
+        with_keys: bool,
+    },
 }
 
 impl TableResource {
@@ -94,12 +112,12 @@ impl Segment {
     }
 }
 
-/// The service's answer to a key predicate that it cannot read.
+/// The service's response to a key predicate that it cannot read.
 fn syntax_error() -> ServiceError {
     ServiceError::with_message(ErrorCode::InvalidInput, "Bad Request - Error in query syntax.")
 }
 
-/// The service's answer to `T('x')`, `Tables(PartitionKey=…)` and the like.
+/// The service's response to `T('x')`, `Tables(PartitionKey=…)` and the like.
 pub fn key_count_error(resource: &str) -> ServiceError {
     ServiceError::with_message(
         ErrorCode::InvalidInput,

@@ -20,7 +20,9 @@ pub struct AccountKey {
 /// Why a text is not an account key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccountKeyError {
+    /// The key is not Base64.
     NotBase64,
+    /// The key is empty.
     Empty,
 }
 
@@ -31,6 +33,7 @@ impl AccountKey {
         if bytes.is_empty() { Err(AccountKeyError::Empty) } else { Ok(Self::from_bytes(&bytes)) }
     }
 
+    /// Returns the key with these bytes.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self { keyed: Hmac::new_from_slice(bytes).expect("HMAC takes a key of any length") }
     }
@@ -40,7 +43,7 @@ impl AccountKey {
         STANDARD.encode(self.mac(string_to_sign).finalize().into_bytes())
     }
 
-    /// Whether this key made a signature. The time it takes tells nothing about how nearly it matched.
+    /// Returns whether this key made a signature, in constant time.
     pub fn verify(&self, string_to_sign: &str, signature: &str) -> bool {
         let mut claimed = [0; SIGNATURE_CHARS / 4 * 3];
         if signature.len() != SIGNATURE_CHARS {

@@ -12,11 +12,14 @@ pub const ACCESS_POLICIES_MAX: usize = 5;
 /// The id of a policy, in UTF-16 code units.
 pub const ACCESS_POLICY_ID_UNITS_MAX: usize = 64;
 
-/// A policy that a SAS can refer to by its id. What it leaves open the SAS has to give.
+/// A policy that a SAS can refer to by its id. The SAS has to give the fields that the policy omits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAccessPolicy {
+    /// The id that a SAS refers to.
     pub id: String,
+    /// The time from which tokens are valid.
     pub start: Option<DateTime>,
+    /// The time until which tokens are valid.
     pub expiry: Option<DateTime>,
     /// The letters as they were set; which ones exist depends on the service.
     pub permissions: Option<String>,
@@ -25,6 +28,7 @@ pub struct StoredAccessPolicy {
 /// The policies of one resource, in the order in which they were set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredAccessPolicies {
+    /// The policies, in their order.
     pub policies: Vec<StoredAccessPolicy>,
 }
 

@@ -7,20 +7,26 @@ use crate::{ErrorCode, ServiceError};
 /// The longest that analytics data can be kept.
 pub const RETENTION_DAYS_MAX: u16 = 365;
 
-/// The version of Storage Analytics that a section speaks of. Logs of version 2.0 exist for blobs and queues.
+/// The version of Storage Analytics of a section. Logs of version 2.0 exist for blobs and queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AnalyticsVersion {
+    /// Version 1.0.
     #[default]
     V1_0,
+    /// Version 2.0.
     V2_0,
 }
 
 /// Which requests are logged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Logging {
+    /// The version of the log.
     pub version: AnalyticsVersion,
+    /// Whether reads are logged.
     pub read: bool,
+    /// Whether writes are logged.
     pub write: bool,
+    /// Whether deletions are logged.
     pub delete: bool,
     /// For how long, from 1 to [`RETENTION_DAYS_MAX`]; `None` keeps logs for ever.
     pub retention_days: Option<u16>,
@@ -29,7 +35,9 @@ pub struct Logging {
 /// Which requests are counted, by the hour or by the minute.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Metrics {
+    /// The version of the metrics.
     pub version: AnalyticsVersion,
+    /// The amount of metrics.
     pub level: MetricsLevel,
     /// For how long, from 1 to [`RETENTION_DAYS_MAX`]; `None` keeps metrics for ever.
     pub retention_days: Option<u16>,
@@ -38,6 +46,7 @@ pub struct Metrics {
 /// How finely requests are counted. On the wire this is `Enabled`, and `IncludeAPIs` when that is true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MetricsLevel {
+    /// No metrics.
     #[default]
     Off,
     /// All requests of the service together.
@@ -47,6 +56,7 @@ pub enum MetricsLevel {
 }
 
 impl AnalyticsVersion {
+    /// Returns the version as the wire has it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::V1_0 => "1.0",

@@ -1,4 +1,4 @@
-//! The client's side of List Containers, List Blobs and List Queues: a page of what there is, as it is told.
+//! The client's side of List Containers, List Blobs and List Queues: the items of a page.
 
 use super::reading::Element;
 use crate::{ErrorCode, ServiceError, limits};
@@ -12,6 +12,7 @@ const LIST_BYTES_MAX: usize = ANSWERED_LIST_ITEMS_MAX * ITEM_BYTES_MAX;
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnsweredPage<T> {
+    /// The items of the page.
     pub items: Vec<T>,
     /// Where the next page begins.
     pub next_marker: Option<String>,
@@ -20,6 +21,7 @@ pub struct AnsweredPage<T> {
 /// A container as a client reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnsweredContainer {
+    /// The name of the queue.
     pub name: String,
     /// Empty unless it was asked for.
     pub metadata: Vec<(String, String)>,
@@ -28,14 +30,16 @@ pub struct AnsweredContainer {
 /// A queue as a client reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnsweredQueue {
+    /// The name of the container.
     pub name: String,
     /// Empty unless it was asked for.
     pub metadata: Vec<(String, String)>,
 }
 
-/// A blob or a snapshot of one as a client reads it. What a service does not tell is empty.
+/// A blob or a snapshot as a client reads it. Fields that the service omits are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnsweredBlob {
+    /// The name of the blob.
     pub name: String,
     /// When the snapshot was taken, if it is one.
     pub snapshot: Option<String>,
@@ -43,33 +47,41 @@ pub struct AnsweredBlob {
     pub blob_type: String,
     /// Without the quotation marks that it has in headers, or with them, as the service likes.
     pub etag: String,
+    /// The length in bytes.
     pub length: u64,
+    /// `Content-Type`.
     pub content_type: String,
+    /// `Content-Encoding`.
     pub content_encoding: String,
+    /// `Content-Language`.
     pub content_language: String,
+    /// `Content-MD5`.
     pub content_md5: String,
+    /// `Cache-Control`.
     pub cache_control: String,
+    /// `Content-Disposition`.
     pub content_disposition: String,
+    /// The access tier.
     pub access_tier: String,
     /// Empty unless it was asked for.
     pub metadata: Vec<(String, String)>,
 }
 
-/// Reads the answer to List Containers.
+/// Parses the response to List Containers.
 pub fn parse_containers(document: &[u8]) -> Result<AnsweredPage<AnsweredContainer>, ServiceError> {
     parse_page(document, "Containers", |element| {
         Ok(AnsweredContainer { name: element.required("Name")?.name_text()?, metadata: metadata(element)? })
     })
 }
 
-/// Reads the answer to List Queues.
+/// Parses the response to List Queues.
 pub fn parse_queues(document: &[u8]) -> Result<AnsweredPage<AnsweredQueue>, ServiceError> {
     parse_page(document, "Queues", |element| {
         Ok(AnsweredQueue { name: element.required("Name")?.name_text()?, metadata: metadata(element)? })
     })
 }
 
-/// Reads the answer to a flat List Blobs.
+/// Parses the response to a flat List Blobs.
 pub fn parse_blobs(document: &[u8]) -> Result<AnsweredPage<AnsweredBlob>, ServiceError> {
     parse_page(document, "Blobs", AnsweredBlob::read)
 }

@@ -7,16 +7,20 @@ use crate::{ErrorCode, ServiceError, limits};
 /// A list has at most so many messages, each in a body at most this large, and as much again around them.
 const LIST_BYTES_MAX: usize = *limits::MESSAGES_COUNT.end() * limits::MESSAGE_BODY_BYTES_MAX * 2;
 
-/// A message as a client reads it. What an operation does not tell is empty.
+/// A message as a client reads it. Fields that the operation does not return are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnsweredMessage {
+    /// The id.
     pub id: String,
+    /// The pop receipt, which an update or a deletion needs.
     pub pop_receipt: String,
+    /// The number of times that the message was received.
     pub dequeue_count: u32,
+    /// The text.
     pub text: String,
 }
 
-/// The body of Put and Update Message. Text that XML cannot carry, or that is too long, is refused.
+/// The body of Put and Update Message. Text that XML cannot represent, or that is too long, is an error.
 pub fn render_message_text(text: &str) -> Result<String, ServiceError> {
     if text.len() > limits::MESSAGE_BYTES_MAX {
         return Err(ServiceError::body_too_large(limits::MESSAGE_BYTES_MAX as u64));
@@ -31,7 +35,7 @@ pub fn render_message_text(text: &str) -> Result<String, ServiceError> {
     Ok(out)
 }
 
-/// The messages of an answer to Put, Get or Peek.
+/// Parses the messages of a response to Put, Get or Peek.
 pub fn parse_messages(document: &[u8]) -> Result<Vec<AnsweredMessage>, ServiceError> {
     let root = Element::parse_within(document, LIST_BYTES_MAX)?;
     if !root.is_named("QueueMessagesList") {

@@ -6,12 +6,16 @@ use super::writing::{DECLARATION, push_element, push_escaped, push_text};
 use crate::Metadata;
 use crate::blob::Tags;
 
-/// What both lists repeat of the request; what it did not have is not repeated.
+/// The parameters of the request that both lists repeat.
 #[derive(Debug, Clone, Default)]
 pub struct ListEcho<'a> {
+    /// The prefix of the request.
     pub prefix: Option<&'a str>,
+    /// The marker of the request.
     pub marker: Option<&'a str>,
+    /// The page size of the request.
     pub max_results: Option<usize>,
+    /// The delimiter of the request.
     pub delimiter: Option<&'a str>,
 }
 
@@ -31,10 +35,12 @@ impl ListEcho<'_> {
     }
 }
 
-/// An entry of a list: its name and what is told of it, as elements in the order of the document.
+/// An entry of a list: its name and its properties, as elements in the order of the document.
 #[derive(Debug, Clone, Default)]
 pub struct ListedContainer<'a> {
+    /// The name.
     pub name: &'a str,
+    /// The names and values of the properties.
     pub properties: Vec<(&'static str, String)>,
     /// Absent unless it was asked for.
     pub metadata: Option<&'a Metadata>,
@@ -45,11 +51,17 @@ pub struct ListedContainer<'a> {
 pub enum ListedBlob<'a> {
     /// All blobs whose names begin so.
     Prefix(&'a str),
+    /// A blob or a snapshot.
     Blob {
+        /// The name.
         name: &'a str,
+        /// The date of the snapshot.
         snapshot: Option<String>,
+        /// The names and values of the properties.
         properties: Vec<(&'static str, String)>,
+        /// The metadata, if it was requested.
         metadata: Option<&'a Metadata>,
+        /// The tags, if they were requested.
         tags: Option<&'a Tags>,
     },
 }

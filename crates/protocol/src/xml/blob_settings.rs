@@ -17,9 +17,13 @@ pub struct DeleteRetention {
 /// Whether `$web` is served as a website, and with which pages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StaticWebsite {
+    /// Whether the website is enabled.
     pub enabled: bool,
+    /// The name of the index document of each directory.
     pub index_document: Option<String>,
+    /// The path of the document for status 404.
     pub error_document_404_path: Option<String>,
+    /// The path of the index document for the whole site.
     pub default_index_document_path: Option<String>,
 }
 

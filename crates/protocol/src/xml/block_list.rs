@@ -18,15 +18,18 @@ pub const BLOCK_LIST_BYTES_MAX: usize = 8 << 20;
 /// Where a block is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockSource {
+    /// A block of the committed list.
     Committed,
+    /// A block that was put and not committed.
     Uncommitted,
     /// Among the uncommitted first, then among the committed.
     Latest,
 }
 
-/// What a blob is to be made of, in order.
+/// The blocks of a blob, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BlockListRequest {
+    /// The blocks, in the order of the content.
     pub blocks: Vec<(BlockSource, BlockId)>,
 }
 
@@ -47,6 +50,7 @@ impl BlockListRequest {
         out
     }
 
+    /// Parses the body of Put Block List.
     pub fn parse(document: &[u8]) -> Result<Self, ServiceError> {
         let text = std::str::from_utf8(document).map_err(|_| ErrorCode::InvalidXmlDocument)?;
         let mut reader = Reader::from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
@@ -60,17 +64,17 @@ impl BlockListRequest {
 #[derive(Default)]
 struct Reading {
     blocks: Vec<(BlockSource, BlockId)>,
-    place: Place,
+    position: XmlPosition,
     id: String,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum XmlPosition {
     #[default]
-    Outside,
+    BeforeList,
     InList,
     InBlock(BlockSource),
-    Behind,
+    AfterList,
 }
 
 impl Reading {
@@ -89,43 +93,43 @@ impl Reading {
             Event::Decl(_) | Event::PI(_) | Event::Comment(_) => {}
             // Base64 needs no references, and a document type is never accepted.
             Event::GeneralRef(_) | Event::DocType(_) => return Err(invalid()),
-            Event::Eof if self.place == Place::Behind => return Ok(false),
+            Event::Eof if self.position == XmlPosition::AfterList => return Ok(false),
             Event::Eof => return Err(invalid()),
         }
         Ok(true)
     }
 
     fn begin(&mut self, name: &str) -> Result<(), ServiceError> {
-        self.place = match (self.place, name) {
-            (Place::Outside, "BlockList") => Place::InList,
-            (Place::InList, "Committed") => Place::InBlock(BlockSource::Committed),
-            (Place::InList, "Uncommitted") => Place::InBlock(BlockSource::Uncommitted),
-            (Place::InList, "Latest") => Place::InBlock(BlockSource::Latest),
+        self.position = match (self.position, name) {
+            (XmlPosition::BeforeList, "BlockList") => XmlPosition::InList,
+            (XmlPosition::InList, "Committed") => XmlPosition::InBlock(BlockSource::Committed),
+            (XmlPosition::InList, "Uncommitted") => XmlPosition::InBlock(BlockSource::Uncommitted),
+            (XmlPosition::InList, "Latest") => XmlPosition::InBlock(BlockSource::Latest),
             _ => return Err(ErrorCode::InvalidXmlDocument.into()),
         };
         Ok(())
     }
 
     fn end(&mut self) -> Result<(), ServiceError> {
-        self.place = match self.place {
-            Place::InBlock(source) => {
+        self.position = match self.position {
+            XmlPosition::InBlock(source) => {
                 if self.blocks.len() == BLOCKS_MAX {
                     return Err(ErrorCode::BlockListTooLong.into());
                 }
                 let id = BlockId::parse(&self.id).map_err(|_| ErrorCode::InvalidBlockList)?;
                 self.blocks.push((source, id));
                 self.id.clear();
-                Place::InList
+                XmlPosition::InList
             }
-            Place::InList => Place::Behind,
-            Place::Outside | Place::Behind => return Err(ErrorCode::InvalidXmlDocument.into()),
+            XmlPosition::InList => XmlPosition::AfterList,
+            XmlPosition::BeforeList | XmlPosition::AfterList => return Err(ErrorCode::InvalidXmlDocument.into()),
         };
         Ok(())
     }
 
     fn text(&mut self, text: &str) -> Result<(), ServiceError> {
-        match self.place {
-            Place::InBlock(_) => self.id.push_str(text),
+        match self.position {
+            XmlPosition::InBlock(_) => self.id.push_str(text),
             _ if text.trim_ascii().is_empty() => {}
             _ => return Err(ErrorCode::InvalidXmlDocument.into()),
         }

@@ -2,7 +2,7 @@
 //! messages, containers, blobs, blocks and tags.
 //!
 //! Documents are small, so they are read whole into a tree of elements, within bounds, then checked and turned
-//! into plain structures. What is rendered here reads back to the same structure.
+//! into plain structures. Rendered documents parse to the same structure.
 
 mod access_policies;
 mod analytics_settings;

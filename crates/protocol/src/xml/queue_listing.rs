@@ -1,4 +1,4 @@
-//! The answer to List Queues.
+//! The response to List Queues.
 
 use super::writing::{DECLARATION, push_element, push_escaped, push_text};
 use crate::Metadata;
@@ -6,9 +6,13 @@ use crate::Metadata;
 /// A page of queues. The first three fields repeat what was asked for, where it was.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct QueueListing<'a> {
+    /// The URL of the service.
     pub service_endpoint: &'a str,
+    /// The prefix of the request.
     pub prefix: Option<&'a str>,
+    /// The marker of the request.
     pub marker: Option<&'a str>,
+    /// The page size of the request.
     pub max_results: Option<usize>,
     /// Names, with metadata if it was asked for.
     pub queues: Vec<(&'a str, Option<&'a Metadata>)>,

@@ -1,4 +1,4 @@
-//! Messages of a queue: the body of Put and Update Message, and the lists that Put, Get and Peek answer with.
+//! Messages of a queue: the body of Put and Update Message, and the lists that Put, Get and Peek return.
 
 use super::reading::Element;
 use super::writing::{DECLARATION, push_element, push_text};
@@ -20,17 +20,22 @@ pub fn parse_message_text(document: &[u8]) -> Result<String, ServiceError> {
     Ok(text)
 }
 
-/// A message as an answer shows it. What an operation does not tell is left out.
+/// A message of a response. Fields that the operation does not return are omitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueMessageElement<'a> {
+    /// The id.
     pub id: Uuid,
+    /// The time at which the message was put.
     pub inserted: DateTime,
+    /// The time at which the message is deleted.
     pub expires: DateTime,
     /// Not in what Peek shows, and neither is the time below.
     pub receipt: Option<PopReceipt>,
+    /// The time at which the message becomes visible again.
     pub next_visible: Option<DateTime>,
-    /// Not in the answer to Put, and neither is the text.
+    /// Not in the response to Put, and neither is the text.
     pub dequeue_count: Option<u32>,
+    /// The text.
     pub text: Option<&'a str>,
 }
 

@@ -103,7 +103,7 @@ impl Element {
         decoded.map(Cow::into_owned).map_err(|_| not_valid())
     }
 
-    /// The text beside whatever elements there are, exactly as given.
+    /// The text next to the elements, exactly as given.
     pub(crate) fn into_own_text(self) -> String {
         self.text
     }
@@ -135,7 +135,7 @@ impl Element {
     }
 }
 
-/// The document as text, without its byte order mark. The declared encoding is ignored: everybody sends UTF-8,
+/// The document as text, without its byte order mark. The declared encoding is ignored: all clients send UTF-8,
 /// some of them under another name.
 fn document_text(document: &[u8], bytes_max: usize) -> Option<&str> {
     if document.len() > bytes_max {

@@ -13,9 +13,13 @@ const DEFAULT_VERSION: &str = "DefaultServiceVersion";
 /// the documents of the other services have no place for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceProperties {
+    /// The logging settings.
     pub logging: Logging,
+    /// The metrics per hour.
     pub hour_metrics: Metrics,
+    /// The metrics per minute.
     pub minute_metrics: Metrics,
+    /// The CORS rules.
     pub cors: Vec<CorsRule>,
     /// For blobs: when they can be brought back.
     pub delete_retention: DeleteRetention,
@@ -25,16 +29,22 @@ pub struct ServiceProperties {
     pub default_service_version: Option<ServiceVersion>,
 }
 
-/// What a Set Service Properties changes: the sections that its body has.
+/// The sections that a Set Service Properties replaces.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ServicePropertiesUpdate {
+    /// The logging settings.
     pub logging: Option<Logging>,
+    /// The metrics per hour.
     pub hour_metrics: Option<Metrics>,
+    /// The metrics per minute.
     pub minute_metrics: Option<Metrics>,
     /// An empty list removes all rules.
     pub cors: Option<Vec<CorsRule>>,
+    /// The soft delete settings.
     pub delete_retention: Option<DeleteRetention>,
+    /// The static website settings.
     pub static_website: Option<StaticWebsite>,
+    /// The version of requests that name none.
     pub default_service_version: Option<ServiceVersion>,
 }
 
@@ -184,7 +194,7 @@ impl ServicePropertiesUpdate {
     }
 }
 
-/// SDKs that have nothing to say about it write an empty element.
+/// SDKs write an empty element for an absent value.
 fn read_default_version(root: &Element) -> Result<Option<ServiceVersion>, ServiceError> {
     let Some(text) = root.child(DEFAULT_VERSION).map(Element::value).transpose()?.flatten() else { return Ok(None) };
     text.parse().map(Some).map_err(|_| ErrorCode::InvalidXmlNodeValue.into())

@@ -6,9 +6,10 @@ use super::reading::Element;
 use super::writing::{DECLARATION, push_element, push_text};
 use crate::{DateTime, ErrorCode, ServiceError};
 
-/// The stats of a service, which its secondary endpoint answers with.
+/// The stats of a service, which its secondary endpoint returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServiceStats {
+    /// The state of the secondary.
     pub geo_replication: GeoReplication,
 }
 
@@ -17,10 +18,12 @@ pub struct ServiceStats {
 pub enum GeoReplication {
     /// All writes up to this time are on the secondary.
     Live {
+        /// The time up to which the secondary has all writes.
         last_sync: DateTime,
     },
     /// The secondary is being filled for the first time.
     Bootstrap,
+    /// The secondary is not available.
     Unavailable,
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn push_escaped(out: &mut String, text: &str) {
     }
 }
 
-/// An element that says yes or no.
+/// Appends a boolean element.
 pub(crate) fn push_boolean(out: &mut String, name: &str, value: bool) {
     push_text(out, name, if value { "true" } else { "false" });
 }

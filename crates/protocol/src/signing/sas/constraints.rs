@@ -1,4 +1,4 @@
-//! What every kind of SAS can limit: time, protocol, address. Also the part of it that a stored access policy
+//! The limits of every kind of SAS: time, protocol, address. Also the fields that a stored access policy
 //! can give in the token's place.
 
 use std::net::IpAddr;
@@ -12,12 +12,15 @@ const TICKS_PER_SECOND: u64 = 10_000_000;
 /// `spr`: the protocols over which a SAS may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SasProtocol {
+    /// HTTPS only.
     HttpsOnly,
+    /// HTTPS and HTTP.
     #[default]
     HttpsAndHttp,
 }
 
 impl SasProtocol {
+    /// Returns the value of `spr`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::HttpsOnly => "https",
@@ -37,21 +40,29 @@ impl SasProtocol {
 /// When, from where and how a SAS may be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SasConstraints {
+    /// The time from which the token is valid.
     pub start: Option<DateTime>,
+    /// The time from which the token is no longer valid.
     pub expiry: DateTime,
+    /// The addresses that may use the token.
     pub source: Option<IpRange>,
+    /// The protocols that the token may be used over.
     pub protocol: SasProtocol,
 }
 
 /// The circumstances of a request that comes with a SAS.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestOrigin {
+    /// The current time.
     pub now: DateTime,
+    /// The address of the client.
     pub source: IpAddr,
+    /// Whether the request came over HTTPS.
     pub is_https: bool,
 }
 
 impl SasConstraints {
+    /// Checks time, protocol and address, in this order.
     pub fn check(&self, origin: &RequestOrigin) -> Result<(), SasError> {
         if self.start.is_some_and(|start| origin.now < start) {
             return Err(SasError::NotYetValid);
@@ -90,7 +101,7 @@ pub(super) struct MergedFields<'a> {
 }
 
 impl<'a> MergedFields<'a> {
-    /// Takes each field from where it is given; one that is given in both places is refused, whatever it says.
+    /// Takes each field from where it is given; a field that is given in both is an error, even if the values are equal.
     pub(super) fn read(
         parameters: &'a SasParameters<'_>,
         policies: &'a StoredAccessPolicies,

@@ -1,4 +1,4 @@
-//! Why a SAS is refused, and which of the service's codes says so.
+//! The errors of a SAS, and their error codes.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use super::SasParameter;
 use crate::{ErrorCode, ServiceError};
 
-/// A refusal of a SAS. The text of its `Display` is for logs; the client gets the service's own message.
+/// An error of a SAS. `Display` is for logs; the client gets the service's own message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SasError {
     /// A parameter is given more than once.
@@ -19,20 +19,27 @@ pub enum SasError {
     Ambiguous,
     /// `sv` is older than this kind of SAS.
     VersionTooOld,
-    /// The SAS is said to be signed by a user delegation key, which this server never issues.
+    /// The SAS names a user delegation key, which this server never issues.
     UserDelegation,
     /// No key of the account made the signature.
     SignatureMismatch,
+    /// The start is in the future.
     NotYetValid,
+    /// The expiry has passed.
     Expired,
     /// `si` names no stored access policy.
     PolicyNotFound,
     /// A field is given by the token and by its stored policy.
     InTokenAndPolicy(SasParameter),
+    /// The SAS is for HTTPS only.
     ProtocolMismatch,
+    /// The SAS is not valid for this address.
     SourceIpMismatch(IpAddr),
+    /// The account SAS is not valid for this service.
     ServiceMismatch,
+    /// The account SAS is not valid for this level of resource.
     ResourceTypeMismatch,
+    /// The SAS does not grant the permission.
     PermissionMismatch,
     /// The SAS is for another table.
     TableMismatch,
@@ -43,6 +50,7 @@ pub enum SasError {
 }
 
 impl SasError {
+    /// Returns the error code of the response.
     pub const fn code(self) -> ErrorCode {
         match self {
             Self::Duplicate(_)
@@ -109,7 +117,7 @@ impl fmt::Display for SasError {
 
 impl std::error::Error for SasError {}
 
-/// Why terms cannot be signed: the token would say less than they do.
+/// The reason why terms cannot be signed: the token would not have all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SasTermsError {
     /// The version has no such SAS, or does not sign one of the fields.

@@ -16,7 +16,9 @@ pub struct KeyRange {
 /// An end of a [`KeyRange`]: one entity, or a whole partition when there is no RowKey.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyBound {
+    /// The partition key.
     pub partition_key: String,
+    /// The row key; `None` for all rows of the partition.
     pub row_key: Option<String>,
 }
 

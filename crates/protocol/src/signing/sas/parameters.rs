@@ -13,14 +13,14 @@ use super::{IpRange, SasError, SasProtocol};
 use crate::signing::AccountKey;
 use crate::{DateTime, ServiceVersion};
 
-/// What cannot stand in a query as it is.
+/// The characters that are escaped in a query.
 const QUERY_ESCAPES: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 macro_rules! sas_parameters {
     ($($(#[$meta:meta])* $parameter:ident $name:literal,)*) => {
         /// A query parameter that belongs to a SAS.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum SasParameter { $($(#[$meta])* $parameter),* }
+        pub enum SasParameter { $(#[doc = concat!("`", $name, "`.")] $(#[$meta])* $parameter),* }
 
         impl SasParameter {
             const ALL: &[Self] = &[$(Self::$parameter),*];
@@ -114,7 +114,7 @@ impl<'a> SasParameters<'a> {
         self.value(parameter).unwrap_or_default()
     }
 
-    /// The value, unless it is absent or empty. Since the signature does not tell these two apart, neither must
+    /// The value, unless it is absent or empty. Since the signature does not distinguish these two, neither must
     /// any rule that grants something.
     pub fn given(&self, parameter: SasParameter) -> Option<&str> {
         self.value(parameter).filter(|value| !value.is_empty())
@@ -134,7 +134,7 @@ impl<'a> SasParameters<'a> {
         self.given(parameter).map(|text| read(text).ok_or(SasError::Malformed(parameter))).transpose()
     }
 
-    /// The version that says how the SAS is signed.
+    /// The version that defines the string-to-sign.
     pub(super) fn version(&self, oldest: ServiceVersion) -> Result<ServiceVersion, SasError> {
         let malformed = SasError::Malformed(SasParameter::Version);
         let version = self.required(SasParameter::Version)?.parse().map_err(|_| malformed)?;

@@ -7,7 +7,9 @@ use crate::{ErrorCode, ServiceError};
 /// Which string the account key has signed. Each service has its own string for each scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharedKeyScheme {
+    /// Shared Key.
     SharedKey,
+    /// Shared Key Lite.
     SharedKeyLite,
 }
 
@@ -21,11 +23,23 @@ impl SharedKeyScheme {
     }
 }
 
-/// What an `Authorization` header claims; nothing in it has been verified.
+/// The credential of an `Authorization` header; nothing in it is verified.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Authorization<'a> {
-    SharedKey { scheme: SharedKeyScheme, account: &'a str, signature: &'a str },
-    Bearer { token: &'a str },
+    /// A Shared Key signature.
+    SharedKey {
+        /// The scheme, which defines the string-to-sign.
+        scheme: SharedKeyScheme,
+        /// The account that signed.
+        account: &'a str,
+        /// The signature, in Base64.
+        signature: &'a str,
+    },
+    /// A bearer token.
+    Bearer {
+        /// The token.
+        token: &'a str,
+    },
 }
 
 /// The header has none of the forms of the service.

@@ -11,7 +11,7 @@ use super::{SharedKeyScheme, header_order};
 use crate::signing::AccountKey;
 use crate::{QueryString, ServiceVersion};
 
-/// The headers that are signed beside those that begin with `x-ms-`.
+/// The headers that are signed in addition to those that begin with `x-ms-`.
 pub const SIGNED_HEADERS: &[&str] = &[
     "content-encoding",
     "content-language",
@@ -37,9 +37,11 @@ pub struct HeaderRequestParts<'a> {
     pub account: &'a str,
     /// The path of the request target: still percent-encoded, without the query.
     pub path: &'a str,
+    /// The query of the request.
     pub query: &'a QueryString<'a>,
     /// Names in lower case. Those that are not signed may be among them.
     pub headers: &'a [(&'a str, &'a str)],
+    /// The version of the request.
     pub version: ServiceVersion,
 }
 

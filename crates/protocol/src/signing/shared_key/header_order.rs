@@ -2,7 +2,7 @@
 //!
 //! It is that of words in a dictionary and not that of bytes: hyphens and apostrophes count only where everything
 //! else is equal, and other punctuation comes before digits and letters. The SDKs emulate it. Clients that sort bytes
-//! are rarely found out, so whoever verifies tries both.
+//! rarely notice, so verification attempts both.
 
 use std::cmp::Ordering;
 
@@ -18,7 +18,7 @@ fn weights(name: &str) -> impl Iterator<Item = usize> {
     name.bytes().filter_map(|byte| ORDER.iter().position(|known| *known == byte.to_ascii_lowercase()))
 }
 
-/// What the characters that joint words weigh against all others.
+/// The weight of the characters that join words.
 fn joint(byte: u8) -> u8 {
     match byte {
         b'\'' => 1,

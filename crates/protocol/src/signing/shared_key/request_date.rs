@@ -8,7 +8,7 @@ use crate::{DateTime, ErrorCode, ServiceError};
 /// How far a request's date may be from the server's clock, in either direction.
 pub const REQUEST_SKEW_SECONDS_MAX: u64 = 15 * 60;
 
-/// Why a request's date is refused.
+/// The reason why a request's date is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestDateError {
     /// Not a date of HTTP (RFC 1123).
