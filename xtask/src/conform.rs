@@ -51,7 +51,7 @@ pub(crate) fn against_both(
     preparation: &mut Preparation,
     summary: &mut Summary,
 ) -> Option<Ports> {
-    let (beside, after): (Vec<Suite>, Vec<Suite>) = suites.iter().partition(|suite| suite.is_unhurried());
+    let (beside, after): (Vec<Suite>, Vec<Suite>) = suites.iter().partition(|suite| suite.waits_for_programs());
     let environments: Vec<Environment> = beside.iter().filter_map(|suite| suite.environment()).collect();
     let mut prepared = preparation.wait_for_all(&environments);
     let mut summary_beside = Summary::default();

@@ -1,5 +1,5 @@
-//! An engine that fails on command, for tests of the layers above: what happens when a commit conflicts, when the
-//! engine is away, when a commit took effect but its answer was lost.
+//! An engine that fails on command, for tests of the layers above: commits that conflict, an engine that is unavailable,
+//! commits that take effect although the response is lost.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -30,18 +30,18 @@ pub enum Call {
     Close,
 }
 
-/// What happens to one call.
+/// The fate of one call.
 #[derive(Debug, Clone)]
 pub enum Fault {
     /// Nothing: the call goes through. Useful to let the first of several pass.
     Pass,
     /// The call fails and has no effect.
     Fail(Error),
-    /// The call takes effect, and fails all the same, as when a connection breaks before the answer.
+    /// The call takes effect, and fails all the same, as when a connection breaks before the response.
     FailAfter(Error),
     /// The call goes through, later.
     Delay(Duration),
-    /// The call fails, and a commit is still on its way: it is made when somebody [delivers](FaultEngine::deliver) it.
+    /// The call fails, and a commit is still on its way: [`deliver`](FaultEngine::deliver) makes it.
     Strand(Error),
 }
 
@@ -86,32 +86,32 @@ impl FaultEngine {
         Self { inner, state: Mutex::default() }
     }
 
-    /// Appends to what happens to the next calls of a kind, one fault a call.
+    /// Appends faults for the next calls of a kind, one fault a call.
     pub fn script(&self, call: Call, faults: impl IntoIterator<Item = Fault>) {
         self.state.lock().scripts.entry(call).or_default().extend(faults);
     }
 
-    /// What happens to every call of a kind once its script is over; [`Fault::Pass`] ends it.
+    /// Sets the fault of every call of a kind after its script; [`Fault::Pass`] ends it.
     pub fn always(&self, call: Call, fault: Fault) {
         self.state.lock().always.insert(call, fault);
     }
 
-    /// What [`health`](Engine::health) says; `None` asks the wrapped engine again.
+    /// Sets the result of [`health`](Engine::health); with `None` it is that of the wrapped engine.
     pub fn set_health(&self, health: Option<Health>) {
         self.state.lock().health = health;
     }
 
-    /// How many calls of a kind have arrived.
+    /// Returns the number of calls of a kind.
     pub fn calls(&self, call: Call) -> usize {
         self.state.lock().calls.get(&call).copied().unwrap_or(0)
     }
 
-    /// How many records all scans together have returned.
+    /// Returns the number of records that all scans together have returned.
     pub fn records_scanned(&self) -> usize {
         self.state.lock().records_scanned
     }
 
-    /// Makes the commits that were still on their way, in order, and says how each ended.
+    /// Makes the stranded commits, in order, and returns the outcome of each.
     pub async fn deliver(&self) -> Vec<Result<()>> {
         let stranded = std::mem::take(&mut self.state.lock().stranded);
         let mut outcomes = Vec::with_capacity(stranded.len());
@@ -184,8 +184,8 @@ impl Engine for FaultEngine {
     }
 
     fn health(&self) -> Health {
-        let told = self.state.lock().health.clone();
-        told.unwrap_or_else(|| self.inner.health())
+        let set = self.state.lock().health.clone();
+        set.unwrap_or_else(|| self.inner.health())
     }
 
     async fn close(&self) -> Result<()> {

@@ -1,7 +1,7 @@
-//! A real PostgreSQL for tests: a cluster of its own in a temporary directory, which goes away with it.
+//! A real PostgreSQL for tests: a cluster in a temporary directory, which is removed with it.
 //!
-//! The programs are looked for where `TABLEROCK_POSTGRES_BIN` says, in the search path and where Debian's package puts
-//! them. PostgreSQL refuses to run as root, so a root user starts it as `postgres`, or as `nobody` where there is none.
+//! The programs are searched in `TABLEROCK_POSTGRES_BIN`, in the search path and in the folders of Debian's package.
+//! PostgreSQL does not run as root, so root starts it as the user `postgres`, or `nobody` where there is none.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -20,25 +20,24 @@ pub struct DatabaseServer {
     bin: PathBuf,
     directory: PathBuf,
     port: u16,
-    /// Settings beside those that every test has.
+    /// Settings in addition to those of every test.
     settings: String,
-    /// Cleans up when its standard input closes, which happens however this process ends: what a `static` holds is never
-    /// dropped.
+    /// Cleans up when its standard input closes, which happens however this process ends: statics are never dropped.
     watch: Option<Child>,
 }
 
 impl DatabaseServer {
-    /// Makes a cluster and starts it. What tests kill is a process and never the machine, so nothing needs a sync.
+    /// Starts a new cluster without syncs: tests kill processes and never the machine.
     pub fn start() -> Self {
         Self::start_with(|_| String::new())
     }
 
-    /// One that syncs every commit, for whoever measures.
+    /// Starts one that syncs every commit, for measurements.
     pub fn start_durable() -> Self {
         Self::start_with(|_| "-c fsync=on -c shared_buffers=512MB".to_owned())
     }
 
-    /// One that speaks TLS, with this certificate and key (PEM), and nothing else.
+    /// Starts one that accepts only TLS, with this certificate and key (PEM).
     pub fn start_encrypted(certificate: &str, key: &str) -> Self {
         Self::start_with(|server| {
             let place = |name: &str| server.directory.join(name);
@@ -55,14 +54,14 @@ impl DatabaseServer {
         })
     }
 
-    /// One that can also be reached by a socket in the file system, in the directory that is returned with it.
+    /// Starts one that also listens on a socket in the file system; returns the directory of the socket with it.
     pub fn start_with_socket() -> (Self, PathBuf) {
         let server = Self::start_with(|server| format!("-c unix_socket_directories={}", server.directory.display()));
         let directory = server.directory.clone();
         (server, directory)
     }
 
-    /// A standby of this one, which shows what it has received so far.
+    /// Starts a standby of this one, which shows what it has received so far.
     pub fn start_standby(&self) -> Self {
         let mut standby = Self::in_new_directory();
         let mut copy = standby.program("pg_basebackup");
@@ -74,27 +73,28 @@ impl DatabaseServer {
         standby
     }
 
-    /// Has every commit wait for a standby, and waits until there is one.
+    /// Makes every commit wait for a standby, and waits until there is one.
     pub fn replicate_synchronously(&self) {
         self.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
         self.run("SELECT pg_reload_conf()");
         let started = Instant::now();
         while self.run("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'").trim() != "1" {
-            assert!(started.elapsed() < READY_WITHIN, "no standby came");
+            assert!(started.elapsed() < READY_WITHIN, "no standby connected");
             std::thread::sleep(Duration::from_millis(50));
         }
     }
 
-    /// Makes a standby the primary.
+    /// Promotes a standby to the primary.
     pub fn promote(&self) {
         succeed(self.program("pg_ctl").args(["promote", "--wait", "-D"]).arg(self.data()));
     }
 
-    /// Stops all of its processes where they are: connections are taken, and nothing is ever answered.
+    /// Stops all of its processes: connections are accepted, and never get a response.
     pub fn freeze(&self) {
         self.signal("STOP");
     }
 
+    /// Continues after [`freeze`](Self::freeze).
     pub fn thaw(&self) {
         self.signal("CONT");
     }
@@ -104,7 +104,7 @@ impl DatabaseServer {
         let pid_file = std::fs::read_to_string(self.data().join("postmaster.pid")).expect("the server runs");
         let parent = pid_file.lines().next().expect("the first line is the process").to_owned();
         let send = |processes: &[String]| {
-            // One that has just ended is no failure.
+            // A process that has just ended is not a failure.
             let _ = Command::new("kill").arg(format!("-{name}")).args(processes).stderr(Stdio::null()).status();
         };
         send(std::slice::from_ref(&parent));
@@ -133,7 +133,7 @@ impl DatabaseServer {
         server
     }
 
-    /// Lets the user have a file who runs the server.
+    /// Gives a file to the user that runs the server.
     fn give_away(&self, path: &Path) {
         if is_root() {
             succeed(Command::new("chown").arg(format!("{}:", plain_user())).arg(path));
@@ -162,7 +162,7 @@ impl DatabaseServer {
         succeed(start.stdin(Stdio::null()));
     }
 
-    /// Ends it as a crash would: nothing is written, every connection breaks.
+    /// Ends it like a crash: nothing is written, every connection breaks.
     pub fn kill(&self) {
         succeed(&mut self.stopping("immediate"));
     }
@@ -173,26 +173,26 @@ impl DatabaseServer {
         stop
     }
 
-    /// The URL of a database with a schema of its own, made for the one who asks.
+    /// Creates a schema and returns the URL of the database with it.
     pub fn url(&self, schema: &str) -> String {
         self.run(&format!("CREATE SCHEMA IF NOT EXISTS \"{schema}\""));
         self.url_of(schema)
     }
 
-    /// The same, for a schema that is there.
+    /// The URL of the database with an existing schema.
     pub fn url_of(&self, schema: &str) -> String {
         let options = format!("-c%20search_path%3D{schema}");
         format!("postgres://tablerock@127.0.0.1:{}/postgres?sslmode=disable&options={options}", self.port)
     }
 
-    /// The same, for the first of these servers that serves.
+    /// The URL of several servers, of which the first that serves is used.
     pub fn url_of_hosts(servers: &[&Self], schema: &str) -> String {
         let hosts: Vec<String> = servers.iter().map(|server| format!("127.0.0.1:{}", server.port)).collect();
         let options = format!("-c%20search_path%3D{schema}");
         format!("postgres://tablerock@{}/postgres?sslmode=disable&options={options}", hosts.join(","))
     }
 
-    /// Runs SQL with the database's own tool, and gives what that prints.
+    /// Runs SQL with `psql`, and returns its output.
     pub fn run(&self, sql: &str) -> String {
         let mut psql = self.program("psql");
         let address = format!("postgres://tablerock@127.0.0.1:{}/postgres", self.port);
@@ -200,13 +200,12 @@ impl DatabaseServer {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Runs SQL and keeps what it locks until the returned transaction is dropped.
+    /// Runs SQL and keeps its locks until the returned transaction is dropped.
     pub fn hold(&self, sql: &str) -> HeldTransaction {
         let mut psql = self.program("psql");
         let address = format!("postgres://tablerock@127.0.0.1:{}/postgres", self.port);
         psql.args(["-v", "ON_ERROR_STOP=1", "-At"]).arg(address);
-        let mut process =
-            psql.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the database's tool can be started");
+        let mut process = psql.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("psql can be started");
         let input = process.stdin.as_mut().expect("it is piped");
         writeln!(input, "BEGIN;\n{sql};\n\\echo held").expect("it reads");
         let mut lines = BufReader::new(process.stdout.take().expect("it is piped")).lines();
@@ -214,6 +213,7 @@ impl DatabaseServer {
         HeldTransaction { process }
     }
 
+    /// The TCP port.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -232,7 +232,7 @@ impl DatabaseServer {
         } else {
             Command::new(program)
         };
-        // A directory that the plain user may not enter would be complained about.
+        // The plain user may not be allowed into the current directory.
         command.current_dir("/").env("LC_ALL", "C");
         command
     }
@@ -241,7 +241,7 @@ impl DatabaseServer {
 impl Drop for DatabaseServer {
     fn drop(&mut self) {
         let Some(mut watch) = self.watch.take() else { return };
-        // One that is frozen does not end. It may have been killed, too.
+        // A frozen server does not end; a killed one has no processes.
         if self.data().join("postmaster.pid").exists() {
             self.thaw();
         }
@@ -270,7 +270,7 @@ pub fn is_installed() -> bool {
 
 fn find_programs() -> PathBuf {
     search_programs().unwrap_or_else(|| {
-        panic!("no PostgreSQL: install the package postgresql, or name its programs in {BIN_VARIABLE}")
+        panic!("PostgreSQL is not installed; install it, or set {BIN_VARIABLE} to the folder of its programs")
     })
 }
 

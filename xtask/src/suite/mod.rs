@@ -93,8 +93,8 @@ impl Suite {
     }
 
     /// Whether the suite mostly waits for programs to start. Such a suite runs against both engines at the same time.
-    pub(crate) const fn is_unhurried(self) -> bool {
-        matches!(self, Suite::Az)
+    pub(crate) const fn waits_for_programs(self) -> bool {
+        matches!(self, Suite::Az | Suite::Rclone)
     }
 
     /// The environment that has to be installed first.

@@ -1,4 +1,4 @@
-//! The steps that behaviours are told in.
+//! The steps that the behaviours consist of.
 
 use std::time::{Duration, Instant};
 

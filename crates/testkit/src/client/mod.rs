@@ -1,4 +1,4 @@
-//! An account to test against: a server in the test's own process, or whatever `CLIENT_TEST_CONNECTION_STRING` names.
+//! An account to test against: on a server in the test's own process, or the one of `CLIENT_TEST_CONNECTION_STRING`.
 
 pub mod example;
 mod script;
@@ -53,7 +53,7 @@ impl Account {
     }
 }
 
-/// A name for a table that nobody else has.
+/// A table name that no other test uses.
 pub fn unique_name() -> String {
     format!("t{:016x}", fastrand::Rng::new().u64(..))
 }

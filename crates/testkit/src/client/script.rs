@@ -1,4 +1,4 @@
-//! A transport that does what a test tells it to, one step for each request.
+//! A transport that follows a script, one step for each request.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
