@@ -4,7 +4,7 @@ use crate::blobs::BlobModel;
 use crate::client::Client;
 use crate::history::History;
 use crate::model::{Model, resolve_all};
-use crate::queues::{QueueHistory, ReceivedMessage};
+use crate::queues::{MessageHandle, QueueHistory};
 use crate::tables::TableModel;
 
 /// The expected state at one time.
@@ -42,7 +42,7 @@ pub fn models_at<M: Model>(histories: &[History<M>], time: u64) -> Result<Vec<M>
 impl ExpectedState {
     /// Compares the expected state with the server's and resolves unknown outcomes. Returns the messages in the queue, which
     /// are invisible for a while afterwards, and the violations.
-    pub async fn resolve(&mut self, client: &mut Client) -> Result<(Vec<ReceivedMessage>, Vec<String>), String> {
+    pub async fn resolve(&mut self, client: &mut Client) -> Result<(Vec<MessageHandle>, Vec<String>), String> {
         let mut violations = resolve_with(&mut self.tables, client).await?;
         violations.extend(resolve_with(&mut self.blobs, client).await?);
         let (received, wrong) = self.queues.drain(client).await?;

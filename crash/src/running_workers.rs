@@ -1,5 +1,6 @@
 //! Groups of workers that run concurrently, each with its own connections.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use tokio::task::JoinHandle;
 
-use crate::client::Client;
+use crate::client::{Client, Reply};
 use crate::server::Server;
 
 const POLL: Duration = Duration::from_millis(5);
@@ -19,6 +20,26 @@ pub struct Findings {
     pub violations: Vec<String>,
     /// The last 5xx response.
     pub failure: Option<String>,
+}
+
+impl Findings {
+    /// Takes in the reply to a request. Returns the response, `Some(None)` for an unknown outcome, and `None` for a request
+    /// without an effect or with a violation.
+    pub fn take_reply<T>(&mut self, request: impl Display, reply: Result<Reply<T>, String>) -> Option<Option<T>> {
+        match reply {
+            Ok(Reply::Response(response)) => Some(Some(response)),
+            Ok(Reply::NoResponse) => Some(None),
+            Ok(Reply::ServerError(status, text)) => {
+                self.failure = Some(format!("{request}: {status} {text}"));
+                Some(None)
+            }
+            Ok(Reply::NotSent) => None,
+            Err(violation) => {
+                self.violations.push(violation);
+                None
+            }
+        }
+    }
 }
 
 /// A client that sends one request after the other.

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use fastrand::Rng;
 
-use crate::client::{Client, Reply};
+use crate::client::Client;
 use crate::history::History;
 use crate::model::{Model, resolve_all};
 use crate::running_workers::{Findings, Work, WorkerGroup};
@@ -60,19 +60,8 @@ impl<G: Generator> Worker<G> {
     /// Sends one write and takes in its response. Returns `false` if there was none.
     pub async fn send(&mut self, client: &mut Client, write: <G::Model as Model>::Write) -> bool {
         let sent_at = client.logical_time();
-        let response = match G::Model::send(client, &write).await {
-            Ok(Reply::Response(response)) => Some(response),
-            Ok(Reply::NotSent) => return false,
-            Ok(Reply::NoResponse) => None,
-            Ok(Reply::ServerError(status, text)) => {
-                self.findings.failure = Some(format!("{write}: {status} {text}"));
-                None
-            }
-            Err(violation) => {
-                self.findings.violations.push(violation);
-                return false;
-            }
-        };
+        let reply = G::Model::send(client, &write).await;
+        let Some(response) = self.findings.take_reply(&write, reply) else { return false };
         if let (Some(sent_at), Some(now)) = (sent_at, client.logical_time()) {
             self.history.add(write.clone(), sent_at, response.clone().map(|response| (response, now)));
         }

@@ -3,12 +3,16 @@
 use std::time::{Duration, Instant};
 
 use tablerock_crash::queues::{
-    QueueEvent, QueueHistory, QueueOperation, QueueOutcome, ReceivedMessage, check, check_drained,
+    MessageHandle, QueueEvent, QueueHistory, QueueOperation, QueueOutcome, ReceivedMessage, check, check_drained,
 };
 
 use QueueOutcome::{Done, Rejected, Unknown};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
+
+fn message(receipt: &str) -> MessageHandle {
+    MessageHandle { id: "id".to_owned(), mark: "m".to_owned(), receipt: receipt.to_owned() }
+}
 
 /// A history that is written with times in seconds; each request takes half a second.
 struct History {
@@ -20,12 +24,8 @@ impl History {
     /// A message `m` that was put at the first second, and is visible at once.
     fn new() -> Self {
         let history = Self { start: Instant::now(), history: QueueHistory::default() };
-        let put = QueueOperation::Put {
-            text: "m first".to_owned(),
-            invisible_for: Duration::ZERO,
-            receipt: Some("put".to_owned()),
-        };
-        history.done(1, put)
+        let (text, created) = ("m first".to_owned(), Some(message("put")));
+        history.done(1, QueueOperation::Put { text, invisible_for: Duration::ZERO, created })
     }
 
     fn at(&self, second: u64) -> Instant {
@@ -34,14 +34,8 @@ impl History {
 
     fn add(mut self, second: u64, operation: QueueOperation, outcome: QueueOutcome) -> Self {
         let sent = self.at(second);
-        let logical_times = (second * 10, second * 10 + 5);
-        self.history.events.push(QueueEvent {
-            sent,
-            ended: sent + Duration::from_millis(500),
-            logical_times,
-            operation,
-            outcome,
-        });
+        let (ended, logical_times) = (sent + Duration::from_millis(500), (second * 10, second * 10 + 5));
+        self.history.events.push(QueueEvent { sent, ended, logical_times, operation, outcome });
         self
     }
 
@@ -49,7 +43,7 @@ impl History {
         self.add(second, operation, Done)
     }
 
-    /// The message is received out, with a receipt of the name of the second.
+    /// The message is received, and its receipt is the second.
     fn got(self, second: u64, dequeue_count: u64) -> Self {
         self.got_as(second, dequeue_count, "m first")
     }
@@ -57,18 +51,16 @@ impl History {
     fn got_as(self, second: u64, dequeue_count: u64, text: &str) -> Self {
         let (id, receipt) = ("id".to_owned(), second.to_string());
         let received = ReceivedMessage { id, receipt, dequeue_count, text: text.to_owned() };
-        self.done(second, QueueOperation::Get { invisible_for: TIMEOUT, received: vec![received] })
+        self.done(second, QueueOperation::Get { count: 1, invisible_for: TIMEOUT, received: vec![received] })
     }
 
     fn delete(self, second: u64, receipt: &str, outcome: QueueOutcome) -> Self {
-        let operation = QueueOperation::Delete { mark: "m".to_owned(), receipt: receipt.to_owned() };
-        self.add(second, operation, outcome)
+        self.add(second, QueueOperation::Delete(message(receipt)), outcome)
     }
 
     fn update(self, second: u64, receipt: &str, invisible_for: u64, text: Option<&str>, outcome: QueueOutcome) -> Self {
         let operation = QueueOperation::Update {
-            mark: "m".to_owned(),
-            receipt: receipt.to_owned(),
+            message: message(receipt),
             invisible_for: Duration::from_secs(invisible_for),
             text: text.map(str::to_owned),
             new_receipt: (outcome == Done).then(|| second.to_string()),

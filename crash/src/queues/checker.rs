@@ -69,8 +69,8 @@ fn timelines(history: &QueueHistory) -> (BTreeMap<&str, MessageTimeline<'_>>, Ve
                     timelines.entry(message.mark()).or_default().deliveries.push((event, message));
                 }
             }
-            QueueOperation::Update { mark, .. } => timelines.entry(mark).or_default().updates.push(event),
-            QueueOperation::Delete { mark, .. } => timelines.entry(mark).or_default().deletes.push(event),
+            QueueOperation::Update { message, .. } => timelines.entry(&message.mark).or_default().updates.push(event),
+            QueueOperation::Delete(message) => timelines.entry(&message.mark).or_default().deletes.push(event),
             QueueOperation::Count { .. } => {}
         }
     }
@@ -119,8 +119,8 @@ impl<'l> MessageTimeline<'l> {
     /// The claim of each request that made the message invisible.
     fn claims(&self) -> Vec<Claim<'l>> {
         let mut claims = Vec::new();
-        if let Some(QueueEvent { sent, operation: QueueOperation::Put { invisible_for, receipt, .. }, .. }) = self.put {
-            let receipt = receipt.as_deref();
+        if let Some(QueueEvent { sent, operation: QueueOperation::Put { invisible_for, created, .. }, .. }) = self.put {
+            let receipt = created.as_ref().map(|message| message.receipt.as_str());
             claims.push(Claim { receipt, dequeue_count: 0, since: *sent, until: *sent + *invisible_for });
         }
         for (event, message) in &self.deliveries {
@@ -132,9 +132,10 @@ impl<'l> MessageTimeline<'l> {
         let mut updates = self.updates.clone();
         updates.sort_by_key(|event| event.sent);
         for event in updates {
-            let QueueOperation::Update { receipt, invisible_for, new_receipt, .. } = &event.operation else { continue };
+            let QueueOperation::Update { message, invisible_for, new_receipt, .. } = &event.operation else { continue };
             let until = event.sent + *invisible_for;
-            let Some(claim) = claims.iter_mut().find(|claim| claim.receipt == Some(receipt.as_str())) else { continue };
+            let is_updated = |claim: &&mut Claim| claim.receipt == Some(message.receipt.as_str());
+            let Some(claim) = claims.iter_mut().find(is_updated) else { continue };
             claim.until = claim.until.min(if event.outcome == QueueOutcome::Done { event.sent } else { until });
             let dequeue_count = claim.dequeue_count;
             if let Some(receipt) = new_receipt {
@@ -156,11 +157,10 @@ impl<'l> MessageTimeline<'l> {
     fn stale_receipt(&self) -> Option<String> {
         let claims = self.claims();
         for event in self.updates.iter().chain(&self.deletes).filter(|event| event.outcome == QueueOutcome::Done) {
-            let (QueueOperation::Update { receipt, .. } | QueueOperation::Delete { receipt, .. }) = &event.operation
-            else {
+            let (QueueOperation::Update { message, .. } | QueueOperation::Delete(message)) = &event.operation else {
                 continue;
             };
-            let Some(claim) = claims.iter().find(|claim| claim.receipt == Some(receipt.as_str())) else {
+            let Some(claim) = claims.iter().find(|claim| claim.receipt == Some(message.receipt.as_str())) else {
                 return Some("a receipt was accepted that no response contained".to_owned());
             };
             let is_newer = |(other, message): &&(&QueueEvent, &ReceivedMessage)| {

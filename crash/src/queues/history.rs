@@ -26,6 +26,18 @@ impl ReceivedMessage {
     pub fn mark(&self) -> &str {
         mark(&self.text)
     }
+
+    pub(crate) fn handle(&self) -> MessageHandle {
+        MessageHandle { id: self.id.clone(), mark: self.mark().to_owned(), receipt: self.receipt.clone() }
+    }
+}
+
+/// A message with a receipt, which may have become invalid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageHandle {
+    pub id: String,
+    pub mark: String,
+    pub receipt: String,
 }
 
 /// The mark of a message, which is the first word of all its texts.
@@ -39,28 +51,45 @@ pub enum QueueOperation {
         text: String,
         invisible_for: Duration,
         /// From the response.
-        receipt: Option<String>,
+        created: Option<MessageHandle>,
     },
     Get {
+        count: usize,
         invisible_for: Duration,
         received: Vec<ReceivedMessage>,
     },
     Update {
-        mark: String,
-        receipt: String,
+        message: MessageHandle,
         invisible_for: Duration,
         /// `None` keeps the text.
         text: Option<String>,
         /// From the response.
         new_receipt: Option<String>,
     },
-    Delete {
-        mark: String,
-        receipt: String,
-    },
+    Delete(MessageHandle),
     Count {
         messages: u64,
     },
+}
+
+impl QueueOperation {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Put { .. } => "Put Message",
+            Self::Get { .. } => "Get Messages",
+            Self::Update { .. } => "Update Message",
+            Self::Delete(_) => "Delete Message",
+            Self::Count { .. } => "Get Queue Metadata",
+        }
+    }
+
+    pub(crate) fn put(text: String, invisible_for: Duration) -> Self {
+        Self::Put { text, invisible_for, created: None }
+    }
+
+    pub(crate) fn get(count: usize, invisible_for: Duration) -> Self {
+        Self::Get { count, invisible_for, received: vec![] }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +110,7 @@ impl QueueEvent {
             QueueOperation::Put { invisible_for, .. }
             | QueueOperation::Get { invisible_for, .. }
             | QueueOperation::Update { invisible_for, .. } => *invisible_for,
-            QueueOperation::Delete { .. } | QueueOperation::Count { .. } => Duration::ZERO,
+            QueueOperation::Delete(_) | QueueOperation::Count { .. } => Duration::ZERO,
         };
         self.ended + invisible_for
     }
@@ -90,10 +119,10 @@ impl QueueEvent {
     fn without_response(&self) -> Self {
         let mut event = Self { outcome: QueueOutcome::Unknown, ..self.clone() };
         match &mut event.operation {
-            QueueOperation::Put { receipt, .. } => *receipt = None,
+            QueueOperation::Put { created, .. } => *created = None,
             QueueOperation::Get { received, .. } => received.clear(),
             QueueOperation::Update { new_receipt, .. } => *new_receipt = None,
-            QueueOperation::Delete { .. } | QueueOperation::Count { .. } => {}
+            QueueOperation::Delete(_) | QueueOperation::Count { .. } => {}
         }
         event
     }

@@ -11,7 +11,7 @@ mod worker;
 mod workers;
 
 pub use checker::{check, check_drained};
-pub use history::{QueueEvent, QueueHistory, QueueOperation, QueueOutcome, ReceivedMessage};
-pub(crate) use requests::{QueueReply, QueueRequest, create, send};
+pub use history::{MessageHandle, QueueEvent, QueueHistory, QueueOperation, QueueOutcome, ReceivedMessage};
+pub(crate) use requests::{create, send};
 pub use worker::QueueWorker;
 pub use workers::QueueWorkers;

@@ -10,7 +10,7 @@ use tablerock_conformance::request::Request;
 use tablerock_conformance::response::Response;
 use tablerock_conformance::target::Service;
 
-use super::history::{QueueOperation, QueueOutcome, ReceivedMessage};
+use super::history::{MessageHandle, QueueOperation, QueueOutcome, ReceivedMessage, mark};
 use crate::client::{Client, Reply};
 
 /// The queue that all workers share.
@@ -19,30 +19,8 @@ const QUEUE: &str = "shared";
 /// The most messages that one Get Messages returns.
 pub(super) const RECEIVED_MAX: usize = 32;
 
-#[derive(Debug, Clone)]
-pub(crate) struct QueueRequest {
-    pub(crate) operation: QueueOperation,
-    /// The id of the message, for an update or a delete.
-    pub(crate) id: String,
-    /// The number of messages that Get Messages requests.
-    pub(crate) count: usize,
-}
-
-impl QueueRequest {
-    pub(crate) fn new(operation: QueueOperation) -> Self {
-        Self { operation, id: String::new(), count: 1 }
-    }
-}
-
-/// The result of a request.
-#[derive(Debug)]
-pub(crate) enum QueueReply {
-    /// The operation with the data of the response, and the id of a new message.
-    Known(QueueOperation, QueueOutcome, Option<String>),
-    /// A 5xx response.
-    ServerError(String),
-    NotSent,
-}
+/// An operation with the data of its response.
+type Completed = (QueueOperation, QueueOutcome);
 
 /// Creates the queue.
 pub(crate) async fn create(client: &mut Client) -> Result<(), String> {
@@ -53,17 +31,12 @@ pub(crate) async fn create(client: &mut Client) -> Result<(), String> {
     }
 }
 
-/// Sends a request. An error is a response that no server may give.
-pub(crate) async fn send(client: &mut Client, request: QueueRequest) -> Result<QueueReply, String> {
+/// Sends a request. Returns the operation with the data of the response. An error is a response that no server may give.
+pub(crate) async fn send(client: &mut Client, operation: QueueOperation) -> Result<Reply<Completed>, String> {
     let target = client.target();
-    let http = http_request(&target, &request);
-    let summary = http.summary();
-    match client.send(Service::Queue, &http).await {
-        Reply::Response(answer) => interpret(request.operation, summary, answer),
-        Reply::ServerError(status, text) => Ok(QueueReply::ServerError(format!("{summary}: {status} {text}"))),
-        Reply::NoResponse => Ok(QueueReply::Known(request.operation, QueueOutcome::Unknown, None)),
-        Reply::NotSent => Ok(QueueReply::NotSent),
-    }
+    let request = http_request(&target, &operation);
+    let summary = request.summary();
+    client.send(Service::Queue, &request).await.and_then(|answer| interpret(operation, summary, answer))
 }
 
 fn signed<'t>(target: &'t Target, verb: &str, path: &str) -> Request<'t> {
@@ -71,24 +44,26 @@ fn signed<'t>(target: &'t Target, verb: &str, path: &str) -> Request<'t> {
     Request::signing_headers(target, queues, verb, path)
 }
 
-fn http_request<'t>(target: &'t Target, request: &QueueRequest) -> Request<'t> {
+fn http_request<'t>(target: &'t Target, operation: &QueueOperation) -> Request<'t> {
     let all = format!("/{QUEUE}/messages");
-    let one = format!("{all}/{}", percent(&request.id));
+    let one = |verb, message: &MessageHandle| {
+        let request = signed(target, verb, &format!("{all}/{}", percent(&message.id)));
+        request.query("popreceipt", &message.receipt)
+    };
     let with_timeout =
-        |http: Request<'t>, time: &Duration| http.query("visibilitytimeout", &time.as_secs().to_string());
-    match &request.operation {
+        |request: Request<'t>, time: &Duration| request.query("visibilitytimeout", &time.as_secs().to_string());
+    match operation {
         QueueOperation::Put { text, invisible_for, .. } => {
             with_timeout(signed(target, "POST", &all), invisible_for).xml(body(&escape(text)))
         }
-        QueueOperation::Get { invisible_for, .. } => {
-            let http = with_timeout(signed(target, "GET", &all), invisible_for);
-            http.query("numofmessages", &request.count.to_string())
+        QueueOperation::Get { count, invisible_for, .. } => {
+            with_timeout(signed(target, "GET", &all), invisible_for).query("numofmessages", &count.to_string())
         }
-        QueueOperation::Update { receipt, invisible_for, text, .. } => {
-            let http = with_timeout(signed(target, "PUT", &one).query("popreceipt", receipt), invisible_for);
-            text.iter().fold(http, |http, text| http.xml(body(&escape(text))))
+        QueueOperation::Update { message, invisible_for, text, .. } => {
+            let request = with_timeout(one("PUT", message), invisible_for);
+            text.iter().fold(request, |request, text| request.xml(body(&escape(text))))
         }
-        QueueOperation::Delete { receipt, .. } => signed(target, "DELETE", &one).query("popreceipt", receipt),
+        QueueOperation::Delete(message) => one("DELETE", message),
         QueueOperation::Count { .. } => signed(target, "GET", &format!("/{QUEUE}")).raw_query("comp=metadata"),
     }
 }
@@ -97,36 +72,39 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn interpret(operation: QueueOperation, summary: String, answer: Answer) -> Result<QueueReply, String> {
+fn interpret(operation: QueueOperation, summary: String, answer: Answer) -> Result<Reply<Completed>, String> {
     let response = Response::new(summary, answer);
-    let has_message = matches!(operation, QueueOperation::Update { .. } | QueueOperation::Delete { .. });
-    if has_message && response.status() == 404 && response.text().contains("MessageNotFound") {
-        return Ok(QueueReply::Known(operation, QueueOutcome::Rejected, None));
-    }
-    // After a power cut before its creation, the queue counts as empty. The checker reports missing messages.
-    let is_read = matches!(operation, QueueOperation::Get { .. } | QueueOperation::Count { .. });
-    if is_read && response.status() == 404 && response.text().contains("QueueNotFound") {
-        return Ok(QueueReply::Known(operation, QueueOutcome::Done, None));
-    }
-    fill_in(operation, &response).map_err(|failure| failure.message)
+    let is_not_found = |code: &str| response.status() == 404 && response.text().contains(code);
+    let outcome = match operation {
+        QueueOperation::Update { .. } | QueueOperation::Delete(_) if is_not_found("MessageNotFound") => {
+            Ok((operation, QueueOutcome::Rejected))
+        }
+        // After a power cut before its creation, the queue counts as empty. The checker reports missing messages.
+        QueueOperation::Get { .. } | QueueOperation::Count { .. } if is_not_found("QueueNotFound") => {
+            Ok((operation, QueueOutcome::Done))
+        }
+        _ => complete(operation, &response).map(|operation| (operation, QueueOutcome::Done)),
+    };
+    outcome.map(Reply::Response).map_err(|failure| failure.message)
 }
 
-fn fill_in(mut operation: QueueOperation, response: &Response) -> Result<QueueReply, tablerock_conformance::Failure> {
-    let mut id = None;
+/// Adds the data of a successful response.
+fn complete(
+    mut operation: QueueOperation,
+    response: &Response,
+) -> Result<QueueOperation, tablerock_conformance::Failure> {
     match &mut operation {
-        QueueOperation::Put { receipt, .. } => {
-            let message = messages(response.expect(201)?)?.pop().unwrap_or_default();
-            *receipt = Some(message.receipt);
-            id = Some(message.id);
+        QueueOperation::Put { text, created, .. } => {
+            let Message { id, receipt, .. } = messages(response.expect(201)?)?.pop().unwrap_or_default();
+            *created = Some(MessageHandle { id, mark: mark(text).to_owned(), receipt });
         }
         QueueOperation::Get { received, .. } => {
-            *received = messages(response.expect(200)?)?.into_iter().map(as_received).collect()
+            *received = messages(response.expect(200)?)?.into_iter().map(as_received).collect();
         }
         QueueOperation::Update { new_receipt, .. } => {
-            response.expect(204)?;
-            *new_receipt = response.header("x-ms-popreceipt").map(str::to_owned);
+            *new_receipt = response.expect(204)?.header("x-ms-popreceipt").map(str::to_owned);
         }
-        QueueOperation::Delete { .. } => {
+        QueueOperation::Delete(_) => {
             response.expect(204)?;
         }
         QueueOperation::Count { messages } => {
@@ -134,7 +112,7 @@ fn fill_in(mut operation: QueueOperation, response: &Response) -> Result<QueueRe
             *messages = count.and_then(|count| count.parse().ok()).unwrap_or(0);
         }
     }
-    Ok(QueueReply::Known(operation, QueueOutcome::Done, id))
+    Ok(operation)
 }
 
 fn as_received(message: Message) -> ReceivedMessage {

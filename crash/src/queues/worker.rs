@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
-use super::history::{QueueEvent, QueueOperation, QueueOutcome, ReceivedMessage, mark};
-use super::requests::{QueueReply, QueueRequest, RECEIVED_MAX, send};
+use super::history::{MessageHandle, QueueEvent, QueueOperation, QueueOutcome, ReceivedMessage};
+use super::requests::{RECEIVED_MAX, send};
 use crate::client::Client;
 use crate::running_workers::{Findings, Work};
 
@@ -24,8 +24,7 @@ pub struct QueueWorker {
     name: String,
     rng: Rng,
     texts: u64,
-    /// Messages with their receipts, valid or not.
-    held: Vec<ReceivedMessage>,
+    held: Vec<MessageHandle>,
     pub(super) events: Vec<QueueEvent>,
     pub(super) findings: Findings,
 }
@@ -35,8 +34,8 @@ impl Work for QueueWorker {
         if self.rng.u8(0..DROPS_ONE_IN) == 0 {
             self.held.pop();
         }
-        let request = self.choose();
-        self.send(client, request).await
+        let operation = self.choose();
+        self.send(client, operation).await
     }
 
     fn findings(&mut self) -> &mut Findings {
@@ -56,47 +55,37 @@ impl QueueWorker {
         }
     }
 
-    fn choose(&mut self) -> QueueRequest {
+    fn choose(&mut self) -> QueueOperation {
         let is_full = self.held.len() >= HELD_MAX;
         match self.rng.u8(0..10) {
             0..=2 if !is_full => {
-                let (mark, invisible_for) =
-                    (format!("{}n{}", self.name, self.texts), self.rng.u64(0..8).saturating_sub(6));
-                let text = self.text(&mark);
-                QueueRequest::new(QueueOperation::Put {
-                    text,
-                    invisible_for: Duration::from_secs(invisible_for),
-                    receipt: None,
-                })
+                let mark = format!("{}n{}", self.name, self.texts);
+                let invisible_for = Duration::from_secs(self.rng.u64(0..8).saturating_sub(6));
+                QueueOperation::put(self.text(&mark), invisible_for)
             }
             3..=5 if !is_full => self.get(),
-            6 if self.rng.u8(0..8) == 0 => QueueRequest::new(QueueOperation::Count { messages: 0 }),
+            6 if self.rng.u8(0..8) == 0 => QueueOperation::Count { messages: 0 },
             _ if self.held.is_empty() => self.get(),
             _ => self.choose_for_held(),
         }
     }
 
-    fn get(&mut self) -> QueueRequest {
+    fn get(&mut self) -> QueueOperation {
         let invisible_for = Duration::from_secs(self.rng.u64(1..=TIMEOUT_SECONDS_MAX));
-        QueueRequest {
-            count: self.rng.usize(1..=4),
-            ..QueueRequest::new(QueueOperation::Get { invisible_for, received: vec![] })
-        }
+        QueueOperation::get(self.rng.usize(1..=4), invisible_for)
     }
 
-    fn choose_for_held(&mut self) -> QueueRequest {
+    fn choose_for_held(&mut self) -> QueueOperation {
         let index = self.rng.usize(0..self.held.len());
-        let ReceivedMessage { id, receipt, text, .. } = self.held.swap_remove(index);
-        let mark = mark(&text).to_owned();
-        let operation = match self.rng.u8(0..10) {
+        let message = self.held.swap_remove(index);
+        match self.rng.u8(0..10) {
             0..UPDATES_IN_TEN => {
                 let invisible_for = Duration::from_secs(self.rng.u64(0..=TIMEOUT_SECONDS_MAX));
-                let text = self.rng.bool().then(|| self.text(&mark));
-                QueueOperation::Update { mark, receipt, invisible_for, text, new_receipt: None }
+                let text = self.rng.bool().then(|| self.text(&message.mark));
+                QueueOperation::Update { message, invisible_for, text, new_receipt: None }
             }
-            _ => QueueOperation::Delete { mark, receipt },
-        };
-        QueueRequest { id, ..QueueRequest::new(operation) }
+            _ => QueueOperation::Delete(message),
+        }
     }
 
     /// A unique text, with characters that XML must escape.
@@ -112,13 +101,12 @@ impl QueueWorker {
         &mut self,
         client: &mut Client,
         invisible_for: Duration,
-    ) -> Result<Vec<ReceivedMessage>, String> {
+    ) -> Result<Vec<MessageHandle>, String> {
         const REQUESTS_MAX: usize = 10_000;
         let mut all = Vec::new();
         for _ in 0..REQUESTS_MAX {
-            let get = QueueOperation::Get { invisible_for, received: vec![] };
-            let request = QueueRequest { count: RECEIVED_MAX, ..QueueRequest::new(get) };
-            if !self.send(client, request).await || !self.findings.violations.is_empty() {
+            let is_sent = self.send(client, QueueOperation::get(RECEIVED_MAX, invisible_for)).await;
+            if !is_sent || !self.findings.violations.is_empty() {
                 return Err(format!("cannot get messages: {:?}", self.findings));
             }
             if self.held.is_empty() {
@@ -130,43 +118,30 @@ impl QueueWorker {
     }
 
     /// Sends one request and records its outcome. Returns `false` if no response came.
-    pub(super) async fn send(&mut self, client: &mut Client, request: QueueRequest) -> bool {
+    pub(super) async fn send(&mut self, client: &mut Client, operation: QueueOperation) -> bool {
         let time = |client: &Client| client.logical_time().unwrap_or(0);
-        let (logical_sent, sent, id) = (time(client), Instant::now(), request.id.clone());
-        let requested = request.operation.clone();
-        let reply = send(client, request).await;
+        let (logical_sent, sent) = (time(client), Instant::now());
+        let reply = send(client, operation.clone()).await;
         let ended = Instant::now();
-        let (operation, outcome, new_id) = match reply {
-            Ok(QueueReply::Known(operation, outcome, new_id)) => (operation, outcome, new_id),
-            Ok(QueueReply::NotSent) => return false,
-            Ok(QueueReply::ServerError(text)) => {
-                self.findings.failure = Some(text);
-                (requested, QueueOutcome::Unknown, None)
-            }
-            Err(violation) => {
-                self.findings.violations.push(violation);
-                return false;
-            }
-        };
+        let Some(response) = self.findings.take_reply(operation.name(), reply) else { return false };
+        let (operation, outcome) = response.unwrap_or((operation, QueueOutcome::Unknown));
         if outcome == QueueOutcome::Done {
-            self.take_in(new_id.unwrap_or(id), &operation);
+            self.hold(&operation);
         }
         let logical_times = (logical_sent, time(client));
         self.events.push(QueueEvent { sent, ended, logical_times, operation, outcome });
         outcome != QueueOutcome::Unknown
     }
 
-    fn take_in(&mut self, id: String, operation: &QueueOperation) {
+    fn hold(&mut self, operation: &QueueOperation) {
         match operation {
-            QueueOperation::Get { received, .. } => self.held.extend(received.iter().cloned()),
+            QueueOperation::Get { received, .. } => self.held.extend(received.iter().map(ReceivedMessage::handle)),
             // A producer may update and delete its message without getting it first.
-            QueueOperation::Put { text, receipt: Some(receipt), .. } if self.rng.u8(0..8) == 0 => {
-                let (receipt, text) = (receipt.clone(), text.clone());
-                self.held.push(ReceivedMessage { id, receipt, dequeue_count: 0, text });
+            QueueOperation::Put { created: Some(message), .. } if self.rng.u8(0..8) == 0 => {
+                self.held.push(message.clone());
             }
-            QueueOperation::Update { mark, new_receipt: Some(receipt), .. } if self.rng.bool() => {
-                let (receipt, text) = (receipt.clone(), mark.clone());
-                self.held.push(ReceivedMessage { id, receipt, dequeue_count: 0, text });
+            QueueOperation::Update { message, new_receipt: Some(receipt), .. } if self.rng.bool() => {
+                self.held.push(MessageHandle { receipt: receipt.clone(), ..message.clone() });
             }
             _ => {}
         }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 
 use super::checker::{check, check_drained};
-use super::history::{QueueEvent, QueueHistory, QueueOperation, QueueOutcome, ReceivedMessage, mark};
-use super::requests::{QueueRequest, create};
+use super::history::{MessageHandle, QueueEvent, QueueHistory, QueueOperation, QueueOutcome};
+use super::requests::create;
 use super::worker::QueueWorker;
 use crate::client::Client;
 use crate::running_workers::WorkerGroup;
@@ -50,7 +50,7 @@ impl QueueWorkers {
     /// Returns all violations so far, including the server's current message count.
     pub async fn check(&mut self, client: &mut Client) -> Vec<String> {
         if let Some(worker) = self.workers.first_mut() {
-            worker.send(client, QueueRequest::new(QueueOperation::Count { messages: 0 })).await;
+            worker.send(client, QueueOperation::Count { messages: 0 }).await;
         }
         self.gather();
         self.take_violations().into_iter().chain(check(&self.history)).collect()
@@ -88,7 +88,7 @@ impl QueueWorkers {
 
 impl QueueHistory {
     /// Waits until all messages are visible and receives them. Returns the messages and the violations.
-    pub async fn drain(&mut self, client: &mut Client) -> Result<(Vec<ReceivedMessage>, Vec<String>), String> {
+    pub async fn drain(&mut self, client: &mut Client) -> Result<(Vec<MessageHandle>, Vec<String>), String> {
         let Some(all_visible_at) = self.all_visible_at() else {
             let is_empty = if self.deleted.is_empty() { Ok(()) } else { check_empty(client).await };
             return Ok((vec![], is_empty.err().into_iter().collect()));
@@ -103,11 +103,10 @@ impl QueueHistory {
     }
 
     /// Deletes the messages that a drain received. The queue must be empty then.
-    pub async fn delete_all(&mut self, client: &mut Client, received: Vec<ReceivedMessage>) -> Result<(), String> {
+    pub async fn delete_all(&mut self, client: &mut Client, received: Vec<MessageHandle>) -> Result<(), String> {
         let mut worker = QueueWorker::new("drain", 0);
-        for ReceivedMessage { id, receipt, text, .. } in received {
-            let delete = QueueOperation::Delete { mark: mark(&text).to_owned(), receipt };
-            if !worker.send(client, QueueRequest { id, ..QueueRequest::new(delete) }).await {
+        for message in received {
+            if !worker.send(client, QueueOperation::Delete(message)).await {
                 return Err("cannot delete a message".to_owned());
             }
         }
@@ -119,7 +118,7 @@ impl QueueHistory {
 /// Fails unless the queue has no messages, visible or not.
 async fn check_empty(client: &mut Client) -> Result<(), String> {
     let mut worker = QueueWorker::new("drain", 0);
-    worker.send(client, QueueRequest::new(QueueOperation::Count { messages: 0 })).await;
+    worker.send(client, QueueOperation::Count { messages: 0 }).await;
     match worker.events.first().map(|event| &event.operation) {
         Some(QueueOperation::Count { messages: 0 }) => Ok(()),
         other => Err(format!("all messages were deleted, but the queue returns {other:?}")),

@@ -101,21 +101,12 @@ async fn read(worker: &mut TableWorker, client: &mut Client) -> bool {
     if !worker.model.has_table(&address.table) {
         return true;
     }
-    match client.get(&address.path(), &[]).await {
-        Reply::Response(answer) => {
-            let violation = parse_point_read(&address, &answer).map(|found| {
-                let difference = entity_difference(&address, worker.model.version(&address), found.as_ref());
-                difference.map(|difference| format!("read: {difference}"))
-            });
-            worker.findings.violations.extend(violation.unwrap_or_else(Some));
-            true
-        }
-        Reply::ServerError(status, text) => {
-            worker.findings.failure = Some(format!("GET {address}: {status} {text}"));
-            false
-        }
-        Reply::NoResponse | Reply::NotSent => false,
-    }
+    let reply = client.get(&address.path(), &[]).await;
+    let found = reply.and_then(|answer| Ok(Reply::Response(parse_point_read(&address, &answer)?)));
+    let Some(Some(found)) = worker.findings.take_reply(format_args!("GET {address}"), found) else { return false };
+    let difference = entity_difference(&address, worker.model.version(&address), found.as_ref());
+    worker.findings.violations.extend(difference.map(|difference| format!("read: {difference}")));
+    true
 }
 
 impl TableGenerator {

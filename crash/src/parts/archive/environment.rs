@@ -8,7 +8,7 @@ use fastrand::Rng;
 use super::worker::{ARCHIVE, ArchiveWorker, LIVE, PARTITION, Step, StepOrder, StepOutcome, VISIBILITY_TIMEOUT};
 use crate::client::{Client, Reply};
 use crate::model::{Model as _, Outcome};
-use crate::queues::{QueueOperation, QueueOutcome, QueueReply, QueueRequest, create, send};
+use crate::queues::{QueueOperation, create, send};
 use crate::run::{DataDirectory, Run};
 use crate::server::Server;
 use crate::tables::{Address, Content, EntityChange, EntityOperation, ObservedTables, TableModel, TableWrite};
@@ -47,9 +47,8 @@ impl<'r> ArchiveEnvironment<'r> {
             let insert = EntityOperation { address, change: EntityChange::Insert(content.clone()) };
             write_done(&mut client, TableWrite::Entities(vec![insert])).await?;
             if is_requested {
-                let put = QueueOperation::Put { text: row.clone(), invisible_for: Duration::ZERO, receipt: None };
-                match send(&mut client, QueueRequest::new(put)).await? {
-                    QueueReply::Known(_, QueueOutcome::Done, _) => {}
+                match send(&mut client, QueueOperation::put(row.clone(), Duration::ZERO)).await? {
+                    Reply::Response(_) => {}
                     other => return Err(format!("cannot put a message: {other:?}")),
                 }
             }
@@ -126,8 +125,8 @@ async fn write_done(client: &mut Client, write: TableWrite) -> Result<(), String
 }
 
 async fn count(client: &mut Client) -> Result<u64, String> {
-    match send(client, QueueRequest::new(QueueOperation::Count { messages: 0 })).await? {
-        QueueReply::Known(QueueOperation::Count { messages }, QueueOutcome::Done, _) => Ok(messages),
+    match send(client, QueueOperation::Count { messages: 0 }).await? {
+        Reply::Response((QueueOperation::Count { messages }, _)) => Ok(messages),
         other => Err(format!("cannot count messages: {other:?}")),
     }
 }

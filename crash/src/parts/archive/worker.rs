@@ -1,10 +1,11 @@
 //! The archive worker: one message, one entity, five requests.
 
+use std::fmt::Debug;
 use std::time::Duration;
 
 use crate::client::{Client, Reply};
 use crate::model::{Model as _, Outcome};
-use crate::queues::{QueueOperation, QueueOutcome, QueueReply, QueueRequest, ReceivedMessage, send};
+use crate::queues::{QueueOperation, ReceivedMessage, send};
 use crate::tables::{
     Address, Content, EntityChange, EntityOperation, IfMatch, TableModel, TableWrite, parse_point_read,
 };
@@ -95,14 +96,12 @@ impl ArchiveWorker {
     }
 
     async fn get_message(&mut self) -> Result<StepOutcome, String> {
-        let request = QueueRequest::new(QueueOperation::Get { invisible_for: VISIBILITY_TIMEOUT, received: vec![] });
-        match send(&mut self.client, request).await? {
-            QueueReply::Known(QueueOperation::Get { mut received, .. }, QueueOutcome::Done, _) => {
+        match send(&mut self.client, QueueOperation::get(1, VISIBILITY_TIMEOUT)).await? {
+            Reply::Response((QueueOperation::Get { mut received, .. }, _)) => {
                 self.message = received.pop();
                 Ok(if self.message.is_some() { StepOutcome::Done } else { StepOutcome::NothingToDo })
             }
-            QueueReply::ServerError(text) => Err(text),
-            QueueReply::Known(..) | QueueReply::NotSent => Ok(StepOutcome::NoResponse),
+            reply => no_response(reply),
         }
     }
 
@@ -113,8 +112,7 @@ impl ArchiveWorker {
                 self.entity = parse_point_read(&address, &answer)?.map(|version| version.content);
                 Ok(StepOutcome::Done)
             }
-            Reply::ServerError(status, text) => Err(format!("{status} {text}")),
-            Reply::NoResponse | Reply::NotSent => Ok(StepOutcome::NoResponse),
+            reply => no_response(reply),
         }
     }
 
@@ -124,19 +122,24 @@ impl ArchiveWorker {
         match TableModel::send(&mut self.client, &write).await? {
             Reply::Response(Outcome::Done(_)) => Ok(StepOutcome::Done),
             Reply::Response(Outcome::Rejected(status)) if status == done_before => Ok(StepOutcome::Done),
-            Reply::NoResponse | Reply::NotSent => Ok(StepOutcome::NoResponse),
-            other => Err(format!("{write}: {other:?}")),
+            reply => no_response(reply).map_err(|why| format!("{write}: {why}")),
         }
     }
 
     async fn delete_message(&mut self) -> Result<StepOutcome, String> {
-        let ReceivedMessage { id, receipt, text, .. } = self.message()?.clone();
-        let request = QueueRequest { id, ..QueueRequest::new(QueueOperation::Delete { mark: text, receipt }) };
-        match send(&mut self.client, request).await? {
+        let delete = QueueOperation::Delete(self.message()?.handle());
+        match send(&mut self.client, delete).await? {
             // A rejection means that another worker has received the message, which will do the same.
-            QueueReply::Known(_, QueueOutcome::Done | QueueOutcome::Rejected, _) => Ok(StepOutcome::Done),
-            QueueReply::ServerError(text) => Err(text),
-            QueueReply::Known(..) | QueueReply::NotSent => Ok(StepOutcome::NoResponse),
+            Reply::Response(_) => Ok(StepOutcome::Done),
+            reply => no_response(reply),
         }
+    }
+}
+
+/// The outcome of a step without a usable response. A 5xx or an unexpected response is an error.
+fn no_response<T: Debug>(reply: Reply<T>) -> Result<StepOutcome, String> {
+    match reply {
+        Reply::NoResponse | Reply::NotSent => Ok(StepOutcome::NoResponse),
+        other => Err(format!("{other:?}")),
     }
 }

@@ -11,7 +11,7 @@ use crate::blobs::{BlobOptions, BlobWorker};
 use crate::client::Client;
 use crate::disk::{Disk, Tree};
 use crate::expected_state::ExpectedState;
-use crate::queues::ReceivedMessage;
+use crate::queues::MessageHandle;
 use crate::run::{DataDirectory, Run};
 use crate::tables::{SHARED_TABLES, TableOptions, TableWorker};
 use crate::workers::{Generator, Worker};
@@ -118,7 +118,7 @@ async fn write<G: Generator>(client: &mut Client, mut worker: Worker<G>, models:
 async fn delete_messages(
     client: &mut Client,
     expected: &mut ExpectedState,
-    received: Vec<ReceivedMessage>,
+    received: Vec<MessageHandle>,
 ) -> Result<(), String> {
     if expected.queues.events.is_empty() {
         return Ok(());
@@ -132,7 +132,7 @@ async fn delete_messages(
 async fn observe(
     directory: &DataDirectory,
     mut expected: ExpectedState,
-) -> Result<(ExpectedState, Vec<ReceivedMessage>), String> {
+) -> Result<(ExpectedState, Vec<MessageHandle>), String> {
     let server = directory.start().await?;
     let resolved = expected.resolve(&mut server.client()).await;
     server.kill();
