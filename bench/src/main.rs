@@ -8,15 +8,16 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum as _};
-use tablerock_bench::clock::unix_seconds;
-use tablerock_bench::machine::Machine;
-use tablerock_bench::plan::Plan;
+use tablerock_bench::contest::plan::Plan;
+use tablerock_bench::contest::rows::Row;
+use tablerock_bench::contest::server::Programs;
+use tablerock_bench::contest::stage::{PORTS, Stage};
+use tablerock_bench::http::clock::unix_seconds;
 use tablerock_bench::report::Circumstances;
+use tablerock_bench::report::machine::Machine;
+use tablerock_bench::report::versions;
 use tablerock_bench::results::{Results, percent};
-use tablerock_bench::rows::Row;
-use tablerock_bench::server::Programs;
-use tablerock_bench::stage::{PORTS, Stage};
-use tablerock_bench::{Result, measure, report, versions};
+use tablerock_bench::{Result, measure, report};
 use tablerock_protocol::DateTime;
 
 /// A machine that does more beside the measurement gives no numbers for the record.

@@ -6,8 +6,8 @@ use std::process;
 use std::thread;
 use std::time::Duration;
 
-use tablerock_bench::caller::Credential;
-use tablerock_bench::dataset::Dataset;
+use tablerock_bench::data::dataset::Dataset;
+use tablerock_bench::http::caller::Credential;
 use tablerock_bench::load::{At, Load, drive};
 use tablerock_bench::workload::{Group, PointRead};
 

@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn rows_are_those_of_the_load_generator() {
-        let source = include_str!("../../bench/src/rows.rs");
+        let source = include_str!("../../bench/src/contest/rows.rs");
         let variants = source.split("pub enum Row {").nth(1).and_then(|rest| rest.split('}').next()).unwrap();
         let names: Vec<String> =
             variants.split(',').map(str::trim).filter(|name| !name.is_empty()).map(kebab).collect();

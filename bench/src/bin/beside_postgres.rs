@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use fastrand::Rng;
 use tablerock_bench::Result;
-use tablerock_bench::caller::{Call, Caller, Credential};
-use tablerock_bench::connection::Connection;
+use tablerock_bench::http::caller::{Call, Caller, Credential};
+use tablerock_bench::http::connection::Connection;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls, Statement};
 

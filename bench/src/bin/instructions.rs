@@ -8,7 +8,7 @@ use clap::Parser;
 use tablerock_bench::Result;
 use tablerock_bench::instructions::callgrind::{CountedServer, Ports};
 use tablerock_bench::instructions::figures::{Figure, Figures};
-use tablerock_bench::instructions::operations::count_all;
+use tablerock_bench::instructions::operations::{Counted, count_all};
 
 /// Counts the instructions that Tablerock retires in user space for one request, under valgrind.
 #[derive(Parser, Debug)]
@@ -55,7 +55,7 @@ fn run(options: &Options) -> Result<bool> {
     let version = version(options)?;
     let ports = Ports::starting_at(options.port);
     let start = || CountedServer::start(&options.tablerock, &options.work, ports);
-    let counted = count_all(&start, ports, &|operation| eprintln!("instructions: {operation}"))?;
+    let counted = count_all(&start, ports, &print_rounds)?;
     let figures = Figures { version, operations: counted.iter().map(Figure::of).collect() };
     println!("{}", figures.table());
     if let Some(file) = &options.save {
@@ -66,6 +66,12 @@ fn run(options: &Options) -> Result<bool> {
     println!("{table}");
     grown.iter().for_each(|operation| println!("FAILED: {operation}"));
     Ok(grown.is_empty())
+}
+
+/// Reports progress: an operation when it is done, with the own path of each round.
+fn print_rounds(counted: &Counted) {
+    let rounds = counted.rounds.iter().map(|round| (round.own / counted.requests).to_string());
+    eprintln!("{}: {}", counted.operation, rounds.collect::<Vec<_>>().join(" "));
 }
 
 fn version(options: &Options) -> Result<String> {

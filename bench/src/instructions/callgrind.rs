@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Result;
-use crate::caller::{Call, Caller, Credential};
+use crate::contest::server::Server;
+use crate::http::caller::{Call, Caller, Credential};
 use crate::instructions::profile::Profile;
-use crate::server::Server;
 
 /// The ports of one server.
 #[derive(Debug, Clone, Copy)]

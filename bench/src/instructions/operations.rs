@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::Result;
-use crate::caller::Credential;
-use crate::connection::Connection;
-use crate::content::Content;
-use crate::dataset::{Dataset, create_table};
+use crate::data::content::Content;
+use crate::data::dataset::{Dataset, create_table};
+use crate::http::caller::Credential;
+use crate::http::connection::Connection;
 use crate::instructions::callgrind::{CountedServer, Ports};
 use crate::instructions::profile::Profile;
 use crate::load;
@@ -48,12 +48,12 @@ type Stage = fn(Ports) -> Result<Vec<Operation>>;
 
 const STAGES: [Stage; 5] = [reads, inserts, groups, messages, blobs];
 
-/// Counts all operations, one after the other, each stage on a server of its own. `progress` is called with the name of
-/// each operation before it begins.
+/// Counts all operations, one after the other, each stage on a server of its own. `progress` is called with
+/// the rounds of each operation once it is done.
 pub fn count_all(
     start: &dyn Fn() -> Result<CountedServer>,
     ports: Ports,
-    progress: &dyn Fn(&str),
+    progress: &dyn Fn(&Counted),
 ) -> Result<Vec<Counted>> {
     let mut counted = Vec::new();
     for stage in STAGES {
@@ -61,8 +61,8 @@ pub fn count_all(
         let operations = stage(ports)?;
         server.count_from_here()?;
         for operation in &operations {
-            progress(operation.name);
             let count = count(&mut server, operation).map_err(|error| format!("{}: {error}", operation.name))?;
+            progress(&count);
             counted.push(count);
         }
         server.stop()?;

@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use super::start;
 use crate::Result;
-use crate::caller::Credential;
+use crate::contest::rows::Row;
+use crate::contest::server::{Server, wait_until_quiet};
+use crate::contest::stage::{Place, Stage};
 use crate::contest::{self, Case, Contestant};
-use crate::dataset::{Dataset, create_table, drop_table};
+use crate::data::dataset::{Dataset, create_table, drop_table};
+use crate::http::caller::Credential;
 use crate::load;
 use crate::report::{megabytes, micros_of_all, thousands};
+use crate::results::series::Who;
 use crate::results::{Measured, in_case, times};
-use crate::rows::Row;
-use crate::series::Who;
-use crate::server::{Server, wait_until_quiet};
-use crate::stage::{Place, Stage};
 use crate::workload::{Insert, PointRead, Workload as _};
 
 const CONNECTIONS: [usize; 2] = [16, 64];

@@ -8,16 +8,16 @@ use tablerock_protocol::Service;
 
 use super::start::IDLE_TIME;
 use crate::Result;
-use crate::content::Content;
+use crate::contest::plan::Plan;
+use crate::contest::rows::Row;
+use crate::contest::server::Server;
+use crate::contest::stage::Stage;
 use crate::contest::{self, Case, Contestant};
+use crate::data::content::Content;
 use crate::load::{self, Load};
-use crate::plan::Plan;
 use crate::report::{connections_name, megabytes};
+use crate::results::series::{Series, Who};
 use crate::results::{Measured, Results, times};
-use crate::rows::Row;
-use crate::series::{Series, Who};
-use crate::server::Server;
-use crate::stage::Stage;
 use crate::workload::{GetBlob, PutBlob};
 
 const MORE_BYTES_MAX: u64 = 100_000_000;

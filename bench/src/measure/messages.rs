@@ -5,14 +5,14 @@ use std::sync::Arc;
 use tablerock_protocol::Service;
 
 use crate::Result;
+use crate::contest::rows::Row;
+use crate::contest::server::Server;
+use crate::contest::stage::Stage;
 use crate::contest::{self, Case, Contestant};
 use crate::load;
 use crate::report::{connections_name, thousands};
+use crate::results::series::Who;
 use crate::results::times;
-use crate::rows::Row;
-use crate::series::Who;
-use crate::server::Server;
-use crate::stage::Stage;
 use crate::workload::{Errand, MessageWork, Queue};
 
 const CONNECTIONS: usize = 16;

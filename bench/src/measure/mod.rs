@@ -11,10 +11,10 @@ mod writes;
 use std::fs;
 
 use crate::Result;
+use crate::contest::rows::Row;
+use crate::contest::stage::{MemoryPeak, Stage};
 use crate::report::megabytes;
 use crate::results::{Measured, in_case};
-use crate::rows::Row;
-use crate::stage::{MemoryPeak, Stage};
 
 const LOADED_BYTES_MAX: u64 = 400_000_000;
 const BINARY_BYTES_MAX: u64 = 20_000_000;

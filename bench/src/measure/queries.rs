@@ -1,14 +1,14 @@
 //! Queries on one large partition: a range of rows, which an index finds, and a filter that has to look at everything.
 
 use crate::Result;
+use crate::contest::rows::Row;
+use crate::contest::server::Server;
+use crate::contest::stage::Stage;
 use crate::contest::{self, Case, Contestant};
 use crate::load::Load;
 use crate::report::thousands;
+use crate::results::series::Who;
 use crate::results::times;
-use crate::rows::Row;
-use crate::series::Who;
-use crate::server::Server;
-use crate::stage::Stage;
 use crate::workload::{Query, Wanted, Workload};
 
 /// Azurite takes so long for each that more connections would only wait in its queue.

@@ -1,15 +1,15 @@
 //! Point reads and partition queries, on a table that fits into every cache.
 
 use crate::Result;
-use crate::caller::Credential;
+use crate::contest::rows::Row;
+use crate::contest::server::Server;
+use crate::contest::stage::Stage;
 use crate::contest::{self, Case, Contestant};
+use crate::http::caller::Credential;
 use crate::load;
 use crate::measure::queries::contestants;
+use crate::results::series::Who;
 use crate::results::{percent, times};
-use crate::rows::Row;
-use crate::series::Who;
-use crate::server::Server;
-use crate::stage::Stage;
 use crate::workload::{PointRead, Query, Wanted};
 
 const CONNECTIONS: [usize; 2] = [16, 64];

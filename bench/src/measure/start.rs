@@ -6,12 +6,12 @@ use std::thread;
 use std::time::Duration;
 
 use crate::Result;
+use crate::contest::rows::Row;
+use crate::contest::server::Server;
+use crate::contest::stage::{Place, Stage};
 use crate::fjall_alone;
 use crate::report::{micros, micros_of_all};
 use crate::results::Measured;
-use crate::rows::Row;
-use crate::server::Server;
-use crate::stage::{Place, Stage};
 
 const EMPTY_TIME_MAX: Duration = Duration::from_millis(50);
 const IDLE_BYTES_MAX: u64 = 25_000_000;

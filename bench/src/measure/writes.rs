@@ -4,14 +4,14 @@
 use tablerock_protocol::Service;
 
 use crate::Result;
+use crate::contest::rows::Row;
+use crate::contest::stage::Stage;
 use crate::contest::{self, Case, Contestant};
-use crate::dataset::create_table;
+use crate::data::dataset::create_table;
 use crate::fjall_alone::FjallAlone;
 use crate::report::{connections_name, micros};
+use crate::results::series::Who;
 use crate::results::{Results, percent, times};
-use crate::rows::Row;
-use crate::series::Who;
-use crate::stage::Stage;
 use crate::workload::{Group, Insert, Workload};
 
 /// What the service's documentation promises for one partition.

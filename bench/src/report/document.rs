@@ -3,12 +3,16 @@
 use std::fmt::Write as _;
 
 use super::{aside, judgement, latency, micros, thousands};
-use crate::machine::Machine;
+use crate::contest::rows::Row;
+use crate::instructions::figures::Figures;
+use crate::report::machine::Machine;
+use crate::results::series::{Series, Who};
 use crate::results::{Measured, Mishap, Results, Verdict, percent};
-use crate::rows::Row;
-use crate::series::{Series, Who};
 
 const READING: &str = include_str!("reading.md");
+const INSTRUCTIONS: &str = include_str!("../instructions/section.md");
+/// Figures of an earlier version, which later ones are compared with.
+const INSTRUCTIONS_BASELINE: &str = include_str!("../../instructions/0.1.json");
 
 /// Everything about a run that is not a number.
 #[derive(Debug, Clone)]
@@ -35,8 +39,16 @@ pub fn document(results: &Results, circumstances: &Circumstances) -> String {
     text.push_str(&generator(results));
     text.push_str(&disturbance(results, circumstances.machine.cores));
     text.push('\n');
+    text.push_str(&instructions());
+    text.push('\n');
     text.push_str(READING);
     text
+}
+
+/// Instructions are counted by a command of their own; the document shows the figures that are kept in the repository.
+fn instructions() -> String {
+    let baseline = Figures::parse(INSTRUCTIONS_BASELINE).expect("the file is one that was saved");
+    format!("{INSTRUCTIONS}{}", baseline.table())
 }
 
 fn told(circumstances: &Circumstances) -> String {
@@ -140,8 +152,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::histogram::Histogram;
     use crate::load::Run;
+    use crate::load::histogram::Histogram;
     use crate::results::times;
 
     fn results() -> Results {

@@ -1,12 +1,15 @@
 //! Numbers as people read them: lines while the work goes on, a table at its end, and the document.
 
 mod document;
+pub mod machine;
+pub mod sync_time;
+pub mod versions;
 
 use std::time::Duration;
 
-use crate::explained::why_missed;
+use crate::results::explained::why_missed;
+use crate::results::series::Series;
 use crate::results::{Measured, Results, Verdict};
-use crate::series::Series;
 
 pub use document::{Circumstances, document};
 

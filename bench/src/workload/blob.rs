@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Client, Step, Workload, expect_status};
 use crate::Result;
-use crate::answer::Answer;
-use crate::content::Content;
-use crate::header_caller::{HeaderCall, HeaderCaller};
+use crate::data::content::Content;
+use crate::http::answer::Answer;
+use crate::http::header_caller::{HeaderCall, HeaderCaller};
 use crate::load;
 
 const CONTAINER: &str = "/bench";

@@ -7,10 +7,10 @@ use memchr::memmem;
 
 use super::{Client, Step, Workload, expect_status};
 use crate::Result;
-use crate::answer::Answer;
-use crate::caller::{ACCOUNT, Call, Caller, Credential};
-use crate::dataset::Dataset;
-use crate::entity::{Text, append_entity};
+use crate::data::dataset::Dataset;
+use crate::data::entity::{Text, append_entity};
+use crate::http::answer::Answer;
+use crate::http::caller::{ACCOUNT, Call, Caller, Credential};
 
 /// As many as the service allows.
 const GROUP_ENTITIES: u64 = 100;

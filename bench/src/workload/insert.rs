@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Client, Step, Workload, expect_status};
 use crate::Result;
-use crate::answer::Answer;
-use crate::caller::{Call, Caller, Credential};
-use crate::entity::{Keys, Text, append_entity};
+use crate::data::entity::{Keys, Text, append_entity};
+use crate::http::answer::Answer;
+use crate::http::caller::{Call, Caller, Credential};
 
 /// Inserts into one table go on from run to run, because an entity can be inserted only once.
 #[derive(Debug)]

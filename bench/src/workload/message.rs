@@ -8,9 +8,9 @@ use memchr::memmem;
 
 use super::{Client, Step, Workload, expect_status};
 use crate::Result;
-use crate::answer::Answer;
-use crate::entity::Text;
-use crate::header_caller::{HeaderCall, HeaderCaller};
+use crate::data::entity::Text;
+use crate::http::answer::Answer;
+use crate::http::header_caller::{HeaderCall, HeaderCaller};
 use crate::load;
 
 const MESSAGE_BYTES: usize = 1024;

@@ -8,7 +8,7 @@ mod point_read;
 mod query;
 
 use crate::Result;
-use crate::answer::Answer;
+use crate::http::answer::Answer;
 
 pub use blob::{GetBlob, PutBlob};
 pub use group::Group;

@@ -2,10 +2,10 @@
 
 use super::{Client, Step, Workload, expect_status};
 use crate::Result;
-use crate::answer::Answer;
-use crate::caller::{Call, Caller, Credential};
-use crate::dataset::Dataset;
-use crate::entity::{Keys, append_partition_key, append_row_key};
+use crate::data::dataset::Dataset;
+use crate::data::entity::{Keys, append_partition_key, append_row_key};
+use crate::http::answer::Answer;
+use crate::http::caller::{Call, Caller, Credential};
 
 #[derive(Debug)]
 pub struct PointRead {

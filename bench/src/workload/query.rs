@@ -4,10 +4,10 @@ use memchr::memmem;
 
 use super::{Client, Step, Workload, expect_status};
 use crate::Result;
-use crate::answer::Answer;
-use crate::caller::{Call, Caller, Credential};
-use crate::dataset::Dataset;
-use crate::entity::{NUMBER_FIRST, append_partition_key, append_row_key};
+use crate::data::dataset::Dataset;
+use crate::data::entity::{NUMBER_FIRST, append_partition_key, append_row_key};
+use crate::http::answer::Answer;
+use crate::http::caller::{Call, Caller, Credential};
 
 /// What a query looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -32,7 +32,7 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
         // A mistake that a black-box case shares with the server would go unseen.
         "tablerock-conformance" | "tablerock-crash-shim" | "xtask" => &[],
         // Both speak to the server from outside; the engines are there to be measured alone or to prepare data.
-        "tablerock-bench" => &["tablerock-protocol", "tablerock-kv", "tablerock-kv-"],
+        "tablerock-bench" => &["tablerock-client", "tablerock-protocol", "tablerock-kv", "tablerock-kv-"],
         "tablerock-crash" => &["tablerock-conformance", "tablerock-kv-"],
         // What is parsed, decided and stored, as libraries; no engine but the one in memory.
         "tablerock-fuzz" => &["tablerock-protocol", "tablerock-kv", "tablerock-services", "tablerock-server"],

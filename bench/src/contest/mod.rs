@@ -1,16 +1,22 @@
 //! Several contestants under the same load, in turns: forwards in one round and backwards in the next, so that a
 //! machine that slows down or speeds up meanwhile favours nobody.
 
+pub mod plan;
+pub mod progress;
+pub mod rows;
+pub mod server;
+pub mod stage;
+
 use std::thread;
 
 use crate::Result;
+use crate::contest::rows::Row;
+use crate::contest::server::{Server, wait_until_quiet};
 use crate::fjall_alone::FjallAlone;
 use crate::load::{self, Load, Run};
 use crate::report;
 use crate::results::Results;
-use crate::rows::Row;
-use crate::series::{Series, Who};
-use crate::server::{Server, wait_until_quiet};
+use crate::results::series::{Series, Who};
 use crate::workload::Workload;
 
 /// Who takes part.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const LOCK: &str = include_str!("../../Cargo.lock");
+const LOCK: &str = include_str!("../../../Cargo.lock");
 /// Changes of it do not change what was measured.
 const BUT_FOR_THE_REPORT: [&str; 2] = [".", ":!docs/benchmarks.md"];
 

@@ -5,8 +5,8 @@ use tablerock_protocol::signing::{AccountKey, HeaderRequestParts, SharedKeySchem
 use tablerock_protocol::{QueryString, ServiceVersion};
 
 use crate::Result;
-use crate::caller::{ACCOUNT, KEY, VERSION, append};
-use crate::clock::RequestDate;
+use crate::http::caller::{ACCOUNT, KEY, VERSION, append};
+use crate::http::clock::RequestDate;
 
 /// One request, before it is signed.
 #[derive(Debug, Clone, Copy)]

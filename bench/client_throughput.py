@@ -1,4 +1,4 @@
-"""Bulk inserts and point reads per second with Microsoft's Python library, doing what throughput.rs does, which runs this.
+"""Bulk inserts and point reads per second with Microsoft's Python library, the same work as client_throughput.rs, which runs this.
 
 Prints three rates as JSON: of inserts, of reads one at once, and of reads as many at once as the argument says.
 """

@@ -1,8 +1,8 @@
 //! Targets that are known to be missed, and the decisions whose profiles say why. The report points there, and the run does
 //! not fail for them.
 
+use crate::contest::rows::Row;
 use crate::results::Verdict;
-use crate::rows::Row;
 
 const WHERE_TIME_GOES: &str = "decisions/0014-larger-groups-and-an-allocator.md";
 

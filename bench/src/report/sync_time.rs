@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::Result;
-use crate::entity::ENTITY_BYTES;
-use crate::histogram::Histogram;
+use crate::data::entity::ENTITY_BYTES;
+use crate::load::histogram::Histogram;
 
 const SYNCS: usize = 500;
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::Result;
-use crate::caller::{Call, Caller, Credential};
-use crate::entity::Keys;
+use crate::contest::progress::Progress;
+use crate::data::entity::Keys;
+use crate::http::caller::{Call, Caller, Credential};
 use crate::load::{self, At, Load};
-use crate::progress::Progress;
 use crate::workload::Group;
 
 const LOADERS: usize = 4;

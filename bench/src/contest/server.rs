@@ -13,7 +13,7 @@ use tablerock_protocol::Service;
 
 use crate::Result;
 use crate::load::At;
-use crate::process::{cpu_time, memory_now, memory_peak};
+use crate::load::process::{cpu_time, memory_now, memory_peak};
 
 const START_LIMIT: Duration = Duration::from_secs(120);
 const STOP_LIMIT: Duration = Duration::from_secs(120);

@@ -1,4 +1,6 @@
-//! Measures the engine on a real disk: `cargo run --release -p tablerock-kv-local --example throughput [folder]`.
+//! Measures the local engine on a disk, without HTTP: commits, point reads and scans.
+//!
+//! `cargo run --release --package tablerock-bench --bin local-engine -- [folder]`
 //!
 //! Writers insert records of 1 KB with a transaction each, as the layers do; every commit counted is synced.
 

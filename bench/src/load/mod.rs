@@ -4,8 +4,10 @@
 //! threads share nothing on the way of a request but a counter. What it costs is measured with every run, because it
 //! computes on the same processors as the server.
 
+pub mod histogram;
+pub mod process;
+
 use std::io::ErrorKind;
-use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
@@ -14,9 +16,9 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::Result;
-use crate::connection::Connection;
-use crate::histogram::Histogram;
-use crate::process::{cpu_time, cpu_time_of_all};
+use crate::http::connection::Connection;
+use crate::load::histogram::Histogram;
+use crate::load::process::{cpu_time, cpu_time_of_all};
 use crate::workload::{Client, Step, Workload};
 
 /// How long a run may overstay: requests that are under way at its end are waited for.
@@ -99,7 +101,7 @@ pub fn drive(server: At, work: &dyn Workload, load: &Load) -> Result<Run> {
         .collect();
     thread::sleep(load.warm_up);
     let computed = || {
-        let [generator, server] = [process::id(), server.pid].map(|pid| cpu_time(pid).unwrap_or_default());
+        let [generator, server] = [std::process::id(), server.pid].map(|pid| cpu_time(pid).unwrap_or_default());
         [generator, server, cpu_time_of_all().unwrap_or_default()]
     };
     let before = computed();

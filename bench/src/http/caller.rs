@@ -5,7 +5,7 @@ use tablerock_protocol::DateTime;
 use tablerock_protocol::signing::{AccountKey, SharedKeyScheme, TablePermissions, TableRequestParts, TableSasTerms};
 
 use crate::Result;
-use crate::clock::{RequestDate, unix_seconds};
+use crate::http::clock::{RequestDate, unix_seconds};
 
 pub const ACCOUNT: &str = "devstoreaccount1";
 /// The published key of the development account; no secret.

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
+use crate::Result;
 use crate::report::micros;
-use crate::{Result, sync_time};
+use crate::report::sync_time;
 
 #[derive(Debug, Clone)]
 pub struct Machine {

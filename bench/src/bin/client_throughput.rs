@@ -1,13 +1,13 @@
-//! Point reads and bulk inserts per second: this client, bare hyper requests beside it and, if a Python interpreter that has
-//! `azure-data-tables` is named, Microsoft's library for Python doing the same work.
+//! Point reads and bulk inserts per second: `tablerock-client`, next to bare hyper requests and, if a Python interpreter
+//! that has `azure-data-tables` is named, Microsoft's library for Python doing the same work.
 //!
 //! ```text
 //! tablerock --in-memory &
-//! cargo run --release --package tablerock-client --example throughput -- target/sdk/python/bin/python
+//! cargo run --release --package tablerock-bench --bin client-throughput -- target/sdk/python/bin/python
 //! ```
 //!
-//! `CLIENT_CONNECTION_STRING` names another account than that of the development server. All are measured by turns, and
-//! what is told of two is the median of the ratios of each round, so that whatever else the machine does disturbs both.
+//! `CLIENT_CONNECTION_STRING` names another account than that of the development server. All are measured by turns. Ratios
+//! are medians over the rounds, so that other load on the machine disturbs both sides alike.
 
 use std::error::Error;
 use std::ffi::OsStr;
@@ -35,7 +35,7 @@ const TURN: Duration = Duration::from_millis(150);
 const SIDE_BY_SIDE: [usize; 3] = [1, 16, 64];
 /// How many reads of the Python library run side by side, which gains nothing by more.
 const SIDE_BY_SIDE_PYTHON: usize = 16;
-const PYTHON_SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/throughput.py");
+const PYTHON_SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/client_throughput.py");
 
 #[derive(TableEntity, Debug)]
 #[entity(rename_all = "PascalCase")]
@@ -137,7 +137,7 @@ fn python_rates(python: &OsStr) -> Result<[f64; 3], AnyError> {
         return Err(String::from_utf8_lossy(&output.stderr).into());
     }
     let rates: Vec<f64> = serde_json::from_slice(&output.stdout)?;
-    rates.try_into().map_err(|_| "the script tells three rates".into())
+    rates.try_into().map_err(|_| "the script prints three rates".into())
 }
 
 async fn bulk_inserts(table: &TableClient) -> Result<f64, AnyError> {
@@ -161,7 +161,7 @@ async fn point_reads(table: &TableClient, bare: &Bare, side_by_side: usize) -> R
     Ok((rate(hyper), rate(ours)))
 }
 
-/// Whoever reads an entity by its keys.
+/// Reads an entity by its keys.
 trait Reader: Clone + Send + Sync + 'static {
     fn read(&self, number: usize) -> impl Future<Output = Result<(), AnyError>> + Send;
 }
@@ -194,7 +194,7 @@ impl Reader for TableClient {
     }
 }
 
-/// The same requests by hyper alone, with a signature that is made once, and their answers read and thrown away.
+/// The same requests by hyper alone, with a signature that is made once. Response bodies are read and dropped.
 #[derive(Clone)]
 struct Bare {
     client: Client<HttpConnector, Empty<Bytes>>,
@@ -218,9 +218,9 @@ impl Reader for Bare {
             .header("accept", "application/json;odata=minimalmetadata")
             .header("x-ms-version", "2020-12-06")
             .body(Empty::new())?;
-        let answer = self.client.request(request).await?;
-        assert!(answer.status().is_success());
-        answer.into_body().collect().await?;
+        let response = self.client.request(request).await?;
+        assert!(response.status().is_success());
+        response.into_body().collect().await?;
         Ok(())
     }
 }

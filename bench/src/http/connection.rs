@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::answer::{Answer, Body, Head};
+use crate::http::answer::{Answer, Body, Head};
 
 /// Most answers fit. A buffer that is larger than the answer lets one read tell that nothing more is waiting.
 const BUFFER_BYTES: usize = 16 * 1024;

@@ -1,7 +1,7 @@
-//! What the engine makes of large values: how fast they go in and come out, and how much is written for them.
+//! Measures large values in the local engine: rates of writes and reads, and bytes written to the disk for them.
 //!
-//! `cargo run --release -p tablerock-kv-local --example large_values -- <directory> <MiB> <KiB per value> <in flight>`
-//! writes that much twice, under other keys each time, reads the first half back, and tells rates and bytes.
+//! `cargo run --release --package tablerock-bench --bin large-values -- <directory> <MiB> <KiB per value> <in flight>`
+//! writes that much twice, under other keys each time, reads the first half back, and prints rates and bytes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tablerock_kv_local::LocalEngine;
 async fn main() -> Result<(), Error> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [directory, total, value, in_flight] = &arguments[..] else {
-        panic!("usage: large_values <directory> <MiB> <KiB per value> <in flight>")
+        panic!("usage: large-values <directory> <MiB> <KiB per value> <in flight>")
     };
     let number = |text: &str| text.parse::<usize>().expect("a number");
     let (value_bytes, in_flight) = (number(value) << 10, number(in_flight));

@@ -1,11 +1,14 @@
 //! What a whole run has shown, and what that says about the targets.
 
+pub mod explained;
+pub mod series;
+
 use std::time::Duration;
 
-use crate::explained::why_missed;
+use crate::contest::rows::Row;
 use crate::report::{megabytes, thousands};
-use crate::rows::Row;
-use crate::series::{Series, Who};
+use crate::results::explained::why_missed;
+use crate::results::series::{Series, Who};
 
 /// How much is told about a mishap.
 const MISHAP_CHARS_MAX: usize = 300;
@@ -150,7 +153,7 @@ pub fn percent(ratio: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::series::tests::series;
+    use crate::results::series::tests::series;
 
     #[test]
     fn the_worst_case_is_held_against_the_target() {
@@ -183,8 +186,8 @@ mod tests {
 
     #[test]
     fn a_target_that_is_missed_fails_the_run_unless_it_is_known_why() {
-        let of_row = |row, rate| crate::series::Series { row, ..series("a", Who::Tablerock, &[rate]) };
-        let azurite = |row| crate::series::Series { row, ..series("a", Who::Azurite, &[100]) };
+        let of_row = |row, rate| crate::results::series::Series { row, ..series("a", Who::Tablerock, &[rate]) };
+        let azurite = |row| crate::results::series::Series { row, ..series("a", Who::Azurite, &[100]) };
         let judge = |row, least| {
             let mut results = Results { series: vec![of_row(row, 2000), azurite(row)], ..Results::default() };
             results.require_ratio(row, Who::Azurite, least, times);

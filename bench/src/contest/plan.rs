@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::dataset::Dataset;
+use crate::data::dataset::Dataset;
 use crate::load::Load;
-use crate::series::Who;
+use crate::results::series::Who;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {

@@ -1,6 +1,8 @@
 //! The ceiling for writes: fjall with nothing in front of it. It commits, one after the other and each with its own
 //! sync, the very groups that Tablerock has just committed, in a database that is set up in the same way.
 
+pub mod journal;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -10,10 +12,10 @@ use fjall::{AbstractTree as _, Database, Keyspace, PersistMode};
 use tablerock_kv_local::{LocalOptions, open_bare};
 
 use crate::Result;
-use crate::histogram::Histogram;
-use crate::journal::{self, Record};
+use crate::fjall_alone::journal::Record;
 use crate::load::Run;
-use crate::process::cpu_time;
+use crate::load::histogram::Histogram;
+use crate::load::process::cpu_time;
 
 #[derive(Debug)]
 pub struct FjallAlone {

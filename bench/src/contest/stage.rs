@@ -8,14 +8,14 @@ use std::thread;
 use tablerock_protocol::Service;
 
 use crate::Result;
-use crate::caller::{Call, Caller, Credential};
-use crate::dataset::Dataset;
-use crate::header_caller::{HeaderCall, HeaderCaller};
-use crate::plan::Plan;
+use crate::contest::plan::Plan;
+use crate::contest::server::{Programs, Server};
+use crate::data::dataset::Dataset;
+use crate::http::caller::{Call, Caller, Credential};
+use crate::http::header_caller::{HeaderCall, HeaderCaller};
 use crate::report::thousands;
 use crate::results::Results;
-use crate::series::Who;
-use crate::server::{Programs, Server};
+use crate::results::series::Who;
 
 /// Who listens where, counted from the first port. Tablerock's admin address takes the port behind its own.
 #[derive(Debug, Clone, Copy)]

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::histogram::Histogram;
+use crate::contest::rows::Row;
 use crate::load::Run;
-use crate::rows::Row;
+use crate::load::histogram::Histogram;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {

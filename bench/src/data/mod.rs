@@ -1,0 +1,5 @@
+//! The entities, tables and contents of blobs that all work is done with.
+
+pub mod content;
+pub mod dataset;
+pub mod entity;
