@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
-use tablerock_client::blob::{ListedBlob, ListedContainer};
+use tablerock_client::blob::{BlobItem, ContainerItem};
 use tablerock_client::{BlobServiceClient, ContainerClient};
 
 use super::blobs::{BLOB_BYTES_MAX, copy_blob};
@@ -41,7 +41,7 @@ impl Transfer<'_> {
         &mut self,
         from: &BlobServiceClient,
         to: &BlobServiceClient,
-        listed: &ListedContainer,
+        listed: &ContainerItem,
     ) -> Result<(), Failure> {
         let holding = Holding::Container(listed.name.clone());
         let mut status = self.ledger.status(&holding);
@@ -53,15 +53,15 @@ impl Transfer<'_> {
         let written = |error| Failure::of_call("cannot be written", &error);
         to.create_if_not_exists().await.map_err(written)?;
         loop {
-            let page = from.list_blobs().with_snapshots().segment(status.next.as_ref()).await.map_err(read)?;
+            let page = from.list_blobs().include_snapshots().page(status.next.as_ref()).await.map_err(read)?;
             self.copy_page(&from, &to, &holding, &mut status, page.items).await?;
-            let Some(next) = page.next else { break };
+            let Some(next) = page.continuation_token else { break };
             self.ledger.page(&holding, next.clone(), status.tally)?;
             status = Status { next: Some(next), tally: status.tally, ..Status::default() };
         }
         to.set_metadata(&listed.metadata).await.map_err(written)?;
         if self.with_policies {
-            to.set_access(&from.access().await.map_err(read)?).await.map_err(written)?;
+            to.set_access_policies(&from.get_access_policies().await.map_err(read)?).await.map_err(written)?;
         }
         self.ledger.done(&holding, status.tally)?;
         self.tell();
@@ -75,7 +75,7 @@ impl Transfer<'_> {
         to: &ContainerClient,
         holding: &Holding,
         status: &mut Status,
-        page: Vec<ListedBlob>,
+        page: Vec<BlobItem>,
     ) -> Result<(), Failure> {
         let mut wanted = Vec::new();
         for blob in page {
@@ -125,18 +125,18 @@ fn first_or_passing(before: Result<(), Failure>, failure: Failure) -> Failure {
     }
 }
 
-fn count(tally: &mut Tally, blob: &ListedBlob) {
+fn count(tally: &mut Tally, blob: &BlobItem) {
     tally.blobs += 1;
     tally.bytes += blob.length;
 }
 
 /// What tells a blob's version from every other.
-fn mark(blob: &ListedBlob) -> String {
+fn mark(blob: &BlobItem) -> String {
     format!("{} {} {}", blob.etag, blob.length, blob.content_md5)
 }
 
 /// Why a blob is left where it is, if it is.
-fn leave(blob: &ListedBlob, left: &mut Left) -> Option<&'static str> {
+fn leave(blob: &BlobItem, left: &mut Left) -> Option<&'static str> {
     let (count, why) = if blob.snapshot.is_some() {
         (&mut left.snapshots, "it is a snapshot")
     } else if blob.blob_type == "AppendBlob" {

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tablerock_client::Continuation;
+use tablerock_client::ContinuationToken;
 
 use super::tally::Tally;
 
@@ -32,7 +32,7 @@ pub(super) enum Holding {
 pub(super) struct Status {
     pub(super) is_done: bool,
     /// Where the first page begins that has not arrived whole.
-    pub(super) next: Option<Continuation>,
+    pub(super) next: Option<ContinuationToken>,
     /// Of all pages before that one.
     pub(super) tally: Tally,
     /// Blobs of that page that have arrived: their names and the marks of what was copied.
@@ -43,7 +43,7 @@ pub(super) struct Status {
 #[serde(rename_all = "snake_case")]
 enum Line {
     Copy { version: u32, from: String, to: String },
-    Page { of: Holding, next: Option<Continuation>, tally: Tally },
+    Page { of: Holding, next: Option<ContinuationToken>, tally: Tally },
     Blob { of: Holding, name: String, mark: String },
     Done { of: Holding, tally: Tally },
 }
@@ -93,7 +93,7 @@ impl Ledger {
     }
 
     /// All pages before this one have arrived.
-    pub(super) fn page(&mut self, of: &Holding, next: Continuation, tally: Tally) -> Result<(), String> {
+    pub(super) fn page(&mut self, of: &Holding, next: ContinuationToken, tally: Tally) -> Result<(), String> {
         self.enter(Line::Page { of: of.clone(), next: Some(next), tally })
     }
 
@@ -206,7 +206,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("copy");
         let (table, container) = (Holding::Table("People".to_owned()), Holding::Container("box".to_owned()));
-        let next: Continuation = "YQ".parse().unwrap();
+        let next: ContinuationToken = "YQ".parse().unwrap();
         let tally = Tally { entities: 7, ..Tally::default() };
         let mut ledger = Ledger::open(&path, "a", "b").unwrap();
         ledger.page(&table, next.clone(), tally).unwrap();

@@ -1,7 +1,7 @@
 //! Queues over the wire: names, metadata and stored access policies. To read a message is to change it, so messages stay, and
 //! are counted.
 
-use tablerock_client::queue::ListedQueue;
+use tablerock_client::queue::QueueItem;
 use tablerock_client::{QueueServiceClient, TryStreamExt as _};
 
 use super::failure::Failure;
@@ -32,7 +32,7 @@ impl Transfer<'_> {
         &mut self,
         from: &QueueServiceClient,
         to: &QueueServiceClient,
-        listed: &ListedQueue,
+        listed: &QueueItem,
     ) -> Result<(), Failure> {
         let holding = Holding::Queue(listed.name.clone());
         if self.ledger.status(&holding).is_done {
@@ -44,9 +44,9 @@ impl Transfer<'_> {
         to.create_if_not_exists().await.map_err(written)?;
         to.set_metadata(&listed.metadata).await.map_err(written)?;
         if self.with_policies {
-            to.set_access_policies(&from.access_policies().await.map_err(read)?).await.map_err(written)?;
+            to.set_access_policies(&from.get_access_policies().await.map_err(read)?).await.map_err(written)?;
         }
-        let messages = from.message_count().await.map_err(read)?;
+        let messages = from.approximate_message_count().await.map_err(read)?;
         let left = Left { messages, ..Left::default() };
         self.ledger.done(&holding, Tally { left, ..Tally::default() })?;
         self.tell();

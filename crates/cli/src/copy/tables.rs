@@ -1,7 +1,7 @@
 //! Tables over the wire: every entity with its exact types, page by page, then the stored access policies.
 
 use tablerock_client::table::ServicePropertiesUpdate;
-use tablerock_client::{Entity, TableServiceClient, TryStreamExt as _, Write};
+use tablerock_client::{Entity, TableOperation, TableServiceClient, TryStreamExt as _};
 
 use super::failure::Failure;
 use super::ledger::Holding;
@@ -45,19 +45,19 @@ impl Transfer<'_> {
         to.create_if_not_exists().await.map_err(|error| Failure::of_call("cannot be created", &error))?;
         let (mut next, mut tally) = (status.next, status.tally);
         loop {
-            let page = from.query::<Entity>().segment(next.as_ref()).await;
+            let page = from.query::<Entity>().page(next.as_ref()).await;
             let page = page.map_err(|error| Failure::of_call("cannot be read", &error))?;
             // To do it twice is harmless: whatever is there is replaced by the same.
-            let written = to.bulk(page.items.iter().map(Write::insert_or_replace)).await.into_result();
+            let written = to.bulk(page.items.iter().map(TableOperation::insert_or_replace)).await.into_result();
             written.map_err(|error| Failure::of_call("cannot be written", &error))?;
             tally.entities += page.items.len() as u64;
-            next = page.next;
+            next = page.continuation_token;
             let Some(next) = &next else { break };
             self.ledger.page(holding, next.clone(), tally)?;
             self.tell();
         }
         if self.with_policies {
-            let policies = from.access_policies().await;
+            let policies = from.get_access_policies().await;
             let policies = policies.map_err(|error| Failure::of_call("policies cannot be read", &error))?;
             let set = to.set_access_policies(&policies).await;
             set.map_err(|error| Failure::of_call("policies cannot be set", &error))?;
@@ -69,7 +69,7 @@ impl Transfer<'_> {
 }
 
 async fn copy_properties(from: &TableServiceClient, to: &TableServiceClient) -> Result<(), Failure> {
-    let read = from.properties().await.map_err(|error| Failure::of_call("cannot be read", &error))?;
+    let read = from.get_properties().await.map_err(|error| Failure::of_call("cannot be read", &error))?;
     let update = ServicePropertiesUpdate {
         logging: Some(read.logging),
         hour_metrics: Some(read.hour_metrics),
