@@ -17,14 +17,15 @@ use syn::{Data, DeriveInput, parse_macro_input};
 /// - `#[entity(no_columns)]` generates no columns.
 ///
 /// Attributes of a field:
-/// - `#[entity(partition_key)]`, `#[entity(row_key)]`, `#[entity(timestamp)]` and `#[entity(etag)]` mark system properties.
+/// - `#[entity(partition_key)]`, `#[entity(row_key)]`, `#[entity(timestamp)]` and `#[entity(etag)]` mark system
+///   properties.
 /// - `#[entity(rename = "Name")]` sets the name of the property.
 /// - `#[entity(json)]` stores the field as JSON in a string, and `#[entity(skip)]` does not store it.
 /// - `#[entity(encrypt)]` marks the property for client-side encryption.
 /// - `#[entity(no_column)]` generates no column, if its function would conflict with another of the same name.
 ///
-/// `#[entity(tag = "EntityType")]` on an enum names the property that identifies its variants. Each variant has one field,
-/// an entity. Attributes of a variant:
+/// `#[entity(tag = "EntityType")]` on an enum names the property that identifies its variants. Each variant has one
+/// field, an entity. Attributes of a variant:
 /// - `#[entity(rename = "value")]` sets the value of the tag, which is the variant's name by default.
 /// - `#[entity(row_prefix = "emp_")]` and `#[entity(partition_prefix = "x")]` identify the variant by its keys instead.
 /// - `#[entity(other)]` on the last variant, such as `Other(Entity)`, matches all other entities, which are written

@@ -66,8 +66,8 @@ impl ConnectionString {
         })
     }
 
-    /// The emulator on this machine or behind a proxy, unless endpoints are explicit. The emulator's ports replace a port
-    /// in the proxy's URL.
+    /// The emulator on this machine or behind a proxy, unless endpoints are explicit. The emulator's ports replace a
+    /// port in the proxy's URL.
     fn development(pairs: &Pairs<'_>) -> Result<Self> {
         let proxy = pairs.value("DevelopmentStorageProxyUri").unwrap_or(DEVELOPMENT_HOST);
         let root = Endpoint::parse(proxy)?.without_port();

@@ -160,8 +160,8 @@ impl Error {
 
     /// Whether the service may have applied the call in spite of the error.
     ///
-    /// This holds if no response arrived, if its status leaves the outcome open (408, 500, 502, 504), or if the response
-    /// to a write is invalid. It also holds if an error may result from an earlier attempt of the same call.
+    /// This holds if no response arrived, if its status leaves the outcome open (408, 500, 502, 504), or if a write has
+    /// an invalid response. It also holds if an error may result from an earlier attempt of the same call.
     ///
     /// After a lost response the client sends a write again, and the retry can meet the result of the first attempt: an
     /// insert finds its own entity (409), a conditional replace its own new ETag (412), a delete no entity (404). The

@@ -185,8 +185,8 @@
 //! The client retries transient errors with exponential backoff within a timeout; see [`RetryPolicy`]. A write whose
 //! response was lost may have been applied even if its retry fails; see [`Error::is_ambiguous`].
 //!
-//! Each call has a `tracing` span named `storage_call`, with the operation, the table, the number of attempts, the status
-//! and the request id. It does not have keys or values.
+//! Each call has a `tracing` span named `storage_call`, with the operation, the table, the number of attempts, the
+//! status and the request id. It does not have keys or values.
 //!
 //! # Features
 //!

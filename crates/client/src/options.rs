@@ -27,9 +27,9 @@ pub struct ClientOptions {
 
 /// When a call is retried, and after which delay.
 ///
-/// The client retries after connection errors, timeouts and the statuses 408, 429, 500, 502, 503 and 504, of a response
-/// or of one operation in a batch response. It also retries if no access token is available. After a 401 it retries
-/// once, at once, with a new access token.
+/// The client retries after connection errors, timeouts and the statuses 408, 429, 500, 502, 503 and 504. The status
+/// may be that of one operation in a batch response. The client also retries if no access token is available. After a
+/// 401 it retries once, at once, with a new access token.
 ///
 /// The backoff doubles with each attempt. Jitter reduces a delay by up to half, so that clients do not retry in step. A
 /// longer `Retry-After` of the service takes precedence.

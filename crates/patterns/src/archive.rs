@@ -1,5 +1,5 @@
-//! The eventually consistent transaction: moves an entity between tables, which no transaction spans, by a queue message and
-//! idempotent steps.
+//! The eventually consistent transaction: moves an entity between tables, which no transaction spans, by a queue
+//! message and idempotent steps.
 
 use serde::{Deserialize, Serialize};
 use tablerock_client::{DateTime, Entity, Error, ErrorCode, QueueClient, Result, TableClient};
@@ -10,11 +10,11 @@ use crate::optimistic::{Attempts, unless_conflict};
 /// The property of an archived entity with the Timestamp of the copied version, which increases with every version.
 const VERSION: &str = "ArchivedVersion";
 
-/// Moves entities from a table to an archive. An entity is always in at least one of them. After its message is processed,
-/// its last version is in the archive only, even if a slow worker resumes later.
+/// Moves entities from a table to an archive. An entity is always in at least one of them. After its message is
+/// processed, its last version is in the archive only, even if a slow worker resumes later.
 ///
-/// A request moves the entity that has its keys when it is processed. An entity inserted under the same keys before then
-/// is moved as well.
+/// A request moves the entity that has its keys when it is processed. An entity inserted under the same keys before
+/// then is moved as well.
 ///
 /// ```no_run
 /// # use tablerock_client::{QueueServiceClient, TableServiceClient};
@@ -85,8 +85,8 @@ impl Archive {
         self.intents.complete(pending, outcome).await
     }
 
-    /// Copies the entity to the archive and then deletes the copied version. Repeats this for a later version. A missing
-    /// entity has been moved already.
+    /// Copies the entity to the archive and then deletes the copied version. Repeats this for a later version. A
+    /// missing entity has been moved already.
     async fn move_entity(&self, Move { partition_key, row_key }: &Move) -> Result<()> {
         let mut attempts = Attempts::new("the entity");
         loop {

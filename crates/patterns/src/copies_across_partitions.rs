@@ -34,8 +34,8 @@ pub struct Copies {
 }
 
 impl IndexedTable<Copies> {
-    /// Returns a table whose copies have the PartitionKeys and RowKeys that a function returns for an entity. Intents are
-    /// in a queue, and failed ones in a poison queue.
+    /// Returns a table whose copies have the PartitionKeys and RowKeys that a function returns for an entity. Intents
+    /// are in a queue, and failed ones in a poison queue.
     pub fn new(
         table: TableClient,
         queue: QueueClient,

@@ -8,11 +8,11 @@ use tablerock_client::{Entity, Error, Property, Result, TableClient, TableEntity
 
 type RowKeys = dyn Fn(&Entity) -> Vec<String> + Send + Sync;
 
-/// A table with copies of each entity in its partition. A lookup by another property is a point read instead of a scan of
-/// the partition.
+/// A table with copies of each entity in its partition. A lookup by another property is a point read instead of a scan
+/// of the partition.
 ///
-/// The first RowKey is the entity's own. Every change requires the version under this key, so two writers never change the
-/// copies at the same time. The index is unique: an insert with a copy key of another entity fails with 409.
+/// The first RowKey is the entity's own. Every change requires the version under this key, so two writers never change
+/// the copies at the same time. The index is unique: an insert with a copy key of another entity fails with 409.
 ///
 /// ```no_run
 /// use tablerock_client::{Entity, TableClient};
@@ -34,7 +34,8 @@ pub struct CopiesInPartition {
 }
 
 impl CopiesInPartition {
-    /// Returns a table whose entities have the RowKeys that a function returns: its own first, then those of its copies.
+    /// Returns a table whose entities have the RowKeys that a function returns: its own first, then those of its
+    /// copies.
     pub fn new(table: TableClient, row_keys: impl Fn(&Entity) -> Vec<String> + Send + Sync + 'static) -> Self {
         Self { table, row_keys: Arc::new(row_keys) }
     }

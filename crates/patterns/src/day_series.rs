@@ -1,5 +1,5 @@
-//! Data series: the 24 hourly values of a day as properties of one entity, each written by a merge. A day is one point read
-//! instead of 24.
+//! Data series: the 24 hourly values of a day as properties of one entity, each written by a merge. A day is one point
+//! read instead of 24.
 
 use tablerock_client::{DateTime, Entity, Etag, Result, TableClient};
 

@@ -90,8 +90,8 @@ fn remove(ids: &mut Vec<String>, id: &str) -> bool {
     ids.len() < before
 }
 
-/// A list in an entity. It holds some thousand short ids; the service rejects a longer list, for which a [`BlobList`] is
-/// better.
+/// A list in an entity. It holds some thousand short ids; the service rejects a longer list, for which a [`BlobList`]
+/// is better.
 #[derive(Debug, Clone)]
 pub struct EntityList {
     table: TableClient,

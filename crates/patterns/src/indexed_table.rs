@@ -36,8 +36,8 @@ struct IndexUpdate<K> {
 /// A table with an index, which [`CopiesAcrossPartitions`](crate::CopiesAcrossPartitions) and
 /// [`ListedEntities`](crate::ListedEntities) define.
 ///
-/// A write stores an intent in a queue, writes the entity and then its index entries, and deletes the intent. If a writer
-/// dies, the index is stale until a worker resumes the intent: three minutes later by default.
+/// A write stores an intent in a queue, writes the entity and then its index entries, and deletes the intent. If a
+/// writer dies, the index is stale until a worker resumes the intent: three minutes later by default.
 #[derive(Clone)]
 pub struct IndexedTable<I: Index> {
     table: TableClient,

@@ -10,17 +10,17 @@ use tablerock_client::{Error, QueueClient, QueueMessage, Result};
 
 use crate::optimistic::unless_conflict;
 
-/// The default visibility timeout. A call of the client takes at most 90 seconds, and the service processes a request for
-/// at most 30: all requests of a writer have ended when a worker claims its intent.
+/// The default visibility timeout. A call of the client takes at most 90 seconds, and the service processes a request
+/// for at most 30: all requests of a writer have ended when a worker claims its intent.
 const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(180);
 /// The default number of attempts before an intent is poison.
 const ATTEMPTS_MAX: u32 = 5;
 
-/// Intents in a queue. A writer calls [`begin`](Self::begin) before a change and [`finish`](Self::finish) after it. If it
-/// does not finish in time, a worker [claims](Self::claim) the intent and finishes the change.
+/// Intents in a queue. A writer calls [`begin`](Self::begin) before a change and [`finish`](Self::finish) after it. If
+/// it does not finish in time, a worker [claims](Self::claim) the intent and finishes the change.
 ///
-/// The steps of a change have to be idempotent: the writer may be slow and not dead. A worker first gives the entity a new
-/// version, so that a conditional write of the slow writer fails.
+/// The steps of a change have to be idempotent: the writer may be slow and not dead. A worker first gives the entity a
+/// new version, so that a conditional write of the slow writer fails.
 ///
 /// An intent that fails repeatedly is moved to the poison queue, and does not block the others.
 #[derive(Clone)]

@@ -1,5 +1,5 @@
-//! Keys with a useful order. Keys sort as strings of UTF-16 units: numbers need leading zeros, times are ticks, and inverted
-//! ticks put the newest first.
+//! Keys with a useful order. Keys sort as strings of UTF-16 units: numbers need leading zeros, times are ticks, and
+//! inverted ticks put the newest first.
 
 use tablerock_client::DateTime;
 
@@ -34,8 +34,8 @@ pub fn compound(parts: &[&str]) -> String {
     parts.join(&SEPARATOR.to_string())
 }
 
-/// Returns the prefix of all compound keys with these first parts, for a query. It ends with the separator, so that 123 does
-/// not match 1234.
+/// Returns the prefix of all compound keys with these first parts, for a query. It ends with the separator, so that 123
+/// does not match 1234.
 pub fn compound_prefix(parts: &[&str]) -> String {
     format!("{}{SEPARATOR}", compound(parts))
 }

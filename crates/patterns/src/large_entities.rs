@@ -22,8 +22,8 @@ const OWN: [&str; 2] = [REFERENCES, PENDING];
 /// The size above which a value is stored in a blob: half of the 64 KiB that a property holds.
 const VALUE_BYTES_MAX: usize = 32 * 1024;
 
-/// Entities with values of up to 64 MiB each. Every write stores a value in a new blob, which never changes. A reader gets
-/// the values of the version that it has read, or reads again if a blob no longer exists.
+/// Entities with values of up to 64 MiB each. Every write stores a value in a new blob, which never changes. A reader
+/// gets the values of the version that it has read, or reads again if a blob no longer exists.
 ///
 /// Values in blobs are not encrypted, so a large value marked for encryption is rejected.
 ///
@@ -34,7 +34,8 @@ const VALUE_BYTES_MAX: usize = 32 * 1024;
 /// # use tablerock_patterns::LargeEntities;
 /// # async fn example(people: TableClient, blobs: BlobServiceClient, queues: QueueServiceClient, photo: Vec<u8>)
 /// #     -> tablerock_client::Result<()> {
-/// let people = LargeEntities::new(people, blobs.container("photos"), queues.queue("photos"), queues.queue("photos-poison"));
+/// let (queue, poison) = (queues.queue("photos"), queues.queue("photos-poison"));
+/// let people = LargeEntities::new(people, blobs.container("photos"), queue, poison);
 /// people.put(&Entity::new("Sales", "000123").with("Name", "Jones").with("Photo", photo)).await?;
 /// let jones = people.get("Sales", "000123").await?;
 /// # Ok(()) }
@@ -66,8 +67,8 @@ struct Reference {
 type References = BTreeMap<String, Reference>;
 
 impl LargeEntities {
-    /// Returns entities in a table, with large values in a container. Intents are in a queue, and failed ones in a poison
-    /// queue.
+    /// Returns entities in a table, with large values in a container. Intents are in a queue, and failed ones in a
+    /// poison queue.
     pub fn new(table: TableClient, container: ContainerClient, queue: QueueClient, poison: QueueClient) -> Self {
         Self { table, container, intents: Intents::new(queue, poison) }
     }
@@ -118,8 +119,8 @@ impl LargeEntities {
         Ok(written.map(drop))
     }
 
-    /// Inserts the placeholder before the last renewal of the intent: if a worker does not find it, the worker has claimed
-    /// the intent, and the renewal fails.
+    /// Inserts the placeholder before the last renewal of the intent: if a worker does not find it, the worker has
+    /// claimed the intent, and the renewal fails.
     async fn insert_placeholder(&self, entity: &Entity, id: &str) -> Result<Etag> {
         self.table.insert(&Entity::new(&entity.partition_key, &entity.row_key).with(PENDING, id)).await
     }
@@ -254,8 +255,8 @@ impl LargeEntities {
         self.intents.finish(pending).await
     }
 
-    /// Gives the entity a new version first: a writer that is slow and not dead can then no longer add references to its
-    /// blobs.
+    /// Gives the entity a new version first: a writer that is slow and not dead can then no longer add references to
+    /// its blobs.
     async fn resume(&self, pending: &PendingIntent<BlobUpdate>) -> Result<()> {
         let (partition_key, row_key) = &pending.intent.entity;
         let entity = self.read(partition_key, row_key).await?;

@@ -1,8 +1,8 @@
 //! The patterns of table design as types on top of [`tablerock_client`].
 //!
-//! A table has one index, over PartitionKey and RowKey, and transactions within one partition. The patterns build secondary
-//! indexes, eventually consistent changes and large values from these two, queues and blobs. The guide in `docs/guide.md`
-//! describes when to use each pattern and its cost. `examples/` has a program for each.
+//! A table has one index, over PartitionKey and RowKey, and transactions within one partition. The patterns build
+//! secondary indexes, eventually consistent changes and large values from these two, queues and blobs. The guide in
+//! `docs/guide.md` describes when to use each pattern and its cost. `examples/` has a program for each.
 //!
 //! | pattern | type |
 //! | --- | --- |

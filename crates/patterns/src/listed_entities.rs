@@ -40,8 +40,8 @@ pub struct Lists<S> {
 }
 
 impl<S: ListStore> IndexedTable<Lists<S>> {
-    /// Returns a table with lists. `names` returns the names of an entity's lists, and `open` the list with a name. Intents
-    /// are in a queue, and failed ones in a poison queue.
+    /// Returns a table with lists. `names` returns the names of an entity's lists, and `open` the list with a name.
+    /// Intents are in a queue, and failed ones in a poison queue.
     pub fn new(
         table: TableClient,
         queue: QueueClient,

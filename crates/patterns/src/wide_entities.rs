@@ -1,5 +1,5 @@
-//! Wide entities: one logical entity in several physical ones, for more properties or bytes than one can hold. All parts are
-//! in one partition, and one group transaction writes them.
+//! Wide entities: one logical entity in several physical ones, for more properties or bytes than one can hold. All
+//! parts are in one partition, and one group transaction writes them.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -110,8 +110,8 @@ impl WideEntities {
         }
     }
 
-    /// Marks the properties that the encryption resolver selects by the keys of the entity: it may not select them by the
-    /// keys of the parts.
+    /// Marks the properties that the encryption resolver selects by the keys of the entity: it may not select them by
+    /// the keys of the parts.
     fn with_marks(&self, entity: &Entity) -> Entity {
         let mut marked = entity.clone();
         for Property { name, .. } in entity.properties() {

@@ -42,7 +42,8 @@ impl BlobClient {
         &self.container
     }
 
-    /// Returns a client of the blob with another credential, such as a shared access signature, over the same connections.
+    /// Returns a client of the blob with another credential, such as a shared access signature, over the same
+    /// connections.
     pub fn with_credential(&self, credential: impl Into<Credential>) -> Result<Self> {
         let pipeline = self.pipeline.with(self.pipeline.endpoint.clone(), credential.into())?;
         Ok(Self { pipeline: Arc::new(pipeline), ..self.clone() })
@@ -53,8 +54,8 @@ impl BlobClient {
         &self.name
     }
 
-    /// Reads the blob. One of more than [`RESPONSE_BYTES_MAX`](crate::transport::RESPONSE_BYTES_MAX) has to be read with
-    /// [`download_range`](Self::download_range).
+    /// Reads the blob. One of more than [`RESPONSE_BYTES_MAX`](crate::transport::RESPONSE_BYTES_MAX) has to be read
+    /// with [`download_range`](Self::download_range).
     #[doc(alias = "get_blob")]
     pub async fn download(&self) -> Result<BlobContent> {
         let response = self.pipeline.send(&self.call("GetBlob", Method::GET)).await?;

@@ -34,7 +34,8 @@ impl ContainerClient {
         BlobClient::new(Arc::clone(&self.pipeline), Arc::clone(&self.name), name.as_ref(), path)
     }
 
-    /// Returns a client of the container with another credential, such as a shared access signature, over the same connections.
+    /// Returns a client of the container with another credential, such as a shared access signature, over the same
+    /// connections.
     pub fn with_credential(&self, credential: impl Into<Credential>) -> Result<Self> {
         let pipeline = self.pipeline.with(self.pipeline.endpoint.clone(), credential.into())?;
         Ok(Self { pipeline: Arc::new(pipeline), name: Arc::clone(&self.name) })

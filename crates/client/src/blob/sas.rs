@@ -35,8 +35,8 @@ impl BlobClient {
         self.sas_with(|container| BlobSasTerms::new(container, permissions, expiry.into_date_time()))
     }
 
-    /// Begins a signature with the terms of a stored access policy of the container. The signature sets the terms that the
-    /// policy lacks.
+    /// Begins a signature with the terms of a stored access policy of the container. The signature sets the terms that
+    /// the policy lacks.
     pub fn sas_from_policy(&self, id: impl Into<String>) -> BlobSas {
         self.sas_with(|container| BlobSasTerms::from_policy(container, id))
     }

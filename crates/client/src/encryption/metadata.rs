@@ -95,8 +95,8 @@ impl EncryptionData {
         bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| damaged("its initialization vector is invalid"))
     }
 
-    /// Returns the likely flavour. Early entities of .NET look like those of Java, so decryption may have to use the other
-    /// one.
+    /// Returns the likely flavour. Early entities of .NET look like those of Java, so decryption may have to use the
+    /// other one.
     pub(super) fn flavour(&self) -> Flavour {
         match &self.key_wrapping_metadata {
             None => Flavour::Java,

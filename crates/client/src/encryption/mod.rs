@@ -1,9 +1,9 @@
-//! Client-side encryption of string properties, in the format of Microsoft's libraries (protocol 1.0). The service and its
-//! backups hold only ciphertext.
+//! Client-side encryption of string properties, in the format of Microsoft's libraries (protocol 1.0). The service and
+//! its backups hold only ciphertext.
 //!
-//! The client encrypts the properties of an entity with a random content key. It stores this key with the entity, wrapped
-//! with a key of the application. `#[entity(encrypt)]` or an encryption resolver selects the properties to encrypt.
-//! Reading decrypts all of them.
+//! The client encrypts the properties of an entity with a random content key. It stores this key with the entity,
+//! wrapped with a key of the application. `#[entity(encrypt)]` or an encryption resolver selects the properties to
+//! encrypt. Reading decrypts all of them.
 //!
 //! ```
 //! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -39,8 +39,8 @@
 //! - Merges are rejected: a merge would replace the content key that decrypts the other properties. The exception is
 //!   [`rewrap_key`](crate::TableClient::rewrap_key), which only changes the wrapping.
 //! - Values are bound to the entity's keys. A copy of the stored bytes under other keys cannot be decrypted.
-//! - The format has no authentication: it hides values, and does not detect changes to the stored bytes. Other libraries
-//!   read no newer format for tables.
+//! - The format has no authentication: it hides values, and does not detect changes to the stored bytes. Other
+//!   libraries read no newer format for tables.
 
 mod aes_key;
 mod cipher;

@@ -12,7 +12,8 @@ use crate::transport::BoxFuture;
 
 type EncryptionResolver = dyn Fn(&str, &str, &str) -> bool + Send + Sync;
 
-/// How a table's client encrypts and decrypts; see [`TableClient::with_encryption`](crate::TableClient::with_encryption).
+/// How a table's client encrypts and decrypts; see
+/// [`TableClient::with_encryption`](crate::TableClient::with_encryption).
 ///
 /// ```
 /// use tablerock_client::TableServiceClient;
@@ -50,8 +51,8 @@ impl EncryptionPolicy {
         self
     }
 
-    /// Sets a function of PartitionKey, RowKey and property name that selects properties to encrypt, in addition to those
-    /// marked with `#[entity(encrypt)]`.
+    /// Sets a function of PartitionKey, RowKey and property name that selects properties to encrypt, in addition to
+    /// those marked with `#[entity(encrypt)]`.
     #[must_use]
     pub fn encryption_resolver(mut self, resolver: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static) -> Self {
         self.encryption_resolver = Some(Arc::new(resolver));

@@ -91,7 +91,8 @@ async fn what_we_write_is_what_the_libraries_for_dot_net_and_python_write() {
     assert_eq!(policy().decrypt(stored).await.unwrap(), entity);
 }
 
-/// If one of the keys is empty, or both are equal, both flavours have the same vector, and only the list of names differs.
+/// If one of the keys is empty, or both are equal, both flavours have the same vector, and only the list of names
+/// differs.
 #[tokio::test]
 async fn who_wrote_is_not_needed_where_keys_join_either_way() {
     for (partition_key, row_key) in [("pk1", ""), ("", "rk1"), ("same", "same")] {

@@ -1,5 +1,5 @@
-//! Dates: the protocol's, the standard library's, and those of the crates `time` and `chrono`. The service counts ticks of
-//! 100 ns: reading is exact, and writing truncates to the tick.
+//! Dates: the protocol's, the standard library's, and those of the crates `time` and `chrono`. The service counts ticks
+//! of 100 ns: reading is exact, and writing truncates to the tick.
 
 use std::time::{Duration, SystemTime};
 

@@ -125,8 +125,8 @@ impl Entity {
         }
     }
 
-    /// Returns the properties marked for encryption: by `#[entity(encrypt)]`, by [`mark_encrypted`](Self::mark_encrypted),
-    /// or because they were encrypted when the entity was read.
+    /// Returns the properties marked for encryption: by `#[entity(encrypt)]`, by
+    /// [`mark_encrypted`](Self::mark_encrypted), or because they were encrypted when the entity was read.
     pub fn encrypted_properties(&self) -> impl Iterator<Item = &str> {
         let names = self.properties.iter().map(|property| property.name.as_ref());
         names.filter(|name| self.is_encrypted(name))

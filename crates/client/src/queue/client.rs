@@ -32,7 +32,8 @@ impl QueueClient {
         &self.name
     }
 
-    /// Returns a client of the queue with another credential, such as a shared access signature, over the same connections.
+    /// Returns a client of the queue with another credential, such as a shared access signature, over the same
+    /// connections.
     pub fn with_credential(&self, credential: impl Into<Credential>) -> Result<Self> {
         let pipeline = self.pipeline.with(self.pipeline.endpoint.clone(), credential.into())?;
         Ok(Self { pipeline: Arc::new(pipeline), name: Arc::clone(&self.name) })
@@ -44,8 +45,8 @@ impl QueueClient {
         self.send_create().await.map(drop)
     }
 
-    /// Creates the queue unless it exists. Returns whether this call created it; after a lost response, an earlier attempt
-    /// may have.
+    /// Creates the queue unless it exists. Returns whether this call created it; after a lost response, an earlier
+    /// attempt may have.
     pub async fn create_if_not_exists(&self) -> Result<bool> {
         let status = none_if(self.send_create().await, |error| error.has_code(ErrorCode::QueueAlreadyExists))?;
         Ok(status == Some(StatusCode::CREATED))
@@ -61,8 +62,8 @@ impl QueueClient {
         self.pipeline.send(&Call::new("DeleteQueue", Method::DELETE, self.path())).await.map(drop)
     }
 
-    /// Deletes the queue if it exists. Returns whether it did; after a lost response, an earlier attempt may have deleted
-    /// it.
+    /// Deletes the queue if it exists. Returns whether it did; after a lost response, an earlier attempt may have
+    /// deleted it.
     pub async fn delete_queue_if_exists(&self) -> Result<bool> {
         Ok(none_if(self.delete_queue().await, Error::is_not_found)?.is_some())
     }
@@ -93,8 +94,8 @@ impl QueueClient {
             .map_err(|error| Error::invalid_response(&error))
     }
 
-    /// Sets all stored access policies of the queue, at most five. A signature with a removed policy is no longer valid.
-    /// It needs the account's key.
+    /// Sets all stored access policies of the queue, at most five. A signature with a removed policy is no longer
+    /// valid. It needs the account's key.
     #[doc(alias = "set_queue_access_policy")]
     pub async fn set_access_policies(&self, policies: &StoredAccessPolicies) -> Result<()> {
         let call = Call::new("SetQueueAcl", Method::PUT, self.path()).query("comp", "acl");

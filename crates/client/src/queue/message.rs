@@ -92,8 +92,8 @@ impl QueueClient {
         self.read_messages(&call.query("peekonly", "true").query("numofmessages", &count.to_string())).await
     }
 
-    /// Sets the visibility timeout of a received message and returns it with its new pop receipt. [`Duration::ZERO`] makes
-    /// it visible at once. Fails with 404 if the pop receipt is no longer valid.
+    /// Sets the visibility timeout of a received message and returns it with its new pop receipt. [`Duration::ZERO`]
+    /// makes it visible at once. Fails with 404 if the pop receipt is no longer valid.
     pub async fn update_message(&self, message: &QueueMessage, visibility_timeout: Duration) -> Result<QueueMessage> {
         self.send_update(message, visibility_timeout, None).await
     }

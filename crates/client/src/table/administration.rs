@@ -48,8 +48,8 @@ impl TableClient {
             .map_err(|error| Error::invalid_response(&error))
     }
 
-    /// Sets all stored access policies of the table, at most five. A signature with a removed policy is no longer valid.
-    /// It needs the account's key.
+    /// Sets all stored access policies of the table, at most five. A signature with a removed policy is no longer
+    /// valid. It needs the account's key.
     #[doc(alias = "set_table_access_policy")]
     pub async fn set_access_policies(&self, policies: &StoredAccessPolicies) -> Result<()> {
         let call = Call::new("SetTableAcl", Method::PUT, self.path()).query("comp", "acl").static_header(ACCEPT, XML);

@@ -61,8 +61,8 @@ impl TableClient {
         self.pipeline.send(&call.static_header(PREFER, "return-no-content")).await.map(drop)
     }
 
-    /// Creates the table unless it exists. Returns whether this call created it; after a lost response, an earlier attempt
-    /// may have.
+    /// Creates the table unless it exists. Returns whether this call created it; after a lost response, an earlier
+    /// attempt may have.
     pub async fn create_if_not_exists(&self) -> Result<bool> {
         Ok(none_if(self.create().await, |error| error.has_code(ErrorCode::TableAlreadyExists))?.is_some())
     }
@@ -73,8 +73,8 @@ impl TableClient {
         self.pipeline.send(&self.call("DeleteTable", Method::DELETE, path)).await.map(drop)
     }
 
-    /// Deletes the table if it exists. Returns whether it did; after a lost response, an earlier attempt may have deleted
-    /// it.
+    /// Deletes the table if it exists. Returns whether it did; after a lost response, an earlier attempt may have
+    /// deleted it.
     pub async fn delete_table_if_exists(&self) -> Result<bool> {
         Ok(none_if(self.delete_table().await, Error::is_not_found)?.is_some())
     }

@@ -63,8 +63,8 @@ impl Delete {
         self
     }
 
-    /// Returns whether the entity existed instead of failing with 404. After a lost response, an earlier attempt may have
-    /// deleted it.
+    /// Returns whether the entity existed instead of failing with 404. After a lost response, an earlier attempt may
+    /// have deleted it.
     pub fn if_exists(self) -> DeleteIfExists {
         DeleteIfExists(self)
     }

@@ -151,8 +151,8 @@ impl TableOperation {
     }
 }
 
-/// Checks an ETag before it is sent, alone or in a batch. A batch is text, where a line break would begin another header
-/// or operation.
+/// Checks an ETag before it is sent, alone or in a batch. A batch is text, where a line break would begin another
+/// header or operation.
 fn check_etag(etag: &Etag) -> Result<String> {
     if etag.as_str().trim() == "*" {
         return Err(Error::invalid("the ETag * does not name a version: call any_version to overwrite any"));

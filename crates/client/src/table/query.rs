@@ -118,8 +118,8 @@ impl<R> Query<R> {
         self.filter(row_key().starts_with(prefix))
     }
 
-    /// Reads entities as another type, and only the properties that it has. The service also returns keys, Timestamp and
-    /// ETag; [`Keyed`](crate::Keyed) holds them for types without such fields.
+    /// Reads entities as another type, and only the properties that it has. The service also returns keys, Timestamp
+    /// and ETag; [`Keyed`](crate::Keyed) holds them for types without such fields.
     pub fn select<T: FromEntity>(self) -> Query<Typed<T>> {
         let select = T::SELECT.map(super::select);
         Query { select, ..self.resolve(Typed::NEW) }
@@ -148,8 +148,8 @@ impl<R> Query<R> {
         Query { table, filter, select, page_size, limit, resolver }
     }
 
-    /// Sets the largest number of entities in a page; 1,000 by default and at most. The service may return fewer, or none,
-    /// before the end.
+    /// Sets the largest number of entities in a page; 1,000 by default and at most. The service may return fewer, or
+    /// none, before the end.
     #[doc(alias = "max_per_page")]
     #[doc(alias = "top")]
     pub fn page_size(mut self, entities: usize) -> Self {

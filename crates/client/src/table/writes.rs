@@ -57,8 +57,8 @@ impl TableClient {
         Insert { table: self.clone(), operation: TableOperation::insert(entity) }
     }
 
-    /// Replaces the version that was read, with all its properties, and returns the new ETag. Fails with 412 if the entity
-    /// has changed since, and with 404 if it does not exist.
+    /// Replaces the version that was read, with all its properties, and returns the new ETag. Fails with 412 if the
+    /// entity has changed since, and with 404 if it does not exist.
     #[doc(alias = "update_entity")]
     pub fn replace(&self, entity: &impl TableEntity) -> ConditionalWrite {
         ConditionalWrite { table: self.clone(), operation: TableOperation::replace(entity) }

@@ -34,7 +34,8 @@ macro_rules! send_when_awaited {
 
 pub(crate) use send_when_awaited;
 
-/// Sends requests. The client handles retries, signatures and timeouts; a transport sends one complete attempt at a time.
+/// Sends requests. The client handles retries, signatures and timeouts; a transport sends one complete attempt at a
+/// time.
 pub trait Transport: fmt::Debug + Send + Sync {
     /// Sends a request and reads its response to the end.
     fn send(&self, request: Request<Bytes>) -> BoxFuture<'_, Result<Response<Bytes>, TransportError>>;
