@@ -23,7 +23,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use tablerock_client::sas::TablePermissions;
-use tablerock_client::{DateTime, Sas, TableClient, TableEntity, TableServiceClient, Write};
+use tablerock_client::{DateTime, Sas, TableClient, TableEntity, TableOperation, TableServiceClient};
 
 type AnyError = Box<dyn Error + Send + Sync>;
 
@@ -32,7 +32,7 @@ const PARTITIONS: i32 = 20;
 const ROUNDS: usize = 7;
 const TURNS: u32 = 10;
 const TURN: Duration = Duration::from_millis(150);
-const SIDE_BY_SIDE: [usize; 3] = [1, 16, 64];
+const CONCURRENCY_DEFAULT: [usize; 3] = [1, 16, 64];
 /// How many reads of the Python library run side by side, which gains nothing by more.
 const SIDE_BY_SIDE_PYTHON: usize = 16;
 const PYTHON_SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/client_throughput.py");
@@ -78,29 +78,29 @@ async fn main() -> Result<(), AnyError> {
     let table = TableServiceClient::from_connection_string(&connection)?.table("Throughput");
     let bare = Bare::new(&table)?;
     let mut inserts = Series::default();
-    let mut reads: Vec<Series> = SIDE_BY_SIDE.iter().map(|_| Series::default()).collect();
+    let mut reads: Vec<Series> = CONCURRENCY_DEFAULT.iter().map(|_| Series::default()).collect();
     for round in 1..=ROUNDS {
         eprintln!("round {round} of {ROUNDS}");
         inserts.ours.push(bulk_inserts(&table).await?);
-        for (&side_by_side, reads) in SIDE_BY_SIDE.iter().zip(&mut reads) {
-            let (hyper, ours) = point_reads(&table, &bare, side_by_side).await?;
+        for (&concurrency, reads) in CONCURRENCY_DEFAULT.iter().zip(&mut reads) {
+            let (hyper, ours) = point_reads(&table, &bare, concurrency).await?;
             reads.hyper.push(hyper);
             reads.ours.push(ours);
         }
         if let Some(python) = &python {
             let [inserted, one, many] = python_rates(python)?;
             inserts.python.push(inserted);
-            reads.iter_mut().zip(SIDE_BY_SIDE).for_each(|(reads, side_by_side)| {
-                reads.python.push(if side_by_side == 1 { one } else { many });
+            reads.iter_mut().zip(CONCURRENCY_DEFAULT).for_each(|(reads, concurrency)| {
+                reads.python.push(if concurrency == 1 { one } else { many });
             });
         }
     }
-    table.drop_table().await?;
+    table.delete_table().await?;
     println!("| | this client | bare hyper | overhead | Python | times Python |");
     println!("| --- | ---: | ---: | ---: | ---: | ---: |");
     println!("| entities inserted in bulk | {inserts}");
-    for (side_by_side, reads) in SIDE_BY_SIDE.iter().zip(&reads) {
-        println!("| point reads, {side_by_side} at once | {reads}");
+    for (concurrency, reads) in CONCURRENCY_DEFAULT.iter().zip(&reads) {
+        println!("| point reads, {concurrency} at once | {reads}");
     }
     Ok(())
 }
@@ -141,21 +141,21 @@ fn python_rates(python: &OsStr) -> Result<[f64; 3], AnyError> {
 }
 
 async fn bulk_inserts(table: &TableClient) -> Result<f64, AnyError> {
-    table.drop_table_if_exists().await?;
+    table.delete_table_if_exists().await?;
     table.create().await?;
     let entities: Vec<Employee> = (0..ENTITIES).map(employee).collect();
     let started = Instant::now();
-    table.bulk(entities.iter().map(Write::insert)).await.into_result()?;
+    table.bulk(entities.iter().map(TableOperation::insert)).await.into_result()?;
     Ok(f64::from(ENTITIES) / started.elapsed().as_secs_f64())
 }
 
 /// Point reads per second of bare hyper and of this client. They take turns that are short, so that both see the same
 /// machine.
-async fn point_reads(table: &TableClient, bare: &Bare, side_by_side: usize) -> Result<(f64, f64), AnyError> {
+async fn point_reads(table: &TableClient, bare: &Bare, concurrency: usize) -> Result<(f64, f64), AnyError> {
     let (mut hyper, mut ours) = (0, 0);
     for _ in 0..TURNS {
-        hyper += count(bare, side_by_side).await?;
-        ours += count(table, side_by_side).await?;
+        hyper += count(bare, concurrency).await?;
+        ours += count(table, concurrency).await?;
     }
     let rate = |reads: usize| reads as f64 / (TURN * TURNS).as_secs_f64();
     Ok((rate(hyper), rate(ours)))
@@ -168,14 +168,14 @@ trait Reader: Clone + Send + Sync + 'static {
 
 /// How many reads loops side by side make in a turn. Each loop is a task of its own, as the requests of an application
 /// are.
-async fn count<R: Reader>(reader: &R, side_by_side: usize) -> Result<usize, AnyError> {
+async fn count<R: Reader>(reader: &R, concurrency: usize) -> Result<usize, AnyError> {
     let started = Instant::now();
-    let loops = (0..side_by_side).map(|place| {
+    let loops = (0..concurrency).map(|place| {
         let reader = reader.clone();
         tokio::spawn(async move {
             let mut count = 0;
             while started.elapsed() < TURN {
-                reader.read(place + count * side_by_side).await?;
+                reader.read(place + count * concurrency).await?;
                 count += 1;
             }
             Ok::<usize, AnyError>(count)

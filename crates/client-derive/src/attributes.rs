@@ -1,9 +1,9 @@
-//! What `#[entity(…)]` says on structs, fields, enums and variants.
+//! The attributes `#[entity(…)]` of structs, fields, enums and variants.
 
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, LitStr, Result};
 
-/// On a struct or an enum.
+/// The attributes of a struct or an enum.
 #[derive(Default)]
 pub(crate) struct ContainerAttributes {
     pub(crate) rename_all: Option<Case>,
@@ -17,7 +17,7 @@ pub(crate) enum Case {
     Camel,
 }
 
-/// What a field is.
+/// The role of a field.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     #[default]
@@ -30,7 +30,7 @@ pub(crate) enum Role {
     Skipped,
 }
 
-/// On a field.
+/// The attributes of a field.
 #[derive(Default)]
 pub(crate) struct FieldAttributes {
     pub(crate) role: Role,
@@ -39,7 +39,7 @@ pub(crate) struct FieldAttributes {
     pub(crate) no_column: bool,
 }
 
-/// On a variant.
+/// The attributes of a variant.
 #[derive(Default)]
 pub(crate) struct VariantAttributes {
     pub(crate) rename: Option<String>,
@@ -57,14 +57,14 @@ impl ContainerAttributes {
                 read.rename_all = Some(match text.value().as_str() {
                     "PascalCase" => Case::Pascal,
                     "camelCase" => Case::Camel,
-                    _ => return Err(syn::Error::new(text.span(), "\"PascalCase\" or \"camelCase\"")),
+                    _ => return Err(syn::Error::new(text.span(), "expected \"PascalCase\" or \"camelCase\"")),
                 });
             } else if meta.path.is_ident("no_columns") {
                 read.no_columns = true;
             } else if meta.path.is_ident("tag") {
                 read.tag = Some(text(&meta)?);
             } else {
-                return Err(meta.error("unknown; there are rename_all, no_columns and, for enums, tag"));
+                return Err(meta.error("unknown attribute: expected rename_all, no_columns or, on an enum, tag"));
             }
             Ok(())
         })?;
@@ -97,13 +97,13 @@ impl FieldAttributes {
                 }
                 _ => {
                     return Err(meta.error(
-                        "unknown; there are partition_key, row_key, timestamp, etag, rename, skip, json, encrypt and \
+                        "unknown attribute: expected partition_key, row_key, timestamp, etag, rename, skip, json, encrypt or \
                          no_column",
                     ));
                 }
             };
             if read.role != Role::Property {
-                return Err(meta.error("a field cannot be two of these"));
+                return Err(meta.error("a field has one role: remove one of these attributes"));
             }
             read.role = role;
             Ok(())
@@ -126,7 +126,7 @@ impl VariantAttributes {
                 read.other = true;
                 return Ok(());
             } else {
-                return Err(meta.error("unknown; there are rename, partition_prefix, row_prefix and other"));
+                return Err(meta.error("unknown attribute: expected rename, partition_prefix, row_prefix or other"));
             };
             *target = Some(text(&meta)?);
             Ok(())
@@ -136,7 +136,7 @@ impl VariantAttributes {
 }
 
 impl Case {
-    /// A field's name in this case: `first_name` is `FirstName` or `firstName`.
+    /// Returns a field's name in this case: `FirstName` or `firstName` for `first_name`.
     pub(crate) fn apply(self, field: &str) -> String {
         let mut name = String::with_capacity(field.len());
         let mut upper = matches!(self, Self::Pascal);

@@ -1,4 +1,4 @@
-//! Enums: entities of several types in one result, told apart by a property or by the beginning of a key.
+//! Enums: entities of several types in one result, identified by a property or by a key prefix.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -11,10 +11,10 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
     let tag = container.tag.as_deref();
     let variants: Vec<_> = data.variants.iter().map(|variant| Choice::read(variant, tag)).collect::<Result<_>>()?;
     check_other(&variants)?;
-    let untaken = match variants.iter().any(|choice| choice.is_other) {
+    let fallback = match variants.iter().any(|choice| choice.is_other) {
         true => TokenStream::new(),
         false => quote! {
-            ::core::result::Result::Err(::tablerock_client::EntityError::new("there is no type for it"))
+            ::core::result::Result::Err(::tablerock_client::EntityError::new("no variant matches the entity"))
         },
     };
     let tests = variants.iter().map(|choice| choice.test(tag));
@@ -30,7 +30,7 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
                 entity: ::tablerock_client::Entity,
             ) -> ::core::result::Result<Self, ::tablerock_client::EntityError> {
                 #(#tests)*
-                #untaken
+                #fallback
             }
         }
 
@@ -52,15 +52,15 @@ struct Choice<'a> {
     value: String,
     partition_prefix: Option<String>,
     row_prefix: Option<String>,
-    /// It takes what no other does.
+    /// It matches entities that no other variant does.
     is_other: bool,
 }
 
-/// What takes everything leaves nothing to those behind it.
+/// Checks that the variant that matches every entity is the last.
 fn check_other(variants: &[Choice<'_>]) -> Result<()> {
     match variants.iter().position(|choice| choice.is_other) {
-        Some(place) if place + 1 < variants.len() => {
-            Err(Error::new_spanned(variants[place].variant, "the variant that takes all others comes last"))
+        Some(index) if index + 1 < variants.len() => {
+            Err(Error::new_spanned(variants[index].variant, "the variant with #[entity(other)] has to be the last"))
         }
         _ => Ok(()),
     }
@@ -72,14 +72,14 @@ impl<'a> Choice<'a> {
         let VariantAttributes { rename, partition_prefix, row_prefix, other: is_other } = attributes;
         let is_wrapper = matches!(&variant.fields, Fields::Unnamed(fields) if fields.unnamed.len() == 1);
         if !is_wrapper {
-            return Err(Error::new_spanned(variant, "a variant holds one entity, as in Employee(Employee)"));
+            return Err(Error::new_spanned(variant, "a variant has one field, an entity, as in Employee(Employee)"));
         }
         if is_other && (rename.is_some() || partition_prefix.is_some() || row_prefix.is_some()) {
-            return Err(Error::new_spanned(variant, "the variant that takes all others is told by nothing"));
+            return Err(Error::new_spanned(variant, "other excludes rename, partition_prefix and row_prefix"));
         }
         if !is_other && tag.is_none() && partition_prefix.is_none() && row_prefix.is_none() {
-            let message = "how is it told apart? Say #[entity(tag = \"…\")] on the enum, or row_prefix, \
-                           partition_prefix or other here";
+            let message = "nothing identifies this variant: add #[entity(tag = \"…\")] to the enum, or row_prefix, \
+                           partition_prefix or other to the variant";
             return Err(Error::new_spanned(variant, message));
         }
         let value = rename.unwrap_or_else(|| variant.ident.to_string());
@@ -90,7 +90,7 @@ impl<'a> Choice<'a> {
         self.partition_prefix.is_some() || self.row_prefix.is_some()
     }
 
-    /// A variant with prefixes is known by them, any other by the tag.
+    /// A variant with prefixes is identified by them, any other by the tag.
     fn test(&self, tag: Option<&str>) -> TokenStream {
         let (ident, value) = (&self.variant.ident, &self.value);
         if self.is_other {
@@ -116,7 +116,7 @@ impl<'a> Choice<'a> {
 
     fn write(&self, tag: Option<&str>) -> TokenStream {
         let (ident, value) = (&self.variant.ident, &self.value);
-        // What was read as any other goes back as it came.
+        // An entity of the last variant is written unchanged.
         let tag = tag.filter(|_| !self.is_other);
         let set = tag.map(|tag| quote!(entity.set(#tag, #value);));
         let mutable = tag.map(|_| quote!(mut));

@@ -1,5 +1,4 @@
-//! `#[derive(TableEntity)]`, the derive macro of `tablerock-client`. Its documentation is there, at the trait of the
-//! same name.
+//! `#[derive(TableEntity)]`, the derive macro of `tablerock-client`, which re-exports it.
 
 mod attributes;
 mod enums;
@@ -8,24 +7,36 @@ mod structs;
 use proc_macro::TokenStream;
 use syn::{Data, DeriveInput, parse_macro_input};
 
-/// Makes a plain struct an entity, or an enum of entities one that is told apart when it is read.
+/// Implements the conversion between a struct, or an enum of structs, and an entity.
 ///
-/// On a struct: `#[entity(rename_all = "PascalCase")]` (or `camelCase`), `#[entity(no_columns)]`.
+/// A struct with both keys can be read and written; one without is a projection, which can be read. The macro also
+/// generates a function for each field that returns its column, for filters.
 ///
-/// On its fields: `#[entity(partition_key)]`, `#[entity(row_key)]`, `#[entity(timestamp)]`, `#[entity(etag)]`,
-/// `#[entity(rename = "Name")]`, `#[entity(skip)]`, `#[entity(json)]`, `#[entity(encrypt)]`, and `#[entity(no_column)]`
-/// where the function of the column would clash with another of the same name.
+/// Attributes of a struct:
+/// - `#[entity(rename_all = "PascalCase")]` or `"camelCase"` renames all properties.
+/// - `#[entity(no_columns)]` generates no columns.
 ///
-/// On an enum: `#[entity(tag = "EntityType")]`. On its variants, each of which holds one entity:
-/// `#[entity(rename = "value of the tag")]`, or `#[entity(row_prefix = "emp_")]`, `#[entity(partition_prefix = "x")]`. At
-/// the end, `#[entity(other)] Other(Entity)` takes what no other variant does, and is written as it is, without a tag.
+/// Attributes of a field:
+/// - `#[entity(partition_key)]`, `#[entity(row_key)]`, `#[entity(timestamp)]` and `#[entity(etag)]` mark system
+///   properties.
+/// - `#[entity(rename = "Name")]` sets the name of the property.
+/// - `#[entity(json)]` stores the field as JSON in a string, and `#[entity(skip)]` does not store it.
+/// - `#[entity(encrypt)]` marks the property for client-side encryption.
+/// - `#[entity(no_column)]` generates no column, if its function would conflict with another of the same name.
+///
+/// `#[entity(tag = "EntityType")]` on an enum names the property that identifies its variants. Each variant has one
+/// field, an entity. Attributes of a variant:
+/// - `#[entity(rename = "value")]` sets the value of the tag, which is the variant's name by default.
+/// - `#[entity(row_prefix = "emp_")]` and `#[entity(partition_prefix = "x")]` identify the variant by its keys instead.
+/// - `#[entity(other)]` on the last variant, such as `Other(Entity)`, matches all other entities, which are written
+///   unchanged, without a tag.
 #[proc_macro_derive(TableEntity, attributes(entity))]
 pub fn derive_table_entity(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     let derived = match &input.data {
         Data::Struct(data) => structs::derive(&input, data),
         Data::Enum(data) => enums::derive(&input, data),
-        Data::Union(_) => Err(syn::Error::new_spanned(&input.ident, "a union has no properties")),
+        Data::Union(_) => Err(syn::Error::new_spanned(&input.ident, "TableEntity cannot be derived for a union")),
     };
     derived.unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -1,4 +1,4 @@
-//! Structs: each field a property, a key, or a piece of the version.
+//! Structs: each field is a property, a key, the Timestamp or the ETag.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -10,7 +10,7 @@ struct EntityField<'a> {
     ident: &'a Ident,
     ty: &'a Type,
     role: Role,
-    /// The property's name on the wire.
+    /// The name of the property in the service.
     name: String,
     encrypt: bool,
     no_column: bool,
@@ -19,10 +19,10 @@ struct EntityField<'a> {
 pub(crate) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStream> {
     let container = ContainerAttributes::read(&input.attrs)?;
     if container.tag.is_some() {
-        return Err(Error::new_spanned(&input.ident, "a tag tells the variants of an enum apart"));
+        return Err(Error::new_spanned(&input.ident, "tag is an attribute of enums"));
     }
     let Fields::Named(named) = &data.fields else {
-        return Err(Error::new_spanned(&input.ident, "an entity needs fields with names"));
+        return Err(Error::new_spanned(&input.ident, "an entity needs named fields"));
     };
     let fields = named.named.iter().map(|field| EntityField::read(field, &container));
     let fields = fields.collect::<Result<Vec<_>>>()?;
@@ -32,7 +32,7 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
     let has_key = |role| fields.iter().any(|field| field.role == role);
     let table_entity = match (has_key(Role::PartitionKey), has_key(Role::RowKey)) {
         (true, true) => table_entity(input, &fields),
-        // A projection: it can be read, and has nothing to be written under.
+        // A projection can be read, and has no keys to be written under.
         _ => TokenStream::new(),
     };
     let columns = if container.no_columns { TokenStream::new() } else { columns(input, &fields) };
@@ -42,7 +42,7 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
 impl<'a> EntityField<'a> {
     fn read(field: &'a Field, container: &ContainerAttributes) -> Result<Self> {
         let attributes = FieldAttributes::read(&field.attrs)?;
-        let ident = field.ident.as_ref().expect("fields with names have names");
+        let ident = field.ident.as_ref().expect("named fields have names");
         let plain = ident.to_string();
         let plain = plain.strip_prefix("r#").unwrap_or(&plain);
         let name = match (attributes.role, attributes.rename, container.rename_all) {
@@ -54,7 +54,7 @@ impl<'a> EntityField<'a> {
             (_, None, None) => plain.to_owned(),
         };
         if attributes.encrypt && !matches!(attributes.role, Role::Property | Role::Json) {
-            return Err(Error::new_spanned(ident, "only a property can be encrypted"));
+            return Err(Error::new_spanned(ident, "only properties can be encrypted: remove encrypt"));
         }
         let FieldAttributes { role, encrypt, no_column, .. } = attributes;
         Ok(Self { ident, ty: &field.ty, role, name, encrypt, no_column })
@@ -64,35 +64,32 @@ impl<'a> EntityField<'a> {
         matches!(self.role, Role::Property | Role::Json)
     }
 
-    /// Where a property waits while the others are read.
+    /// Returns the local variable for the value of a property.
     fn found(&self) -> Ident {
         format_ident!("found_{}", self.ident.to_string().trim_start_matches("r#"))
     }
 }
 
 fn check(input: &DeriveInput, fields: &[EntityField<'_>]) -> Result<()> {
-    for (place, field) in fields.iter().enumerate() {
+    for (index, field) in fields.iter().enumerate() {
         if matches!(field.role, Role::Skipped | Role::Etag) {
             continue;
         }
-        if fields[..place]
+        if fields[..index]
             .iter()
             .any(|earlier| !matches!(earlier.role, Role::Skipped | Role::Etag) && earlier.name == field.name)
         {
-            return Err(Error::new_spanned(field.ident, format!("{} is there twice", field.name)));
+            return Err(Error::new_spanned(field.ident, format!("two fields have the name {}", field.name)));
         }
         if field.is_property() && matches!(field.name.as_str(), "PartitionKey" | "RowKey" | "Timestamp") {
-            let message = format!("{} is no property; say what the field is by an attribute", field.name);
+            let message = format!("{} is reserved: use partition_key, row_key or timestamp", field.name);
             return Err(Error::new_spanned(field.ident, message));
         }
     }
     let key_count = fields.iter().filter(|field| matches!(field.role, Role::PartitionKey | Role::RowKey)).count();
     let encrypts = fields.iter().any(|field| field.encrypt);
     if key_count < 2 && encrypts {
-        return Err(Error::new_spanned(
-            &input.ident,
-            "only what can be written can be encrypted; both keys are needed",
-        ));
+        return Err(Error::new_spanned(&input.ident, "encrypt needs a struct with partition_key and row_key"));
     }
     Ok(())
 }
@@ -188,7 +185,7 @@ fn table_entity(input: &DeriveInput, fields: &[EntityField<'_>]) -> TokenStream 
     }
 }
 
-/// A function for each field that a filter can name.
+/// Generates a function for each field that filters can use.
 fn columns(input: &DeriveInput, fields: &[EntityField<'_>]) -> TokenStream {
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
     let (ident, vis) = (&input.ident, &input.vis);
@@ -200,14 +197,14 @@ fn columns(input: &DeriveInput, fields: &[EntityField<'_>]) -> TokenStream {
             Role::PartitionKey | Role::RowKey | Role::Json => quote!(::tablerock_client::edm::String),
             Role::Etag | Role::Skipped => return None,
         };
-        // What is encrypted cannot be compared.
+        // Filters cannot match encrypted properties.
         if field.encrypt || field.no_column {
             return None;
         }
         let text = format!("The column `{name}`, for filters.");
         Some(quote! {
             #[doc = #text]
-            #[allow(dead_code, reason = "few types filter by all of their properties")]
+            #[allow(dead_code, reason = "few types use all of their columns")]
             #vis fn #function() -> ::tablerock_client::Column<#edm> {
                 ::tablerock_client::Column::new(#name)
             }

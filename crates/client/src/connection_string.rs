@@ -1,4 +1,4 @@
-//! Connection strings, as the portal and every other client write them.
+//! Connection strings.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use crate::endpoint::without_secrets;
 use crate::{Credential, Endpoint, Error, Result};
 
 const DEVELOPMENT_ACCOUNT: &str = "devstoreaccount1";
-/// Published, the same everywhere, and therefore no secret.
+/// The published key of the development account, which is not a secret.
 const DEVELOPMENT_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 const DEVELOPMENT_HOST: &str = "http://127.0.0.1";
 const SUFFIX: &str = "core.windows.net";
 const TABLE_SECONDARY: &str = "TableSecondaryEndpoint";
 
-/// A connection string, read. It knows where the services of an account are and with what to get in.
+/// A parsed connection string: the endpoints and the credential of an account.
 ///
 /// ```
 /// use tablerock_client::ConnectionString;
@@ -33,14 +33,14 @@ pub struct ConnectionString {
     credential: Credential,
     protocol: String,
     suffix: String,
-    /// By service, those that are given in full.
+    /// The explicit endpoints, by service.
     endpoints: [Option<String>; 3],
-    /// Where the other region has its tables, if that is given.
+    /// The explicit endpoint of the tables in the secondary region.
     table_secondary: Option<String>,
 }
 
 impl ConnectionString {
-    /// Reads a string of `Name=value` pairs between semicolons; names in any case.
+    /// Parses `Name=value` pairs separated by semicolons. Names are case-insensitive.
     pub fn parse(text: &str) -> Result<Self> {
         let pairs = Pairs::parse(text)?;
         if pairs.value("UseDevelopmentStorage").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
@@ -51,10 +51,10 @@ impl ConnectionString {
             (Some(key), None, Some(account)) => Credential::shared_key(account, key)?,
             (None, Some(sas), _) => Credential::sas(sas),
             (Some(_), Some(_), _) => {
-                return Err(wrong("has both AccountKey and SharedAccessSignature; which one should count?"));
+                return Err(invalid("has both AccountKey and SharedAccessSignature: remove one"));
             }
-            (Some(_), None, None) => return Err(wrong("has AccountKey without AccountName")),
-            (None, None, _) => return Err(wrong("has neither AccountKey nor SharedAccessSignature")),
+            (Some(_), None, None) => return Err(invalid("has AccountKey without AccountName")),
+            (None, None, _) => return Err(invalid("has neither AccountKey nor SharedAccessSignature")),
         };
         Ok(Self {
             account,
@@ -66,8 +66,8 @@ impl ConnectionString {
         })
     }
 
-    /// The emulator on this machine, or behind a proxy, unless endpoints are given beside it. The ports are the
-    /// emulator's: one that the proxy's address has means something else.
+    /// The emulator on this machine or behind a proxy, unless endpoints are explicit. The emulator's ports replace a
+    /// port in the proxy's URL.
     fn development(pairs: &Pairs<'_>) -> Result<Self> {
         let proxy = pairs.value("DevelopmentStorageProxyUri").unwrap_or(DEVELOPMENT_HOST);
         let root = Endpoint::parse(proxy)?.without_port();
@@ -87,17 +87,17 @@ impl ConnectionString {
         })
     }
 
-    /// The account's name, if the string tells it.
+    /// Returns the account's name, if the string has one.
     pub fn account(&self) -> Option<&str> {
         self.account.as_deref()
     }
 
-    /// The key or the shared access signature.
+    /// Returns the account's key or the shared access signature.
     pub fn credential(&self) -> &Credential {
         &self.credential
     }
 
-    /// Where the account's tables are; and where the other region has them, if the string tells.
+    /// Returns the endpoint of the Table service, with that of the secondary region if the string has one.
     pub fn table_endpoint(&self) -> Result<Endpoint> {
         let endpoint = self.endpoint(Service::Table)?;
         match &self.table_secondary {
@@ -106,29 +106,29 @@ impl ConnectionString {
         }
     }
 
-    /// Where the account's queues are.
+    /// Returns the endpoint of the Queue service.
     pub fn queue_endpoint(&self) -> Result<Endpoint> {
         self.endpoint(Service::Queue)
     }
 
-    /// Where the account's blobs are.
+    /// Returns the endpoint of the Blob service.
     pub fn blob_endpoint(&self) -> Result<Endpoint> {
         self.endpoint(Service::Blob)
     }
 
     fn endpoint(&self, service: Service) -> Result<Endpoint> {
-        let place = Service::ALL.iter().position(|known| *known == service).expect("all services are in the list");
-        if let Some(given) = &self.endpoints[place] {
-            return Endpoint::parse(given);
+        let index = Service::ALL.iter().position(|known| *known == service).expect("all services are in the list");
+        if let Some(explicit) = &self.endpoints[index] {
+            return Endpoint::parse(explicit);
         }
         let account = self.account.as_ref();
         let account =
-            account.ok_or_else(|| wrong(&format!("has neither AccountName nor {}", endpoint_name(service))))?;
+            account.ok_or_else(|| invalid(&format!("has neither AccountName nor {}", endpoint_name(service))))?;
         Endpoint::parse(&format!("{}://{account}.{}.{}", self.protocol, service.name(), self.suffix))
     }
 }
 
-/// Endpoints are shown without a query, which may be a signature, and without what stands before an @.
+/// Shows endpoints without query and user, which may be secrets.
 impl fmt::Debug for ConnectionString {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { account, credential, protocol, suffix, endpoints, table_secondary } = self;
@@ -148,7 +148,7 @@ const fn endpoint_name(service: Service) -> &'static str {
     }
 }
 
-fn wrong(why: &str) -> Error {
+fn invalid(why: &str) -> Error {
     Error::invalid(format!("the connection string {why}"))
 }
 
@@ -157,12 +157,12 @@ struct Pairs<'a>(Vec<(&'a str, &'a str)>);
 impl<'a> Pairs<'a> {
     fn parse(text: &'a str) -> Result<Self> {
         let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
-        // Keys end in equals signs, so only the first one parts.
-        let pairs = parts.map(|part| part.split_once('=').ok_or_else(|| wrong("has a part without an equals sign")));
+        // A key ends in equals signs: only the first one separates.
+        let pairs = parts.map(|part| part.split_once('=').ok_or_else(|| invalid("has a part without an equals sign")));
         pairs.map(|pair| pair.map(|(name, value)| (name.trim(), value.trim()))).collect::<Result<_>>().map(Self)
     }
 
-    /// The endpoints that are given, in the order of the services.
+    /// Returns the explicit endpoints in the order of the services.
     fn endpoints(&self) -> [Option<String>; 3] {
         Service::ALL.map(|service| self.value(endpoint_name(service)).map(str::to_owned))
     }
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn endpoints_are_given_or_follow_from_the_account() {
+    fn endpoints_are_explicit_or_follow_from_the_account() {
         for (text, endpoint) in [
             ("AccountName=a;AccountKey=a2V5", "https://a.table.core.windows.net"),
             (
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_region_may_be_given() {
+    fn the_secondary_endpoint_may_be_explicit() {
         let secondary = |text: &str| {
             let endpoint = ConnectionString::parse(text).unwrap().table_endpoint().unwrap();
             endpoint.secondary().map(|secondary| secondary.to_string())
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_does_not_show_what_is_secret() {
+    fn debug_shows_no_secrets() {
         let text = "AccountName=a;SharedAccessSignature=sv=1&sig=secret1;TableEndpoint=https://x.y/a?sig=secret2;\
                     BlobEndpoint=https://user:secret3@x.y/a;TableSecondaryEndpoint=https://z.y?sig=secret4";
         let shown = format!("{:?}", ConnectionString::parse(text).unwrap());
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_that_says_too_little_or_too_much_is_refused_with_the_reason() {
+    fn an_invalid_string_is_rejected_with_the_reason() {
         for (text, why) in [
             ("", "neither AccountKey"),
             ("AccountName=a", "neither AccountKey"),

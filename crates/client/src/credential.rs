@@ -1,4 +1,4 @@
-//! Who the client is: an account's key, a shared access signature, or whoever an access token says.
+//! Credentials: an account's key, a shared access signature or access tokens.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,93 +9,98 @@ use tablerock_protocol::signing::AccountKey;
 use crate::transport::BoxFuture;
 use crate::{Error, Result};
 
-/// A token is replaced before it expires, so that none expires on its way.
+/// The client renews a token this long before it expires.
 const TOKEN_RENEWAL_AHEAD: Duration = Duration::from_secs(5 * 60);
-/// The scope that tokens for storage are asked for.
+/// The scope of tokens for storage.
 const TOKEN_SCOPE: &str = "https://storage.azure.com/.default";
 
-/// How requests prove who sends them.
+/// How requests are authenticated.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Credential {
-    /// The account's name and one of its two keys. It can do everything, and make shared access signatures.
+    /// The account's name and one of its two keys. It permits everything and can sign shared access signatures.
     SharedKey(SharedKey),
-    /// A shared access signature: the query of its URL, without a question mark.
+    /// A shared access signature.
     Sas(Sas),
-    /// An access token of Microsoft Entra.
-    Token(Arc<dyn TokenSource>),
-    /// Nobody: good for public blobs only.
+    /// Access tokens of Microsoft Entra ID.
+    Token(Arc<dyn TokenCredential>),
+    /// No credential: reads public blobs only.
     Anonymous,
 }
 
-/// An account and one of its keys.
+/// An account's name and one of its keys.
+#[doc(alias = "TableSharedKeyCredential")]
+#[doc(alias = "StorageSharedKeyCredential")]
+#[doc(alias = "AzureNamedKeyCredential")]
 #[derive(Debug, Clone)]
 pub struct SharedKey {
     pub(crate) account: String,
     pub(crate) key: AccountKey,
 }
 
-/// A shared access signature. It is a secret, so it does not show itself when printed.
+/// A shared access signature: the query of its URL, without a question mark. `Debug` does not show it.
+#[doc(alias = "SharedAccessSignature")]
+#[doc(alias = "AzureSasCredential")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sas(String);
 
-/// Gets access tokens. A source is asked when there is no token yet, when the last one is about to expire, and when the
-/// service has refused it. If it fails, the last token serves as long as it is good, and after that the call is tried
-/// again within its bounds.
-pub trait TokenSource: fmt::Debug + Send + Sync {
-    /// Gets a token for a scope, which for storage is `https://storage.azure.com/.default`.
-    fn token<'a>(
+/// Provides access tokens. The client requests one when it has none, when the last one is about to expire, and when the
+/// service has rejected it. If the request fails, the client uses the last token until it expires, and then retries the
+/// call within its limits.
+pub trait TokenCredential: fmt::Debug + Send + Sync {
+    /// Requests a token for a scope, which for storage is `https://storage.azure.com/.default`.
+    fn get_token<'a>(
         &'a self,
         scope: &'a str,
     ) -> BoxFuture<'a, Result<AccessToken, Box<dyn std::error::Error + Send + Sync>>>;
 }
 
-/// A token and how long it is good for.
+/// An access token and its expiry. `Debug` does not show the token.
 #[derive(Clone)]
 pub struct AccessToken {
-    /// The token as it goes into the header.
-    pub secret: String,
-    /// When it expires; a token without an expiry is asked for again each time.
-    pub expires_at: Option<SystemTime>,
+    /// The token, without `Bearer`.
+    pub token: String,
+    /// The expiry. The client requests a token without one again for every attempt.
+    pub expires_on: Option<SystemTime>,
 }
 
 impl Credential {
-    /// An account's name and key, the latter in Base64.
+    /// Returns the credential of an account's name and its key in Base64.
     pub fn shared_key(account: impl Into<String>, key: &str) -> Result<Self> {
         SharedKey::new(account, key).map(Self::SharedKey)
     }
 
-    /// A shared access signature, with or without its question mark.
+    /// Returns the credential of a shared access signature, with or without its question mark.
     pub fn sas(query: impl AsRef<str>) -> Self {
         Self::Sas(Sas::from(query.as_ref()))
     }
 
-    /// Tokens from a source.
-    pub fn token(source: impl TokenSource + 'static) -> Self {
-        Self::Token(Arc::new(source))
+    /// Returns a credential that authenticates by access tokens.
+    pub fn token(credential: impl TokenCredential + 'static) -> Self {
+        Self::Token(Arc::new(credential))
     }
 }
 
 impl SharedKey {
-    /// An account's name and key, the latter in Base64.
+    /// Parses an account's key, which is Base64.
     pub fn new(account: impl Into<String>, key: &str) -> Result<Self> {
         let key = AccountKey::parse(key).map_err(|error| Error::invalid(error.to_string()))?;
         Ok(Self { account: account.into(), key })
     }
 
-    /// The account's name.
+    /// Returns the account's name.
     pub fn account(&self) -> &str {
         &self.account
     }
 
-    /// The key, which signs and never shows itself.
+    /// Returns the key, which signs requests. `Debug` does not show it.
     pub fn key(&self) -> &AccountKey {
         &self.key
     }
 }
 
 impl Sas {
-    /// The token as it stands in a URL, without a question mark.
+    /// Returns the signature as the query of a URL, without a question mark.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -134,7 +139,7 @@ impl fmt::Debug for Sas {
 
 impl fmt::Debug for AccessToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AccessToken").field("expires_at", &self.expires_at).finish_non_exhaustive()
+        f.debug_struct("AccessToken").field("expires_on", &self.expires_on).finish_non_exhaustive()
     }
 }
 
@@ -143,80 +148,78 @@ impl fmt::Debug for Credential {
         match self {
             Self::SharedKey(shared) => write!(f, "SharedKey({})", shared.account),
             Self::Sas(sas) => sas.fmt(f),
-            // A source may show in its own way what it gets tokens with.
+            // The Debug of a token credential may show a secret.
             Self::Token(_) => f.write_str("Token(..)"),
             Self::Anonymous => f.write_str("Anonymous"),
         }
     }
 }
 
-/// The last token, shared by all requests of a client.
+/// The last token, which all requests of a client share.
 #[derive(Debug, Default)]
 pub(crate) struct TokenCache {
     last: Mutex<Option<AccessToken>>,
-    /// Held by the request that asks the source.
-    turn: tokio::sync::Mutex<()>,
+    /// Held by the request that renews the token.
+    renewal: tokio::sync::Mutex<()>,
 }
 
 impl TokenCache {
-    /// A token that is good for a while. Requests that come together wait for one answer of the source. While the last
-    /// token has not expired nobody waits for longer than `patience`: a source that fails or hesitates is asked again by
-    /// the next request.
-    pub(crate) async fn secret(
+    /// Returns a valid token. Concurrent requests share one renewal. While the last token is valid, a renewal takes at
+    /// most `timeout`; if it fails, the next request renews again.
+    pub(crate) async fn token(
         &self,
-        source: &dyn TokenSource,
+        credential: &dyn TokenCredential,
         now: SystemTime,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Arc<str>> {
-        let fresh = || self.good_at(now + TOKEN_RENEWAL_AHEAD);
-        if let Some(secret) = fresh() {
-            return Ok(secret);
+        let fresh = || self.valid_at(now + TOKEN_RENEWAL_AHEAD);
+        if let Some(token) = fresh() {
+            return Ok(token);
         }
-        match self.good_at(now) {
+        match self.valid_at(now) {
             Some(last) => {
-                let Ok(_turn) = self.turn.try_lock() else { return Ok(last) };
-                let renewed = tokio::time::timeout(patience, self.ask(source)).await;
+                let Ok(_renewal) = self.renewal.try_lock() else { return Ok(last) };
+                let renewed = tokio::time::timeout(timeout, self.renew(credential)).await;
                 Ok(renewed.ok().and_then(Result::ok).unwrap_or(last))
             }
             None => {
-                let _turn = self.turn.lock().await;
+                let _renewal = self.renewal.lock().await;
                 match fresh() {
-                    Some(secret) => Ok(secret),
-                    None => self.ask(source).await,
+                    Some(token) => Ok(token),
+                    None => self.renew(credential).await,
                 }
             }
         }
     }
 
-    /// Has the next request ask for another token, because the service does not want this one; unless another is there
-    /// already.
-    pub(crate) fn forget(&self, secret: &str) {
+    /// Discards a token that the service has rejected, unless it has been renewed already.
+    pub(crate) fn forget(&self, rejected: &str) {
         let mut last = self.last();
-        if last.as_ref().is_some_and(|token| token.secret == secret) {
+        if last.as_ref().is_some_and(|last| last.token == rejected) {
             *last = None;
         }
     }
 
-    async fn ask(&self, source: &dyn TokenSource) -> Result<Arc<str>> {
-        let token = source.token(TOKEN_SCOPE).await.map_err(Error::token)?;
-        let secret = token.secret.as_str().into();
-        *self.last() = Some(token);
-        Ok(secret)
+    async fn renew(&self, credential: &dyn TokenCredential) -> Result<Arc<str>> {
+        let renewed = credential.get_token(TOKEN_SCOPE).await.map_err(Error::token)?;
+        let token = renewed.token.as_str().into();
+        *self.last() = Some(renewed);
+        Ok(token)
     }
 
-    fn good_at(&self, time: SystemTime) -> Option<Arc<str>> {
-        self.last().as_ref().filter(|token| token.is_good_at(time)).map(|token| token.secret.as_str().into())
+    fn valid_at(&self, time: SystemTime) -> Option<Arc<str>> {
+        self.last().as_ref().filter(|last| last.is_valid_at(time)).map(|last| last.token.as_str().into())
     }
 
     fn last(&self) -> MutexGuard<'_, Option<AccessToken>> {
-        // A token is good whoever panicked beside it.
+        // A panic elsewhere does not damage the token.
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl AccessToken {
-    fn is_good_at(&self, time: SystemTime) -> bool {
-        self.expires_at.is_some_and(|expiry| time < expiry)
+    fn is_valid_at(&self, time: SystemTime) -> bool {
+        self.expires_on.is_some_and(|expiry| time < expiry)
     }
 }
 
@@ -227,20 +230,20 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(5);
+    const TIMEOUT: Duration = Duration::from_secs(5);
 
     #[derive(Debug, Default)]
     struct Counted(AtomicU32);
 
-    impl TokenSource for Counted {
-        fn token<'a>(
+    impl TokenCredential for Counted {
+        fn get_token<'a>(
             &'a self,
             scope: &'a str,
         ) -> BoxFuture<'a, Result<AccessToken, Box<dyn std::error::Error + Send + Sync>>> {
             Box::pin(async move {
                 let number = self.0.fetch_add(1, Ordering::Relaxed);
-                let expires_at = Some(UNIX_EPOCH + Duration::from_secs(3600 * u64::from(number + 1)));
-                Ok(AccessToken { secret: format!("{scope} {number}"), expires_at })
+                let expires_on = Some(UNIX_EPOCH + Duration::from_secs(3600 * u64::from(number + 1)));
+                Ok(AccessToken { token: format!("{scope} {number}"), expires_on })
             })
         }
     }
@@ -250,23 +253,23 @@ mod tests {
         let (cache, source) = (TokenCache::default(), Counted::default());
         for (seconds, number) in [(0, 0), (3299, 0), (3300, 1), (3600, 1), (6900, 2)] {
             let now = UNIX_EPOCH + Duration::from_secs(seconds);
-            let secret = cache.secret(&source, now, PATIENCE).await.unwrap();
-            assert_eq!(secret.as_ref(), format!("{TOKEN_SCOPE} {number}"), "{seconds}");
+            let token = cache.token(&source, now, TIMEOUT).await.unwrap();
+            assert_eq!(token.as_ref(), format!("{TOKEN_SCOPE} {number}"), "{seconds}");
         }
     }
 
-    /// A source that has one token for an hour and then only excuses.
+    /// Returns one token for an hour, then fails, then hangs.
     #[derive(Debug, Default)]
     struct Failing(AtomicU32);
 
-    impl TokenSource for Failing {
-        fn token<'a>(
+    impl TokenCredential for Failing {
+        fn get_token<'a>(
             &'a self,
             _: &'a str,
         ) -> BoxFuture<'a, Result<AccessToken, Box<dyn std::error::Error + Send + Sync>>> {
             Box::pin(async move {
                 match self.0.fetch_add(1, Ordering::Relaxed) {
-                    0 => Ok(AccessToken { secret: "first".into(), expires_at: Some(at(3600)) }),
+                    0 => Ok(AccessToken { token: "first".into(), expires_on: Some(at(3600)) }),
                     1 => Err("not today".into()),
                     _ => std::future::pending().await,
                 }
@@ -282,23 +285,23 @@ mod tests {
     async fn a_token_is_used_to_its_end_if_there_is_no_other() {
         let (cache, source) = (TokenCache::default(), Failing::default());
         for seconds in [0, 3400, 3500, 3599] {
-            assert_eq!(cache.secret(&source, at(seconds), PATIENCE).await.unwrap().as_ref(), "first", "{seconds}");
+            assert_eq!(cache.token(&source, at(seconds), TIMEOUT).await.unwrap().as_ref(), "first", "{seconds}");
         }
         assert_eq!(source.0.load(Ordering::Relaxed), 4);
         let source = Failing(AtomicU32::new(1));
-        let error = cache.secret(&source, at(3600), PATIENCE).await.unwrap_err();
+        let error = cache.token(&source, at(3600), TIMEOUT).await.unwrap_err();
         assert!(matches!(error, Error::Token { .. }), "{error:?}");
     }
 
     #[tokio::test]
-    async fn only_the_token_that_was_refused_is_forgotten() {
+    async fn only_the_rejected_token_is_forgotten() {
         let (cache, source) = (TokenCache::default(), Counted::default());
-        let first = cache.secret(&source, at(0), PATIENCE).await.unwrap();
+        let first = cache.token(&source, at(0), TIMEOUT).await.unwrap();
         cache.forget(&first);
-        let second = cache.secret(&source, at(0), PATIENCE).await.unwrap();
-        // Another request comes back late with the refusal of the first.
+        let second = cache.token(&source, at(0), TIMEOUT).await.unwrap();
+        // Another request returns late with the rejection of the first token.
         cache.forget(&first);
-        assert_eq!(cache.secret(&source, at(0), PATIENCE).await.unwrap(), second);
+        assert_eq!(cache.token(&source, at(0), TIMEOUT).await.unwrap(), second);
         assert_ne!(first, second);
     }
 
@@ -309,7 +312,7 @@ mod tests {
         let sas = Credential::sas("?sv=1&sig=secret");
         assert_eq!(format!("{sas:?}"), "Sas(..)");
         assert_eq!(format!("{:?}", Credential::token(Failing::default())), "Token(..)");
-        let token = AccessToken { secret: "secret".into(), expires_at: None };
+        let token = AccessToken { token: "secret".into(), expires_on: None };
         assert!(!format!("{token:?}").contains("secret"));
         assert!(Credential::shared_key("acct", "?").is_err());
     }

@@ -1,4 +1,4 @@
-//! Where a service is: scheme, authority and the path of the account, in host style or path style.
+//! Endpoints: scheme, authority and the path of the account, in host style or path style.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,10 +8,10 @@ use http::uri::{Authority, Scheme};
 
 use crate::{Error, Result};
 
-/// What an account's name ends with in the address of its other region.
+/// The suffix of an account's name in the endpoint of its secondary region.
 const SECONDARY: &str = "-secondary";
 
-/// The root of one service of one account: `https://acct.table.core.windows.net` (host style) or
+/// The URL of one service of one account: `https://acct.table.core.windows.net` (host style) or
 /// `http://127.0.0.1:10002/devstoreaccount1` (path style).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
@@ -19,11 +19,11 @@ pub struct Endpoint {
     authority: Authority,
     /// Begins with a slash and does not end with one; empty in host style.
     path: String,
-    /// Where the other region is, if it is not told by its name.
+    /// The endpoint of the secondary region, if it does not follow from the account's name.
     secondary: Option<Box<Self>>,
 }
 
-/// A URL as an error or a log may show it: a query may be a signature, and what stands before an @ a password.
+/// Returns a URL without its query, which may be a signature, and without its user, for errors and logs.
 pub(crate) fn without_secrets(url: &str) -> String {
     let url = url.split('?').next().unwrap_or_default();
     let (scheme, rest) = url.split_once("://").unwrap_or_default();
@@ -34,7 +34,7 @@ pub(crate) fn without_secrets(url: &str) -> String {
 }
 
 impl Endpoint {
-    /// Reads a URL. A query is not part of an endpoint: a SAS is a credential.
+    /// Parses a URL, which must not have a query: a shared access signature is a credential.
     pub fn parse(url: &str) -> Result<Self> {
         let shown = without_secrets(url);
         let wrong = |why: &str| Error::invalid(format!("the endpoint {shown:?} {why}"));
@@ -43,11 +43,11 @@ impl Endpoint {
         let scheme = parts.scheme.filter(|scheme| *scheme == Scheme::HTTP || *scheme == Scheme::HTTPS);
         let path = parts.path_and_query.ok_or_else(|| wrong("is not a URL"))?;
         if path.query().is_some() {
-            return Err(wrong("has a query; a shared access signature is a credential of its own"));
+            return Err(wrong("has a query: pass a shared access signature as the credential"));
         }
         let authority = parts.authority.ok_or_else(|| wrong("has no host"))?;
         if authority.as_str().contains('@') {
-            return Err(wrong("names a user; who asks is told by a credential"));
+            return Err(wrong("has a user: pass a credential instead"));
         }
         Ok(Self {
             scheme: scheme.ok_or_else(|| wrong("is neither http nor https"))?,
@@ -57,13 +57,13 @@ impl Endpoint {
         })
     }
 
-    /// The same with the place of the other region, where it does not follow from the name of this one.
+    /// Sets the endpoint of the secondary region, if it does not follow from the account's name.
     #[must_use]
     pub fn with_secondary(self, secondary: Self) -> Self {
         Self { secondary: Some(Box::new(secondary)), ..self }
     }
 
-    /// The account that the address names: the first label of a host name, or the first segment of the path.
+    /// Returns the account in the URL: the first label of the host name, or the first segment of the path.
     pub fn account(&self) -> Option<&str> {
         let account = match self.path.strip_prefix('/') {
             Some(path) => path.split('/').next()?,
@@ -73,12 +73,12 @@ impl Endpoint {
         (!account.is_empty()).then_some(account)
     }
 
-    /// Whether requests are encrypted on their way.
+    /// Whether the scheme is https.
     pub fn is_https(&self) -> bool {
         self.scheme == Scheme::HTTPS
     }
 
-    /// Whether requests never leave the machine.
+    /// Whether the host is this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         let host = self.host();
         host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
@@ -88,18 +88,20 @@ impl Endpoint {
         &self.path
     }
 
-    /// The address of a path and query below the server's root.
+    /// Returns the URI of a path and query below the server's root.
     pub(crate) fn uri(&self, target: &str) -> Result<Uri> {
         let uri = Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone());
-        uri.path_and_query(target).build().map_err(|error| Error::invalid(format!("no address: {error}")))
+        uri.path_and_query(target)
+            .build()
+            .map_err(|error| Error::invalid(format!("the path {target:?} does not form a URI: {error}")))
     }
 
-    /// Scheme and host alone.
+    /// Returns scheme and host.
     pub(crate) fn without_port(&self) -> String {
         format!("{}://{}", self.scheme, self.authority.host())
     }
 
-    /// The same account's secondary: read access to the other region. That of a secondary is itself.
+    /// Returns the endpoint of the account's secondary region. That of a secondary is itself.
     pub(crate) fn secondary(&self) -> Option<Self> {
         if let Some(secondary) = &self.secondary {
             return Some(secondary.as_ref().clone());
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_endpoint_is_refused() {
+    fn an_invalid_endpoint_is_rejected() {
         for url in ["", "acct", "/acct", "ftp://x/acct", "http://x/acct?sv=1", "http://", "http://user:pass@x/acct"] {
             assert!(Endpoint::parse(url).is_err(), "{url}");
         }

@@ -1,4 +1,4 @@
-//! What can go wrong in a call, as one type.
+//! The error type of all calls.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use tablerock_protocol::signing::SasTermsError;
 use tablerock_protocol::{ErrorCode, ServiceError};
 
 use crate::entity::EntityError;
-use crate::pipeline::passing;
+use crate::pipeline::transient;
 use crate::transport::TransportError;
 
 /// The result of a call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a call failed. Cheap to clone, so that many entities of one failed group can share it.
+/// The error of a call. It is cheap to clone, so that all entities of a failed group can share it.
 ///
 /// ```
 /// use tablerock_client::{Error, ErrorCode};
 ///
 /// fn describe(error: &Error) -> &'static str {
 ///     match error.code() {
-///         Some(ErrorCode::EntityAlreadyExists) => "somebody was faster",
-///         Some(ErrorCode::UpdateConditionNotSatisfied) => "it has changed since it was read",
-///         _ if error.is_not_found() => "it is not there",
+///         Some(ErrorCode::EntityAlreadyExists) => "the entity already exists",
+///         Some(ErrorCode::UpdateConditionNotSatisfied) => "the entity has changed since it was read",
+///         _ if error.is_not_found() => "the entity or its table does not exist",
 ///         _ => "something else",
 ///     }
 /// }
@@ -31,89 +31,89 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The service answered, and refused.
+    /// The service returned an error.
     #[error(transparent)]
     Service(Arc<ServiceFailure>),
-    /// One operation of a group transaction was refused, so none of the group has happened.
-    #[error("operation {} of the transaction: {}", .0.index, .0.cause)]
+    /// One operation of a group transaction failed, so the service applied none of the group.
+    #[error("operation {} of the transaction failed: {}", .0.index, .0.cause)]
     Transaction(Arc<TransactionFailure>),
-    /// No answer came: the connection failed, and so did every further try.
-    #[error("no answer from the service after {tries} tries")]
+    /// No response arrived: the connection failed in every attempt.
+    #[error("no response from the service after {attempts} attempts")]
     Transport {
-        /// How often it was tried.
-        tries: u32,
-        /// What the last try met.
+        /// The number of attempts.
+        attempts: u32,
+        /// The error of the last attempt.
         source: TransportError,
-        /// An earlier try of the same call may have been carried out. See [`Error::is_ambiguous`].
-        after_lost_answer: bool,
+        /// The service may have applied an earlier attempt. See [`Error::is_ambiguous`].
+        after_lost_response: bool,
     },
-    /// The time for the call ran out.
-    #[error("the call took longer than {limit:?}")]
+    /// The call, or its last attempt, timed out.
+    #[error("no response within {timeout:?} in attempt {attempts}")]
     Timeout {
-        /// The bound that was met: that of the call, or of its last try.
-        limit: Duration,
-        /// How often it was tried.
-        tries: u32,
+        /// The timeout of the last attempt: that of an attempt, or the rest of the call's.
+        timeout: Duration,
+        /// The number of attempts.
+        attempts: u32,
     },
-    /// No access token could be had.
-    #[error("no access token")]
+    /// The token credential returned no access token.
+    #[error("the token credential returned no access token")]
     Token {
-        /// What the source of tokens said.
+        /// The error of the token credential.
         source: Arc<dyn std::error::Error + Send + Sync>,
-        /// An earlier try of the same call may have been carried out. See [`Error::is_ambiguous`].
-        after_lost_answer: bool,
+        /// The service may have applied an earlier attempt. See [`Error::is_ambiguous`].
+        after_lost_response: bool,
     },
-    /// The service answered something that cannot be read.
-    #[error("the service's answer cannot be read: {0}")]
-    Answer(String),
-    /// The service took a write, and what it answered cannot be used: whether the write has happened, a read tells.
-    #[error("the write may have happened, but its answer cannot be used")]
+    /// The response does not conform to the protocol.
+    #[error("the response is invalid: {0}")]
+    InvalidResponse(String),
+    /// The service accepted a write, but its response is invalid. A read shows whether the write was applied.
+    #[error("the write may have been applied, but its response is invalid")]
     Unconfirmed(#[source] Arc<Error>),
-    /// An entity does not fit its Rust type, or the other way round.
+    /// An entity could not be converted from or to its Rust type.
     #[error(transparent)]
     Entity(#[from] EntityError),
     /// An entity could not be encrypted or decrypted.
     #[cfg(feature = "encryption")]
     #[error(transparent)]
     Encryption(#[from] crate::encryption::EncryptionError),
-    /// What was asked for can be seen to be wrong before it is sent.
+    /// The request is invalid and was not sent.
     #[error("{0}")]
     Invalid(String),
 }
 
-/// A refusal by the service.
+/// An error response of the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServiceFailure {
     /// The HTTP status.
     pub status: u16,
-    /// The code as the service spells it; empty if the answer had none. See also [`Error::code`].
+    /// The error code as text; empty if the response has none. See also [`Error::code`].
     pub code: String,
     /// The service's message.
     pub message: String,
-    /// The service's id of the request, for its logs.
+    /// The id of the request in the service's logs.
     pub request_id: Option<String>,
-    /// Our id of the request, for its logs and ours.
+    /// The client's id of the request, for both logs.
     pub client_request_id: String,
-    /// How often it was tried.
-    pub tries: u32,
-    /// An earlier try of the same call may have been carried out although no answer arrived. See
-    /// [`Error::is_ambiguous`].
-    pub after_lost_answer: bool,
+    /// The number of attempts.
+    pub attempts: u32,
+    /// The service may have applied an earlier attempt whose response was lost. See [`Error::is_ambiguous`].
+    pub after_lost_response: bool,
 }
 
-/// The operation at fault in a group transaction.
+/// The operation that failed a group transaction.
+#[doc(alias = "TableTransactionFailedException")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TransactionFailure {
-    /// The place of the operation in the group, from zero.
+    /// The index of the operation in the transaction, from zero.
     pub index: usize,
-    /// What the service said about it.
+    /// The error of the operation.
     pub cause: ServiceFailure,
 }
 
 impl Error {
-    /// The refusal, of a single call or of an operation in a group.
+    /// Returns the error response, of a single call or of an operation in a transaction.
     pub fn service_failure(&self) -> Option<&ServiceFailure> {
         match self {
             Self::Service(failure) => Some(failure),
@@ -122,17 +122,18 @@ impl Error {
         }
     }
 
-    /// The service's code, if it is one that we know. The text is in [`ServiceFailure::code`].
+    /// Returns the error code, if the client knows it. [`ServiceFailure::code`] has any code as text.
     pub fn code(&self) -> Option<ErrorCode> {
         self.service_failure().and_then(|failure| ErrorCode::from_name(&failure.code))
     }
 
-    /// The HTTP status of a refusal.
+    /// Returns the HTTP status of the error response.
     pub fn status(&self) -> Option<u16> {
         self.service_failure().map(|failure| failure.status)
     }
 
-    /// The operation of a group that failed, from zero.
+    /// Returns the index of the operation that failed a transaction, from zero.
+    #[doc(alias = "FailedTransactionActionIndex")]
     pub fn failed_index(&self) -> Option<usize> {
         match self {
             Self::Transaction(failure) => Some(failure.index),
@@ -140,79 +141,84 @@ impl Error {
         }
     }
 
-    /// What was addressed does not exist: the entity or its table.
+    /// Whether the entity, or the table, queue, container or blob does not exist (404).
     pub fn is_not_found(&self) -> bool {
         self.status() == Some(404)
     }
 
-    /// What was to be created exists already.
+    /// Whether the entity or resource already exists, or conflicts with the request otherwise (409).
     pub fn is_conflict(&self) -> bool {
         self.status() == Some(409)
     }
 
-    /// The entity has changed since its ETag was read.
-    pub fn is_changed(&self) -> bool {
+    /// Whether a condition of the request failed (412): the entity has changed since its ETag was read.
+    #[doc(alias = "UpdateConditionNotSatisfied")]
+    #[doc(alias = "ConditionNotMet")]
+    pub fn is_precondition_failed(&self) -> bool {
         self.status() == Some(412)
     }
 
-    /// Whether the call has had its effect is not known.
+    /// Whether the service may have applied the call in spite of the error.
     ///
-    /// That is so when no answer came at all, or one that says nothing about it (408, 500, 502, 504), or to a write one
-    /// that cannot be read. It is also so when a refusal may be the echo of this call's own success.
+    /// This holds if no response arrived, if its status leaves the outcome open (408, 500, 502, 504), or if a write has
+    /// an invalid response. It also holds if an error may result from an earlier attempt of the same call.
     ///
-    /// When an answer is lost, a write is sent again, and the second try can meet what the first has done: an insert
-    /// finds its own entity (409), a conditional replace its own new ETag (412), a delete nothing (404). The service
-    /// gives no way to tell that from another writer's doing, so neither do we: a refusal after a lost answer is
-    /// reported as such, and this says that there was one. Reading the entity settles it.
+    /// After a lost response the client sends a write again, and the retry can meet the result of the first attempt: an
+    /// insert finds its own entity (409), a conditional replace its own new ETag (412), a delete no entity (404). The
+    /// service does not distinguish this from a change by another writer. The error then has `after_lost_response` set.
+    /// Reading the entity shows the outcome.
     pub fn is_ambiguous(&self) -> bool {
         match self {
             Self::Service(_) | Self::Transaction(_) => {
-                let is_unsure = |failure: &ServiceFailure| passing(failure.status) == Some(true);
-                self.service_failure().is_some_and(|failure| failure.after_lost_answer || is_unsure(failure))
+                let is_open = |failure: &ServiceFailure| transient(failure.status) == Some(true);
+                self.service_failure().is_some_and(|failure| failure.after_lost_response || is_open(failure))
             }
-            Self::Transport { source, after_lost_answer, .. } => *after_lost_answer || source.may_have_arrived(),
-            Self::Token { after_lost_answer, .. } => *after_lost_answer,
+            Self::Transport { source, after_lost_response, .. } => *after_lost_response || source.may_have_arrived(),
+            Self::Token { after_lost_response, .. } => *after_lost_response,
             Self::Timeout { .. } | Self::Unconfirmed(_) => true,
             _ => false,
         }
     }
 
-    /// The same after a try that may have had an effect.
+    pub(crate) fn has_code(&self, code: ErrorCode) -> bool {
+        self.code() == Some(code)
+    }
+
+    /// Marks the error as one after an attempt that may have been applied.
     pub(crate) fn made_ambiguous(self) -> Self {
-        let marked = |failure: &ServiceFailure| ServiceFailure { after_lost_answer: true, ..failure.clone() };
+        let marked = |failure: &ServiceFailure| ServiceFailure { after_lost_response: true, ..failure.clone() };
         match self {
             Self::Service(failure) => Self::Service(Arc::new(marked(&failure))),
             Self::Transaction(failure) => {
                 let TransactionFailure { index, cause } = failure.as_ref();
                 Self::Transaction(Arc::new(TransactionFailure { index: *index, cause: marked(cause) }))
             }
-            Self::Transport { tries, source, .. } => Self::Transport { tries, source, after_lost_answer: true },
-            Self::Token { source, .. } => Self::Token { source, after_lost_answer: true },
+            Self::Transport { attempts, source, .. } => Self::Transport { attempts, source, after_lost_response: true },
+            Self::Token { source, .. } => Self::Token { source, after_lost_response: true },
             other => other,
         }
     }
 
-    /// The service refused for a reason that passes.
-    pub(crate) fn is_passing(&self) -> bool {
-        self.status().is_some_and(|status| passing(status).is_some())
+    /// Whether the status of the error is transient.
+    pub(crate) fn is_transient(&self) -> bool {
+        self.status().is_some_and(|status| transient(status).is_some())
     }
 
-    /// The failure of an operation as if it had been sent alone: to whoever sent many, its place in some group says
-    /// nothing.
-    pub(crate) fn of_single(&self) -> Self {
+    /// Removes the index of the operation, which has no meaning outside of its group.
+    pub(crate) fn without_index(&self) -> Self {
         match self {
             Self::Transaction(failure) => Self::Service(Arc::new(failure.cause.clone())),
             other => other.clone(),
         }
     }
 
-    /// An answer that is not what the protocol says it should be.
-    pub(crate) fn unreadable(why: &ServiceError) -> Self {
-        Self::Answer(why.to_string())
+    /// A response that does not conform to the protocol.
+    pub(crate) fn invalid_response(why: &ServiceError) -> Self {
+        Self::InvalidResponse(why.to_string())
     }
 
     pub(crate) fn token(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self::Token { source: source.into().into(), after_lost_answer: false }
+        Self::Token { source: source.into().into(), after_lost_response: false }
     }
 
     pub(crate) fn invalid(why: impl Into<String>) -> Self {
@@ -228,8 +234,8 @@ impl fmt::Display for ServiceFailure {
             (false, true) => write!(f, "{code} ({status})")?,
             (false, false) => write!(f, "{code} ({status}): {message}")?,
         }
-        if self.after_lost_answer {
-            f.write_str(" (an earlier try got no answer and may have succeeded)")?;
+        if self.after_lost_response {
+            f.write_str(" (an earlier attempt got no response and may have succeeded)")?;
         }
         Ok(())
     }
@@ -237,7 +243,16 @@ impl fmt::Display for ServiceFailure {
 
 impl std::error::Error for ServiceFailure {}
 
-/// The protocol's own checks, made before anything is sent.
+/// Returns `None` instead of an expected error.
+pub(crate) fn none_if<T>(result: Result<T>, is_expected: impl FnOnce(&Error) -> bool) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if is_expected(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Errors of the protocol's checks, which run before a request is sent.
 impl From<ServiceError> for Error {
     fn from(error: ServiceError) -> Self {
         Self::Invalid(error.message.into_owned())

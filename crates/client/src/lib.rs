@@ -1,8 +1,7 @@
-//! A client for Azure Table Storage, and for the servers that speak like it: Tablerock and Azurite.
+//! A client for Azure Table Storage and the compatible servers Tablerock and Azurite.
 //!
-//! Entities are plain structs, or a bag of properties where their shape is not known. Queries are put together from
-//! typed columns, so that none can be wrong or injected into. Every value survives the way there and back exactly:
-//! 64-bit numbers, ticks of 100 ns, bytes, doubles to the last bit.
+//! Entities are structs, or an [`Entity`] with any properties. Queries consist of typed columns, which prevents type
+//! errors and injection. Values round-trip exactly: 64-bit integers, ticks of 100 ns, bytes and doubles.
 //!
 //! ```
 //! use tablerock_client::{Etag, TableEntity};
@@ -24,7 +23,8 @@
 //!
 //! # Point reads
 //!
-//! A connection string says where and who: `UseDevelopmentStorage=true` is the development server on this machine.
+//! A connection string has the endpoints and the credential. `UseDevelopmentStorage=true` is the development server on
+//! this machine.
 //!
 //! ```
 //! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -40,9 +40,9 @@
 //!
 //! let ann: Employee = people.get("Sales", "00001").await?;
 //! let maybe: Option<Employee> = people.get_if_exists("Sales", "00002").await?;
-//! let bag: Entity = people.get("Sales", "00001").await?;
-//! println!("{:?}, last written {:?}", bag.get("LastName"), bag.timestamp);
-//! # assert!(maybe.is_none() && ann.id == bag.row_key && bag.timestamp.is_some());
+//! let entity: Entity = people.get("Sales", "00001").await?;
+//! println!("{:?}, last written {:?}", entity.get("LastName"), entity.timestamp);
+//! # assert!(maybe.is_none() && ann.id == entity.row_key && entity.timestamp.is_some());
 //! # Ok(()) });
 //! ```
 //!
@@ -51,14 +51,14 @@
 //! ```
 //! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
 //! # example::with_people(async |people| {
-//! # use tablerock_client::{Continuation, TableEntity};
+//! # use tablerock_client::{ContinuationToken, TableEntity};
 //! # #[derive(TableEntity)] #[entity(rename_all = "PascalCase")] struct Employee { age: i32, email: Option<String> }
 //! # #[derive(TableEntity)] #[entity(rename_all = "PascalCase")] struct EmailOnly { email: Option<String> }
 //! # let stored: Option<String> = None;
 //! # let mut ages = Vec::new();
 //! use tablerock_client::{Keyed, TryStreamExt};
 //!
-//! // As a stream, which reads page after page as it is asked.
+//! // A stream, which reads a page when it needs one.
 //! let query = people.query::<Employee>().partition("Sales").filter(Employee::age().gt(30).or(Employee::email().eq("")));
 //! let mut employees = query.clone().stream();
 //! while let Some(employee) = employees.try_next().await? {
@@ -67,20 +67,20 @@
 //! }
 //! # assert_eq!(ages, [41]);
 //!
-//! // Some properties only, with the keys beside them; and page by page, with a token that can be stored.
-//! let token: Option<Continuation> = stored.map(|text| text.parse()).transpose()?;
-//! let page = query.select::<Keyed<EmailOnly>>().page_size(50).segment(token.as_ref()).await?;
+//! // A projection with keys, one page at a time, with a continuation token that can be stored.
+//! let token: Option<ContinuationToken> = stored.map(|text| text.parse()).transpose()?;
+//! let page = query.select::<Keyed<EmailOnly>>().page_size(50).page(token.as_ref()).await?;
 //! for Keyed { row_key, value, .. } in &page.items {
 //!     println!("{row_key}: {:?}", value.email);
 //! }
-//! let to_be_stored: Option<String> = page.next.map(|token| token.to_string());
+//! let to_be_stored: Option<String> = page.continuation_token.map(|token| token.to_string());
 //! # assert_eq!(page.items[0].value.email.as_deref(), Some("ash@example.com"));
 //! # Ok(()) });
 //! ```
 //!
 //! # Writes
 //!
-//! Replace, merge and delete hold against the version that was read. To overwrite whatever is there has to be said.
+//! Replace, merge and delete require the version that was read. `any_version` overwrites any version.
 //!
 //! ```
 //! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -90,28 +90,28 @@
 //! #     age: i32, #[entity(etag)] etag: Option<Etag> }
 //! # let employee = |id: &str| Employee { department: "Sales".into(), id: id.into(), age: 41, etag: None };
 //! # let (mut ann, new) = (employee("00003"), [employee("00004"), employee("00005")]);
-//! use tablerock_client::Write;
+//! use tablerock_client::TableOperation;
 //!
 //! ann.etag = Some(people.insert(&ann).await?);
 //! ann.age += 1;
 //! match people.replace(&ann).await {
 //!     Ok(etag) => ann.etag = Some(etag),
-//!     Err(error) if error.is_changed() => println!("somebody else was faster: read again"),
+//!     Err(error) if error.is_precondition_failed() => println!("changed by another writer: read again"),
 //!     Err(error) => return Err(error),
 //! }
 //! people.merge(&Entity::new("Sales", "00001").with("Email", "ann@example.com")).any_version().await?;
-//! let was_there = people.delete(&ann).any_version().if_exists().await?;
+//! let existed = people.delete(&ann).any_version().if_exists().await?;
 //!
-//! // Any number at once, in any partitions, each with its own result.
-//! let report = people.bulk(new.iter().map(Write::insert_or_replace)).await;
+//! // Any number of entities in any partitions, each with its own result.
+//! let report = people.bulk(new.iter().map(TableOperation::insert_or_replace)).await;
 //! println!("{} failed", report.failures().count());
-//! # assert!(was_there && report.failures().count() == 0);
+//! # assert!(existed && report.failures().count() == 0);
 //! # Ok(()) });
 //! ```
 //!
 //! # Transactions
 //!
-//! Up to a hundred writes in one partition, all or none.
+//! Up to a hundred operations in one partition, all or none.
 //!
 //! ```
 //! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -124,14 +124,14 @@
 //! # let outcome = people.transaction().merge(&by_email).commit().await;
 //! # assert!(outcome.is_err());
 //! if let Err(error) = outcome {
-//!     println!("nothing has changed; operation {:?} was refused: {error}", error.failed_index());
+//!     println!("nothing was written; operation {:?} failed: {error}", error.failed_index());
 //! }
 //! # Ok(()) });
 //! ```
 //!
 //! # Shared access signatures
 //!
-//! For a table, a queue, a container, a blob or an account; see [`sas`].
+//! Signatures for tables, queues, containers, blobs and accounts; see [`sas`].
 //!
 //! ```
 //! use tablerock_client::TableServiceClient;
@@ -148,14 +148,14 @@
 //!
 //! # Encryption
 //!
-//! Properties that nobody but the application may read, in the format of Microsoft's libraries; see [`encryption`].
+//! Properties that only the application can read, in the format of Microsoft's libraries; see [`encryption`].
 //!
 //! ```
 //! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
 //! # #[cfg(feature = "encryption")]
 //! # example::run(async |connection| {
 //! # use tablerock_client::{TableEntity, TableServiceClient};
-//! use tablerock_client::encryption::{AesKey, Encryption};
+//! use tablerock_client::encryption::{AesKey, EncryptionPolicy};
 //!
 //! #[derive(TableEntity)]
 //! struct Salary {
@@ -171,27 +171,28 @@
 //! # service.table("Salaries").create().await?;
 //! # let secret = [7; 32];
 //! # let ann = Salary { department: "Sales".into(), id: "00001".into(), amount: "93,000".into() };
-//! let encryption = Encryption::new(AesKey::new("local:2026", &secret)?);
-//! let salaries = service.table("Salaries").with_encryption(encryption);
+//! let policy = EncryptionPolicy::new(AesKey::new("local:2026", &secret)?);
+//! let salaries = service.table("Salaries").with_encryption(policy);
 //! salaries.insert(&ann).await?;
-//! let ann: Salary = salaries.get("Sales", "00001").await?; // decrypted, without being told what
-//! salaries.rewrap_key("Sales", "00001").await?; // after the key of the year has changed
+//! let ann: Salary = salaries.get("Sales", "00001").await?; // decrypted
+//! salaries.rewrap_key("Sales", "00001").await?; // after a change of the key
 //! # assert_eq!(ann.amount, "93,000");
 //! # Ok(()) });
 //! ```
 //!
-//! # When things go wrong
+//! # Errors and retries
 //!
-//! What can pass is tried again, with growing waits and within a bound of time: [`RetryPolicy`] says what and when. A
-//! write whose answer was lost may have happened although its second try is refused; [`Error::is_ambiguous`] tells when
-//! that can be. Each call is a `tracing` span named `storage_call`, with the operation and the table, the number of
-//! tries, the status and the id under which the service logs it; keys and values are not in it.
+//! The client retries transient errors with exponential backoff within a timeout; see [`RetryPolicy`]. A write whose
+//! response was lost may have been applied even if its retry fails; see [`Error::is_ambiguous`].
+//!
+//! Each call has a `tracing` span named `storage_call`, with the operation, the table, the number of attempts, the
+//! status and the request id. It does not have keys or values.
 //!
 //! # Features
 //!
-//! - `encryption`, on unless it is switched off: client-side encryption with keys that are wrapped by AES.
-//! - `encryption-rsa`: keys that are wrapped by RSA as well.
-//! - `time` and `chrono`: properties that are dates of these crates.
+//! - `encryption`, on by default: client-side encryption with AES key wrap.
+//! - `encryption-rsa`: key wrap with RSA as well.
+//! - `time` and `chrono`: dates of these crates as properties.
 
 #![deny(missing_docs)]
 
@@ -202,19 +203,19 @@ mod credential;
 pub mod encryption;
 mod endpoint;
 pub mod entity;
+mod environment;
 mod error;
-mod marked_list;
+mod listing;
 mod options;
 mod pipeline;
 pub mod queue;
 pub mod sas;
-mod surroundings;
 pub mod table;
 pub mod transport;
 
 pub use blob::{BlobClient, BlobServiceClient, ContainerClient};
 pub use connection_string::ConnectionString;
-pub use credential::{AccessToken, Credential, Sas, SharedKey, TokenSource};
+pub use credential::{AccessToken, Credential, Sas, SharedKey, TokenCredential};
 pub use endpoint::Endpoint;
 pub use entity::{
     Column, Entity, EntityError, EntityKey, Etag, FromEntity, Keyed, PropertyValue, TableEntity, column, edm,
@@ -223,8 +224,8 @@ pub use entity::{
 pub use error::{Error, Result, ServiceFailure, TransactionFailure};
 pub use futures_util::{Stream, StreamExt, TryStreamExt};
 pub use options::{ClientOptions, RetryPolicy};
-pub use queue::{Message, QueueClient, QueueServiceClient};
-pub use table::{Continuation, Page, TableClient, TableServiceClient, Write};
+pub use queue::{QueueClient, QueueMessage, QueueServiceClient};
+pub use table::{ContinuationToken, Page, TableClient, TableOperation, TableServiceClient};
 pub use tablerock_client_derive::TableEntity;
 pub use tablerock_protocol::{DateTime, EdmType, ErrorCode, Filter, Property, Uuid, Value};
 

@@ -1,87 +1,93 @@
-//! What can be chosen about a client: retries, time and the transport.
+//! Options of a client: retries, timeouts and the transport.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::transport::{HyperTransport, Transport};
 
-/// Options of a client. The default suits most: four tries within a minute and a half.
+/// Options of a client. The default is four attempts within 90 seconds.
 ///
 /// ```
 /// use std::time::Duration;
 /// use tablerock_client::{ClientOptions, RetryPolicy};
 ///
 /// let patient = ClientOptions::new()
-///     .retry(RetryPolicy { tries_max: 10, ..RetryPolicy::default() })
-///     .time_max(Duration::from_secs(300));
-/// let hasty = ClientOptions::new().retry(RetryPolicy::never()).time_max(Duration::from_secs(2));
+///     .retry(RetryPolicy { max_attempts: 10, ..RetryPolicy::default() })
+///     .timeout(Duration::from_secs(300));
+/// let hasty = ClientOptions::new().retry(RetryPolicy::none()).timeout(Duration::from_secs(2));
 /// ```
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
     pub(crate) retry: RetryPolicy,
-    pub(crate) try_time_max: Duration,
-    pub(crate) time_max: Duration,
-    pub(crate) application: Option<String>,
+    pub(crate) attempt_timeout: Duration,
+    pub(crate) timeout: Duration,
+    pub(crate) application_id: Option<String>,
     pub(crate) transport: Option<Arc<dyn Transport>>,
 }
 
-/// When a call is tried again, and after how long.
+/// When a call is retried, and after which delay.
 ///
-/// Tried again are connections that fail, answers that do not come in time, and the statuses 408, 429, 500, 502, 503
-/// and 504, be it of an answer or of an operation in the answer to a group; access tokens that cannot be had; and, once
-/// and at once, a 401 with another access token. The wait doubles from try to try and is drawn from its upper half, so that clients which failed together
-/// do not come back together. A `Retry-After` of the service counts if it asks for a longer wait.
+/// The client retries after connection errors, timeouts and the statuses 408, 429, 500, 502, 503 and 504. The status
+/// may be that of one operation in a batch response. The client also retries if no access token is available. After a
+/// 401 it retries once, at once, with a new access token.
+///
+/// The backoff doubles with each attempt. Jitter reduces a delay by up to half, so that clients do not retry in step. A
+/// longer `Retry-After` of the service takes precedence.
+#[doc(alias = "RetryOptions")]
+#[doc(alias = "ExponentialRetry")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Tries in all, the first included; at least one is made.
-    pub tries_max: u32,
-    /// The longest wait before the second try.
-    pub delay_first: Duration,
-    /// The longest wait before any try, unless the service asks for more.
-    pub delay_max: Duration,
+    /// The number of attempts, including the first; at least one is made.
+    pub max_attempts: u32,
+    /// The longest delay before the second attempt.
+    pub initial_delay: Duration,
+    /// The longest delay before any attempt, unless `Retry-After` is longer.
+    pub max_delay: Duration,
 }
 
 impl ClientOptions {
-    /// The defaults.
+    /// Returns the default options.
     pub fn new() -> Self {
         Self {
             retry: RetryPolicy::default(),
-            try_time_max: Duration::from_secs(35),
-            time_max: Duration::from_secs(90),
-            application: None,
+            attempt_timeout: Duration::from_secs(35),
+            timeout: Duration::from_secs(90),
+            application_id: None,
             transport: None,
         }
     }
 
-    /// When calls are tried again.
+    /// Sets the retry policy.
     #[must_use]
     pub fn retry(mut self, retry: RetryPolicy) -> Self {
         self.retry = retry;
         self
     }
 
-    /// How long one try may take. The service itself gives up after 30 seconds.
+    /// Sets the timeout of one attempt; 35 seconds by default. The service itself gives up after 30 seconds.
+    #[doc(alias = "NetworkTimeout")]
     #[must_use]
-    pub fn try_time_max(mut self, limit: Duration) -> Self {
-        self.try_time_max = limit;
+    pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
+        self.attempt_timeout = timeout;
         self
     }
 
-    /// How long a call may take, with all its tries and waits.
+    /// Sets the timeout of a call with all its attempts and delays; 90 seconds by default.
     #[must_use]
-    pub fn time_max(mut self, limit: Duration) -> Self {
-        self.time_max = limit;
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
         self
     }
 
-    /// The name of the application, for the `User-Agent`.
+    /// Sets the name of the application, which begins the `User-Agent` header.
+    #[doc(alias = "user_agent")]
     #[must_use]
-    pub fn application(mut self, name: impl Into<String>) -> Self {
-        self.application = Some(name.into());
+    pub fn application_id(mut self, id: impl Into<String>) -> Self {
+        self.application_id = Some(id.into());
         self
     }
 
-    /// Another transport in the place of hyper, or hyper with other settings.
+    /// Sets the transport: hyper with other settings, or another HTTP stack.
     #[must_use]
     pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
         self.transport = Some(Arc::new(transport));
@@ -104,14 +110,14 @@ impl Default for ClientOptions {
 }
 
 impl RetryPolicy {
-    /// One try, and that is it.
-    pub const fn never() -> Self {
-        Self { tries_max: 1, delay_first: Duration::ZERO, delay_max: Duration::ZERO }
+    /// Returns a policy without retries.
+    pub const fn none() -> Self {
+        Self { max_attempts: 1, initial_delay: Duration::ZERO, max_delay: Duration::ZERO }
     }
 }
 
 impl Default for RetryPolicy {
     fn default() -> Self {
-        Self { tries_max: 4, delay_first: Duration::from_millis(500), delay_max: Duration::from_secs(20) }
+        Self { max_attempts: 4, initial_delay: Duration::from_millis(500), max_delay: Duration::from_secs(20) }
     }
 }

@@ -1,4 +1,4 @@
-//! Shared access signatures: what to put into one, and its signing. They need the account's key.
+//! Shared access signatures: builders of their terms, and signing, which needs the account's key.
 //!
 //! ```
 //! use tablerock_client::sas::{AccountPermissions, SignedResourceTypes, SignedServices, TablePermissions};
@@ -8,18 +8,18 @@
 //! let people = service.table("People");
 //! let expiry = DateTime::parse("2030-01-01T00:00:00Z").unwrap();
 //!
-//! // Reading one partition; and whatever a stored policy of the table says.
+//! // One that reads one partition, and one with the terms of a stored access policy.
 //! let sas = people.sas(TablePermissions::READ, expiry).from_partition("Sales").to_partition("Sales").sign()?;
 //! let reader = people.with_credential(sas)?;
-//! let by_policy = people.sas_by_policy("readers").sign()?;
+//! let with_policy = people.sas_from_policy("readers").sign()?;
 //!
-//! // The policy says what, and can be taken back; the signature says until when. Queues, containers and blobs likewise.
-//! let until_then = people.sas_by_policy("readers").expiring(expiry).sign()?;
+//! // The policy has the permissions and can be removed; the signature has the expiry.
+//! let with_expiry = people.sas_from_policy("readers").expires_on(expiry).sign()?;
 //!
-//! // Everything that tables offer, for the whole account.
+//! // All permissions on all tables of the account.
 //! let all = AccountPermissions::parse("rwdlacu").unwrap();
-//! let levels = SignedResourceTypes::parse("sco").unwrap();
-//! let sas = service.account_sas(SignedServices::TABLE, levels, all, expiry).https_only().sign()?;
+//! let types = SignedResourceTypes::parse("sco").unwrap();
+//! let sas = service.account_sas(SignedServices::TABLE, types, all, expiry).https_only().sign()?;
 //! # Ok::<(), tablerock_client::Error>(())
 //! ```
 
@@ -37,19 +37,19 @@ use crate::{Credential, Error, Result, Sas, SharedKey};
 /// What all servers know and every field is signed in.
 const VERSION: ServiceVersion = ServiceVersion::SAS_ENCRYPTION_SCOPE;
 
-/// The key that signs, if the credential has one.
+/// Returns the account's key, if the credential is one.
 pub(crate) fn signing_key(credential: &Credential) -> Option<SharedKey> {
     if let Credential::SharedKey(shared) = credential { Some(shared.clone()) } else { None }
 }
 
-/// Defines a signature to be made: terms, and the key if there is one.
+/// Defines the builder of a signature: its terms, and the account's key if there is one.
 macro_rules! sas {
     ($(#[$meta:meta])* $name:ident, $terms:ident) => {
         $(#[$meta])*
         #[derive(Debug, Clone)]
         #[must_use = "nothing is signed before sign"]
         pub struct $name {
-            /// Terms with a name that nothing can have are told when they are signed.
+            /// The error of an invalid name is returned when the terms are signed.
             terms: Result<$terms>,
             key: Option<SharedKey>,
         }
@@ -59,30 +59,30 @@ macro_rules! sas {
                 Self { terms: terms.map(|terms| $terms { version: VERSION, ..terms }), key }
             }
 
-            /// Not before this time.
-            pub fn starting(self, start: impl IntoDateTime) -> Self {
+            /// Sets the time from which the signature is valid.
+            pub fn starts_on(self, start: impl IntoDateTime) -> Self {
                 self.set(|terms| terms.start = Some(start.into_date_time()))
             }
 
-            /// Only from this address, or this range of addresses.
-            pub fn source(self, source: impl Into<IpRange>) -> Self {
+            /// Restricts the signature to an IP address or a range of addresses.
+            pub fn ip_range(self, source: impl Into<IpRange>) -> Self {
                 self.set(|terms| terms.source = Some(source.into()))
             }
 
-            /// Not over plain http.
+            /// Restricts the signature to https.
             pub fn https_only(self) -> Self {
                 self.set(|terms| terms.protocol = Some(SasProtocol::HttpsOnly))
             }
 
-            /// As an older or newer version of the protocol signs it.
+            /// Signs for another version of the service.
             pub fn version(self, version: ServiceVersion) -> Self {
                 self.set(|terms| terms.version = version)
             }
 
-            /// The token. Fails without the account's key.
+            /// Signs the terms. Fails if the client does not have the account's key.
             pub fn sign(self) -> Result<Sas> {
                 let SharedKey { account, key } = self.key.ok_or_else(|| {
-                    Error::invalid("only a client with the account's key can make a shared access signature")
+                    Error::invalid("signing a shared access signature needs a client with the account's key")
                 })?;
                 Ok(Sas::from(self.terms?.sign(&account, &key)?.to_query()))
             }
@@ -95,22 +95,24 @@ macro_rules! sas {
     };
 }
 
-/// What signatures for one resource can say themselves or leave to a stored access policy. Each of the permissions, the
-/// start and the expiry is said in one of the two places, and in one only.
-macro_rules! by_policy {
+/// Defines the terms that a signature or its stored access policy has. Exactly one of the two has the permissions, the
+/// start and the expiry.
+macro_rules! policy_terms {
     ($name:ident, $permissions:ident) => {
         impl $name {
-            /// What is allowed, if the policy does not say it.
+            /// Sets the permissions, if the policy has none.
             pub fn permissions(self, permissions: $permissions) -> Self {
                 self.set(|terms| terms.permissions = Some(permissions))
             }
 
-            /// Until when, if the policy does not say it.
-            pub fn expiring(self, expiry: impl IntoDateTime) -> Self {
+            /// Sets the expiry, if the policy has none.
+            pub fn expires_on(self, expiry: impl IntoDateTime) -> Self {
                 self.set(|terms| terms.expiry = Some(expiry.into_date_time()))
             }
 
-            /// Revocable: it is good as long as this stored access policy is there.
+            /// Ties the signature to a stored access policy: it is valid while the policy exists.
+            #[doc(alias = "policy_id")]
+            #[doc(alias = "identifier")]
             pub fn policy(self, id: impl Into<String>) -> Self {
                 self.set(|terms| terms.identifier = Some(id.into()))
             }
@@ -119,46 +121,54 @@ macro_rules! by_policy {
 }
 
 sas! {
-    /// A signature for one table, or a part of one.
+    /// A signature for a table or a range of its keys.
+    #[doc(alias = "TableSasBuilder")]
     TableSas, TableSasTerms
 }
 
 sas! {
-    /// A signature for an account: some of its services, on some levels.
+    /// A signature for an account: services, resource types and permissions.
+    #[doc(alias = "AccountSasBuilder")]
     AccountSas, AccountSasTerms
 }
 
 sas! {
-    /// A signature for one queue.
+    /// A signature for a queue.
+    #[doc(alias = "QueueSasBuilder")]
     QueueSas, QueueSasTerms
 }
 
 sas! {
     /// A signature for a container with all its blobs, or for one blob.
+    #[doc(alias = "BlobSasBuilder")]
     BlobSas, BlobSasTerms
 }
 
-by_policy!(TableSas, TablePermissions);
-by_policy!(QueueSas, QueuePermissions);
-by_policy!(BlobSas, BlobPermissions);
+policy_terms!(TableSas, TablePermissions);
+policy_terms!(QueueSas, QueuePermissions);
+policy_terms!(BlobSas, BlobPermissions);
 
 impl TableSas {
-    /// From the beginning of this partition.
+    /// Begins the key range with a partition.
+    #[doc(alias = "PartitionKeyStart")]
     pub fn from_partition(self, partition_key: impl Into<String>) -> Self {
         self.bound_start(partition_key.into(), None)
     }
 
-    /// From this entity on.
+    /// Begins the key range with an entity.
+    #[doc(alias = "RowKeyStart")]
     pub fn from_entity(self, partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         self.bound_start(partition_key.into(), Some(row_key.into()))
     }
 
-    /// To the end of this partition.
+    /// Ends the key range with a partition, which is included.
+    #[doc(alias = "PartitionKeyEnd")]
     pub fn to_partition(self, partition_key: impl Into<String>) -> Self {
         self.bound_end(partition_key.into(), None)
     }
 
-    /// Up to this entity, which is included.
+    /// Ends the key range with an entity, which is included.
+    #[doc(alias = "RowKeyEnd")]
     pub fn to_entity(self, partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         self.bound_end(partition_key.into(), Some(row_key.into()))
     }
@@ -173,35 +183,35 @@ impl TableSas {
 }
 
 impl AccountSas {
-    /// For an account whose key is at hand.
+    /// Begins a signature for the account of a key.
     pub fn new(
         key: &SharedKey,
         services: SignedServices,
-        levels: SignedResourceTypes,
+        resource_types: SignedResourceTypes,
         permissions: AccountPermissions,
         expiry: impl IntoDateTime,
     ) -> Self {
-        let terms = AccountSasTerms::new(services, levels, permissions, expiry.into_date_time());
+        let terms = AccountSasTerms::new(services, resource_types, permissions, expiry.into_date_time());
         Self::with_terms(Ok(terms), Some(key.clone()))
     }
 }
 
 impl QueueSas {
-    /// For a queue of an account whose key is at hand.
+    /// Begins a signature for a queue of a key's account.
     pub fn new(key: &SharedKey, queue: &str, permissions: QueuePermissions, expiry: impl IntoDateTime) -> Result<Self> {
         let terms = QueueSasTerms::new(QueueName::parse(queue)?, permissions, expiry.into_date_time());
         Ok(Self::with_terms(Ok(terms), Some(key.clone())))
     }
 
-    /// As a stored access policy of the queue says.
-    pub fn by_policy(key: &SharedKey, queue: &str, id: impl Into<String>) -> Result<Self> {
+    /// Begins a signature with the terms of a stored access policy of the queue.
+    pub fn from_policy(key: &SharedKey, queue: &str, id: impl Into<String>) -> Result<Self> {
         let terms = QueueSasTerms::from_policy(QueueName::parse(queue)?, id);
         Ok(Self::with_terms(Ok(terms), Some(key.clone())))
     }
 }
 
 impl BlobSas {
-    /// For a container, and all blobs in it, of an account whose key is at hand.
+    /// Begins a signature for a container of a key's account, with all its blobs.
     pub fn for_container(
         key: &SharedKey,
         container: &str,
@@ -212,7 +222,7 @@ impl BlobSas {
         Ok(Self::with_terms(Ok(terms), Some(key.clone())))
     }
 
-    /// For one blob of an account whose key is at hand.
+    /// Begins a signature for a blob of a key's account.
     pub fn for_blob(
         key: &SharedKey,
         container: &str,
@@ -225,18 +235,18 @@ impl BlobSas {
         Ok(Self::with_terms(Ok(terms), Some(key.clone())))
     }
 
-    /// As a stored access policy of the container says.
-    pub fn by_policy(key: &SharedKey, container: &str, id: impl Into<String>) -> Result<Self> {
+    /// Begins a signature with the terms of a stored access policy of the container.
+    pub fn from_policy(key: &SharedKey, container: &str, id: impl Into<String>) -> Result<Self> {
         let terms = BlobSasTerms::from_policy(ContainerName::parse(container)?, id);
         Ok(Self::with_terms(Ok(terms), Some(key.clone())))
     }
 
-    /// Only for a snapshot of the blob, by its date as the service writes it.
+    /// Restricts the signature to a snapshot of the blob, by the timestamp that names it.
     pub fn snapshot(self, snapshot: impl Into<String>) -> Self {
         self.set(|terms| terms.snapshot = Some(snapshot.into()))
     }
 
-    /// Has answers say this about the content, whatever the blob itself says.
+    /// Overrides headers of the responses.
     pub fn response_headers(self, headers: ResponseHeaders) -> Self {
         self.set(|terms| terms.response_headers = headers)
     }
@@ -255,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn c9_signatures_are_those_of_other_clients() {
+    fn signatures_are_those_of_other_clients() {
         let expiry = DateTime::parse("2030-01-01T00:00:00Z").unwrap();
         let version = "2019-02-02".parse().unwrap();
         let terms = TableSasTerms::new("People", TablePermissions::parse("raud").unwrap(), expiry);
@@ -265,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn c9_without_the_key_there_is_no_signature() {
+    fn without_the_key_there_is_no_signature() {
         let terms = TableSasTerms::from_policy("People", "x");
         assert!(TableSas::with_terms(Ok(terms), None).sign().is_err());
         assert!(QueueSas::new(&shared(), "No Queue", QueuePermissions::READ, DateTime::MAX).is_err());

@@ -1,10 +1,9 @@
-//! D: anti-patterns. Keys that only grow, and log entries in a table: what an advisor says about them, and what the keys
-//! look like when one listens.
+//! Anti-patterns: increasing keys and log entries in a table, the advice for them, and better keys.
 
 mod stage;
 
 use stage::Stage;
-use tablerock_client::{Entity, Result, Write};
+use tablerock_client::{Entity, Result, TableOperation};
 use tablerock_patterns::{Finding, advise};
 
 #[tokio::main]
@@ -20,16 +19,16 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
         .collect();
     let advice = advise(bad.iter().map(|entity| (entity.partition_key.as_str(), entity.row_key.as_str())));
     for advice in &advice {
-        println!("{:?}: {} {}", advice.finding, advice.why, advice.instead);
+        println!("{:?}: {} {}", advice.finding, advice.reason, advice.remedy);
     }
     let findings: Vec<Finding> = advice.iter().map(|advice| advice.finding).collect();
     assert_eq!(findings, [Finding::Append, Finding::LogData]);
 
-    // By employee, the time in the RowKey: the load is spread, and an employee's entries are side by side.
+    // Partitions by employee with the time in the RowKey distribute the load, and keep an employee's entries together.
     let good =
         (0..100).map(|entry| Entity::new(format!("{:06}", entry * 7919 % 13), format!("{:03}", entry * 31 % 100)));
     let good: Vec<Entity> = good.collect();
     assert!(advise(good.iter().map(|entity| (entity.partition_key.as_str(), entity.row_key.as_str()))).is_empty());
-    table.bulk(good.iter().map(Write::insert)).await.into_result()?;
+    table.bulk(good.iter().map(TableOperation::insert)).await.into_result()?;
     stage.close().await
 }

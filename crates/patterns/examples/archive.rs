@@ -1,11 +1,11 @@
-//! D: eventually consistent transactions. Employees who leave move from *Current* to *Archive*, which no transaction
-//! spans, by a queue message.
+//! Eventually consistent transactions: a queue message moves former employees from *Current* to *Archive*, which no
+//! transaction spans.
 
 mod stage;
 
 use stage::{Employee, Stage, employee};
 use tablerock_client::Result;
-use tablerock_patterns::{Archive, Resumed};
+use tablerock_patterns::{Archive, WorkOutcome};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -23,14 +23,14 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     archive.request("Sales", "000223").await?;
     assert!(current.get_if_exists::<Employee>("Sales", "000223").await?.is_some());
 
-    // A worker, until there is nothing to do. In earnest it would then wait a while and look again.
-    while !matches!(archive.work_once().await?, Resumed::Nothing) {}
+    // A worker until the queue is empty. A real one would then wait and continue.
+    while !matches!(archive.work_once().await?, WorkOutcome::Nothing) {}
     assert!(current.get_if_exists::<Employee>("Sales", "000223").await?.is_none());
     assert_eq!(old.get::<Employee>("Sales", "000223").await?, jones);
 
-    // Asking twice does no harm.
+    // A repeated request changes nothing.
     archive.request("Sales", "000223").await?;
-    assert!(matches!(archive.work_once().await?, Resumed::Finished));
+    assert!(matches!(archive.work_once().await?, WorkOutcome::Finished));
     assert_eq!(old.get::<Employee>("Sales", "000223").await?, jones);
     stage.close().await
 }

@@ -1,5 +1,5 @@
-//! D: compound keys. An employee and all their yearly reviews lie side by side, found by id alone, by id and year, or by
-//! a range of years.
+//! Compound keys: an employee and the yearly reviews are adjacent, and are queried by id, by id and year, or by a range of
+//! years.
 
 mod stage;
 
@@ -40,7 +40,7 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     let all = people.query::<Review>().partition("Sales").row_prefix(compound_prefix(&[&id])).all().await?;
     assert_eq!(all.len(), 3);
     let (from, to) = (compound(&[&id, "2010"]), compound(&[&id, "2012"]));
-    let early = people.query::<Review>().partition("Sales").row_between(from, to).all().await?;
+    let early = people.query::<Review>().partition("Sales").row_range(from..to).all().await?;
     assert_eq!(early.iter().map(|review| review.manager_rating).collect::<Vec<_>>(), [3, 4]);
     assert_eq!(people.get::<Employee>("Sales", &id).await?.age, 43);
     stage.close().await

@@ -1,4 +1,4 @@
-//! D: data series. How many messages each employee sends in each hour: a day is one entity with 24 properties.
+//! Data series: the messages of each employee by hour. A day is one entity with 24 properties.
 
 mod stage;
 
@@ -19,7 +19,7 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
         messages.record("000123", time(&format!("2026-11-16T{hour:02}:59:59Z")), hour * 10).await?;
     }
     messages.record("000123", time("2026-11-17T00:00:00Z"), 1).await?;
-    // An hour can be corrected, and the others stay.
+    // Correcting an hour keeps the others.
     messages.record("000123", time("2026-11-16T08:00:00Z"), 81).await?;
 
     let day = messages.day("000123", time("2026-11-16T12:00:00Z")).await?;

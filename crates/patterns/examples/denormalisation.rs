@@ -1,9 +1,9 @@
-//! D: denormalisation. A department's entity carries what is shown of its manager, so that showing it takes one read.
+//! Denormalisation: a department's entity has a copy of its manager's name, so that displaying it takes one read.
 
 mod stage;
 
 use stage::{Stage, employee};
-use tablerock_client::{Entity, Result, TableClient, TableEntity, Write};
+use tablerock_client::{Entity, Result, TableClient, TableEntity, TableOperation};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -19,7 +19,7 @@ struct Department {
     row: String,
     employee_count: i32,
     manager_id: String,
-    /// What the manager's own entity says, repeated.
+    /// A copy of the name in the manager's entity.
     manager_name: String,
     manager_email: String,
 }
@@ -36,7 +36,7 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
         manager_name: "Jun Jones".into(),
         manager_email: jones.email.clone(),
     };
-    // Both in one partition, so that they change together.
+    // Both are in one partition, so that one transaction changes them.
     company.transaction().insert(&sales).insert(&jones).commit().await?;
     assert_eq!(company.get::<Department>("Sales", "department").await?.manager_email, "jonesj@contoso.com");
 
@@ -46,10 +46,10 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     stage.close().await
 }
 
-/// What is said twice is changed twice, in one transaction, and nothing else is.
+/// Changes both copies of the name in one transaction, and no other property.
 async fn change_manager(company: &TableClient, manager: &stage::Employee) -> Result<()> {
-    let manager = manager.to_entity()?.only(&["Email"]);
+    let manager = manager.to_entity()?.select_properties(&["Email"]);
     let department = Entity::new("Sales", "department").with("ManagerEmail", manager.property::<String>("Email")?);
-    let changes = [&manager, &department].map(|change| Write::merge(change).any_version());
-    company.transaction().writes(changes).commit().await.map(drop)
+    let changes = [&manager, &department].map(|change| TableOperation::merge(change).any_version());
+    company.transaction().operations(changes).commit().await.map(drop)
 }

@@ -1,4 +1,4 @@
-//! D: high-volume delete. Logins are kept for a week, in a table for each day; the oldest table is dropped whole.
+//! High-volume delete: logins are in a table for each day, and the oldest tables are deleted.
 
 mod stage;
 
@@ -20,13 +20,13 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
             logins.insert(day(number), &Entity::new(employee, "08:30").with("Door", 1)).await?;
         }
     }
-    assert_eq!(logins.names().await?.len(), 10);
+    assert_eq!(logins.table_names().await?.len(), 10);
 
-    let dropped = logins.drop_before(day(4)).await?;
-    assert_eq!(dropped.len(), 3);
-    assert_eq!(logins.names().await?.len(), 7);
-    let kept = logins.at(day(4)).query::<Entity>().all().await?;
+    let deleted = logins.delete_before(day(4)).await?;
+    assert_eq!(deleted.len(), 3);
+    assert_eq!(logins.table_names().await?.len(), 7);
+    let kept = logins.table_at(day(4)).query::<Entity>().all().await?;
     assert_eq!(kept.len(), 3);
-    logins.drop_before(day(30)).await?;
+    logins.delete_before(day(30)).await?;
     stage.close().await
 }

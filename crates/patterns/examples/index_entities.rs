@@ -1,10 +1,10 @@
-//! D: index entities. All employees with a last name, by a list of their ids: in a blob, in the same partition, and in
-//! another partition.
+//! Index entities: lists of the ids of all employees with a last name, in the same partition, in another partition and in a
+//! blob.
 
 mod stage;
 
 use stage::{Employee, Stage, employee};
-use tablerock_client::{Entity, Result, TableClient, Write};
+use tablerock_client::{Entity, Result, TableClient, TableOperation};
 use tablerock_patterns::{BlobList, EntityList, IndexList, ListStore, ListedEntities};
 
 #[tokio::main]
@@ -17,17 +17,17 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     let (people, lists) = (stage.table("People").await?, stage.container("lists").await?);
     let joneses = [employee("Sales", "000152", "Ann", "Jones", 31), employee("Sales", "000223", "Jun", "Jones", 43)];
 
-    // In the same partition: the employee and the list are one transaction, so the list is never wrong.
+    // In the same partition, one transaction writes employee and list, so that the list is always current.
     let here = IndexList::new(EntityList::new(people.clone(), "Sales", "lastname_Jones"));
     for jones in &joneses {
-        here.add_together(&jones.id, &[Write::insert(jones)]).await?;
+        here.add_with(&jones.id, &[TableOperation::insert(jones)]).await?;
     }
     assert_eq!(read_by(&here, &people).await?, joneses);
 
-    here.remove_together("000152", &[Write::delete_at("Sales", "000152").any_version()]).await?;
+    here.remove_with("000152", &[TableOperation::delete_by_keys("Sales", "000152").any_version()]).await?;
     assert_eq!(read_by(&here, &people).await?, joneses[1..]);
 
-    // In another partition or in a blob: no transaction reaches there, so an intent is around employee and list.
+    // No transaction spans another partition or a blob, so an intent is around the writes of employee and list.
     let directory = stage.table("Directory").await?;
     let (in_partition, in_blob) = (directory.clone(), lists);
     elsewhere(&stage, "there", &joneses, move |name| EntityList::new(in_partition.clone(), "lastname", name)).await?;
@@ -58,7 +58,7 @@ async fn elsewhere<S: ListStore>(
     Ok(())
 }
 
-/// One read for the list and one for each employee, all by keys. An id whose employee is gone is passed over.
+/// Reads the list and each employee by key. Skips ids without an employee.
 async fn read_by<S: ListStore>(list: &IndexList<S>, people: &TableClient) -> Result<Vec<Employee>> {
     let mut employees = Vec::new();
     for id in list.ids().await? {

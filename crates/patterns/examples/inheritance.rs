@@ -1,5 +1,5 @@
-//! D: inheritance. Managers and engineers are employees of two kinds in one table: an enum tells them apart when they are
-//! read, and what they have in common can be read and changed without asking.
+//! Inheritance: managers and engineers in one table. An enum distinguishes them, and a projection reads and changes their
+//! common properties.
 
 mod stage;
 
@@ -42,7 +42,7 @@ enum Staff {
     Engineer(Engineer),
 }
 
-/// What all kinds have.
+/// The common properties.
 #[derive(TableEntity, Debug, PartialEq)]
 #[entity(rename_all = "PascalCase", no_columns)]
 struct Named {

@@ -1,11 +1,11 @@
-//! D: inter-partition secondary index. Employees lie in their department's partition, and copies by email address lie in
-//! partitions of their own, so that either kind of partition can be as large and as busy as it likes.
+//! Inter-partition secondary index: employees are in the partition of their department, and copies by email address in other
+//! partitions, so that both scale independently.
 
 mod stage;
 
 use stage::{Stage, employee};
 use tablerock_client::{Entity, Result, TableEntity};
-use tablerock_patterns::{CopiesAcrossPartitions, Resumed};
+use tablerock_patterns::{CopiesAcrossPartitions, WorkOutcome};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -34,7 +34,7 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
 
     people.delete("Sales", "000223").await?;
     assert!(table.query::<Entity>().first().await?.is_none());
-    // Nobody died on the way, so nothing is left to do.
-    assert!(matches!(people.work_once().await?, Resumed::Nothing));
+    // No writer died, so no intent is left.
+    assert!(matches!(people.work_once().await?, WorkOutcome::Nothing));
     stage.close().await
 }

@@ -1,11 +1,11 @@
-//! D: join in the client. Employees with the name of their office, by one query for each table and a map.
+//! Join in the client: employees with the name of their office, by a query for each table and a map.
 
 mod stage;
 
 use std::collections::HashMap;
 
 use stage::{Employee, Stage, employee};
-use tablerock_client::{Entity, Result, TryStreamExt, Write};
+use tablerock_client::{Entity, Result, TableOperation, TryStreamExt};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -17,12 +17,12 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     let (people, departments) = (stage.table("People").await?, stage.table("Departments").await?);
     let offices = [("Sales", "London"), ("Legal", "Lisbon")];
     let entities = offices.map(|(name, office)| Entity::new("contoso", name).with("Office", office));
-    departments.bulk(entities.iter().map(Write::insert)).await.into_result()?;
+    departments.bulk(entities.iter().map(TableOperation::insert)).await.into_result()?;
     let staff = ["Sales", "Legal", "Sales"].into_iter().enumerate();
     let staff: Vec<Employee> = staff.map(|(n, name)| employee(name, &format!("{n:06}"), "Jun", "Jones", 40)).collect();
-    people.bulk(staff.iter().map(Write::insert)).await.into_result()?;
+    people.bulk(staff.iter().map(TableOperation::insert)).await.into_result()?;
 
-    // The small side is read once and kept; the large side streams by.
+    // Reads the small side into memory, and streams the large side.
     let small: Vec<Entity> = departments.query().partition("contoso").all().await?;
     let office_of = |entity: &Entity| Ok((entity.row_key.clone(), entity.property::<String>("Office")?));
     let offices: HashMap<String, String> = small.iter().map(office_of).collect::<Result<_>>()?;

@@ -1,10 +1,10 @@
-//! D: large entities. An employee's photo is larger than an entity may be: it lies in a blob, and the two stay consistent.
+//! Large entities: an employee's photo is larger than an entity, so it is in a blob that stays consistent with the entity.
 
 mod stage;
 
 use stage::{Stage, employee};
 use tablerock_client::{Entity, Result, TableEntity};
-use tablerock_patterns::{LargeEntities, Resumed};
+use tablerock_patterns::{LargeEntities, WorkOutcome};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -20,18 +20,18 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     let photo: Vec<u8> = (0..3_000_000).map(|place| (place % 251) as u8).collect();
     let jones = employee("Sales", "000123", "Jun", "Jones", 43).to_entity()?.with("Photo", photo);
     people.put(&jones).await?;
-    let read = people.get("Sales", "000123").await?.expect("it was just put");
+    let read = people.get("Sales", "000123").await?.expect("it was just written");
     assert_eq!(read.get("Photo"), jones.get("Photo"));
     let stored: Entity = table.get("Sales", "000123").await?;
     assert!(stored.get("Photo").is_none() && stored.get("Age").is_some());
 
     let older = jones.with("Photo", vec![1; 100_000]).with("Vita", "She was born. ".repeat(10_000));
     people.put(&older).await?;
-    let read = people.get("Sales", "000123").await?.expect("it was just put");
+    let read = people.get("Sales", "000123").await?.expect("it was just written");
     assert_eq!((read.get("Photo"), read.get("Vita")), (older.get("Photo"), older.get("Vita")));
 
     assert!(people.delete("Sales", "000123").await?);
     assert!(people.get("Sales", "000123").await?.is_none());
-    assert!(matches!(people.work_once().await?, Resumed::Nothing));
+    assert!(matches!(people.work_once().await?, WorkOutcome::Nothing));
     stage.close().await
 }

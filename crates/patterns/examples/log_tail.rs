@@ -1,10 +1,10 @@
-//! D: log tail. The latest expense claims of an employee, without knowing when they were: the newest are the first.
+//! Log tail: the latest expense claims of an employee. The newest is the first of its partition.
 
 mod stage;
 
 use stage::Stage;
 use tablerock_client::{DateTime, Result, TableEntity};
-use tablerock_patterns::keys::{compound, inverted_ticks, time_of_inverted_ticks};
+use tablerock_patterns::keys::{compound, inverted_ticks, time_from_inverted_ticks};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -16,7 +16,7 @@ async fn main() -> Result<()> {
 struct Claim {
     #[entity(partition_key)]
     employee: String,
-    /// Inverted ticks, and then something that tells claims of the same moment apart.
+    /// Inverted ticks and a suffix for claims of the same tick.
     #[entity(row_key)]
     when: String,
     amount: f64,
@@ -33,11 +33,12 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     let latest = claims.query::<Claim>().partition("000123").limit(10).all().await?;
     assert_eq!(latest.first().map(|claim| claim.amount), Some(30.0));
     assert_eq!(latest.last().map(|claim| claim.amount), Some(21.0));
-    assert_eq!(time_of_inverted_ticks(&latest[0].when), DateTime::parse("2026-11-30T12:00:00Z").ok());
+    assert_eq!(time_from_inverted_ticks(&latest[0].when), DateTime::parse("2026-11-30T12:00:00Z").ok());
 
-    // Since a time: all keys up to that of the time.
+    // Claims since a time: all keys before that of the time.
     let since = DateTime::parse("2026-11-29T00:00:00Z").expect("a day of November");
-    let recent = claims.query::<Claim>().partition("000123").row_between("", inverted_ticks(since)).all().await?;
+    let recent =
+        claims.query::<Claim>().partition("000123").row_range(""..inverted_ticks(since).as_str()).all().await?;
     assert_eq!(recent.len(), 2);
     stage.close().await
 }

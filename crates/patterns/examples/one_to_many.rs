@@ -1,9 +1,9 @@
-//! D: one-to-many relationships, three ways. A department has many employees, and shows how many.
+//! One-to-many relationships in three designs: a department with its employees and their number.
 
 mod stage;
 
 use stage::{Employee, Stage, employee};
-use tablerock_client::{Entity, Result, TableClient, TryStreamExt, Write};
+use tablerock_client::{Entity, Result, TableClient, TableOperation, TryStreamExt};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -18,8 +18,8 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     stage.close().await
 }
 
-/// Departments and employees in tables of their own: each scales alone, and the count is right eventually. What has to
-/// follow an insert would be an intent in a queue; see the story of the archive.
+/// Departments and employees in separate tables scale independently, and the count is consistent eventually. A real
+/// program stores an intent around the insert; see the example of the archive.
 async fn separate(departments: &TableClient, employees: &TableClient) -> Result<()> {
     departments.insert(&Entity::new("Sales", "department").with("EmployeeCount", 0)).await?;
     for employee in some_employees() {
@@ -33,14 +33,14 @@ async fn separate(departments: &TableClient, employees: &TableClient) -> Result<
     Ok(())
 }
 
-/// Department and employees in one partition: an insert and the new count are one transaction, and one query reads all.
+/// Department and employees in one partition: one transaction inserts and counts, and one query reads all.
 async fn together(company: &TableClient) -> Result<()> {
     company.insert(&Entity::new("Sales", "department").with("EmployeeCount", 0)).await?;
     for employee in some_employees() {
         let mut sales: Entity = company.get("Sales", "department").await?;
         sales.set("EmployeeCount", sales.property::<i32>("EmployeeCount")? + 1);
-        // The department's version makes sure that nobody counts at the same time.
-        company.transaction().replace(&sales).write(Write::insert(&employee)).commit().await?;
+        // The department's ETag detects a concurrent count.
+        company.transaction().replace(&sales).operation(TableOperation::insert(&employee)).commit().await?;
     }
     let all: Vec<Entity> = company.query().partition("Sales").all().await?;
     let (departments, employees): (Vec<_>, Vec<_>) = all.iter().partition(|entity| entity.row_key == "department");
@@ -48,15 +48,18 @@ async fn together(company: &TableClient) -> Result<()> {
     Ok(())
 }
 
-/// Each employee's entity repeats what is shown of the department: nothing else has to be read, and a change of the
-/// department is a change of every employee.
+/// Each employee has a copy of the department's properties: no other read is needed, and a change of the department writes
+/// every employee.
 async fn denormalised(directory: &TableClient) -> Result<()> {
     let with_manager = |employee: &Employee, manager: &str| {
         Entity::new(&employee.department, &employee.id).with("LastName", &*employee.last_name).with("Manager", manager)
     };
-    directory.bulk(some_employees().iter().map(|one| Write::insert(&with_manager(one, "Ann")))).await.into_result()?;
+    directory
+        .bulk(some_employees().iter().map(|one| TableOperation::insert(&with_manager(one, "Ann"))))
+        .await
+        .into_result()?;
     assert_eq!(directory.get::<Entity>("Sales", "000152").await?.property::<String>("Manager")?, "Ann");
-    let promoted = some_employees().map(|one| Write::merge(&with_manager(&one, "Jun")).any_version());
+    let promoted = some_employees().map(|one| TableOperation::merge(&with_manager(&one, "Jun")).any_version());
     directory.bulk(promoted).await.into_result()?;
     assert_eq!(directory.get::<Entity>("Sales", "000152").await?.property::<String>("Manager")?, "Jun");
     Ok(())

@@ -1,4 +1,4 @@
-//! D: wide entities. An employee's answers to a survey of a thousand questions are one entity to whoever uses it.
+//! Wide entities: the responses to a survey of a thousand questions in one logical entity.
 
 mod stage;
 
@@ -27,7 +27,7 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     assert_eq!(table.query::<Entity>().all().await?.len(), 5);
     assert_eq!(properties().await?, Some(survey(1000).into_properties()));
 
-    // A shorter one leaves no part of the longer behind, and text counts as well as properties do.
+    // A smaller version deletes the parts of the larger one, and long strings are split as well.
     surveys.put(&survey(300)).await?;
     assert_eq!(properties().await?, Some(survey(300).into_properties()));
     let essay = (0..40)

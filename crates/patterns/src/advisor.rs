@@ -1,48 +1,47 @@
-//! Anti-patterns, seen in the keys that are written, and what to do in their place.
+//! Detection of anti-patterns in the keys of inserted entities.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// Fewer keys than this say nothing.
+/// The smallest number of keys to judge.
 const KEYS_MIN: usize = 32;
-/// Fewer changes of a key than this lead nowhere.
+/// The smallest number of key changes that form a direction.
 const STEPS_MIN: usize = 8;
-/// How much of a sequence has to show a trait for it to be one.
+/// The share of a sequence that has to show a trait.
 const SHARE: f64 = 0.9;
 
-/// What is wrong with the way keys follow each other.
+/// An anti-pattern in a sequence of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
-    /// Every write begins a partition behind all others.
+    /// Each insert has a PartitionKey after all earlier ones.
     Append,
-    /// Every write begins a partition before all others.
+    /// Each insert has a PartitionKey before all earlier ones.
     Prepend,
-    /// Nearly all writes go to one partition.
+    /// Nearly all inserts are in one partition.
     HotPartition,
-    /// Keys are times that only go on, and nothing spreads them: entries of a log.
+    /// Keys are increasing times without a prefix that distributes them: entries of a log.
     LogData,
 }
 
-/// A finding with its reason and its remedy.
+/// A finding with its consequence and its remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Advice {
-    /// What was found.
+    /// The anti-pattern.
     pub finding: Finding,
-    /// What it leads to.
-    pub why: &'static str,
-    /// What to do in its place.
-    pub instead: &'static str,
+    /// The consequence of the anti-pattern.
+    pub reason: &'static str,
+    /// The better design.
+    pub remedy: &'static str,
 }
 
-/// Looks at keys (PartitionKey and RowKey) in the order in which entities were inserted, and says what the guide would
-/// say about them.
+/// Examines PartitionKeys and RowKeys in the order of their inserts, and returns the anti-patterns that they form.
 ///
 /// ```
 /// # use tablerock_patterns::{Finding, advise};
 /// let keys: Vec<(String, String)> = (0..100).map(|second| (format!("20261116_{second:05}"), "x".into())).collect();
 /// let advice = advise(keys.iter().map(|(partition, row)| (partition.as_str(), row.as_str())));
 /// assert_eq!(advice[0].finding, Finding::Append);
-/// println!("{} {}", advice[0].why, advice[0].instead);
+/// println!("{} {}", advice[0].reason, advice[0].remedy);
 /// ```
 pub fn advise<'a>(keys: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<Advice> {
     let keys: Vec<(&str, &str)> = keys.into_iter().collect();
@@ -52,17 +51,17 @@ pub fn advise<'a>(keys: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<Adv
     let partitions: Vec<&str> = keys.iter().map(|(partition, _)| *partition).collect();
     let rows: Vec<&str> = keys.iter().map(|(_, row)| *row).collect();
     let mut findings = Vec::new();
-    if is_going(&partitions, Ordering::Less) {
+    if is_monotonic(&partitions, Ordering::Less) {
         findings.push(Finding::Append);
     }
-    if is_going(&partitions, Ordering::Greater) {
+    if is_monotonic(&partitions, Ordering::Greater) {
         findings.push(Finding::Prepend);
     }
-    if is_one(&partitions) {
+    if is_single(&partitions) {
         findings.push(Finding::HotPartition);
     }
-    // Times in the RowKey, below PartitionKeys that spread, are what the log tail pattern is made of.
-    if is_log(&partitions) || (is_one(&partitions) && is_log(&rows)) {
+    // Times in the RowKey of distributed partitions are the log tail pattern.
+    if is_log(&partitions) || (is_single(&partitions) && is_log(&rows)) {
         findings.push(Finding::LogData);
     }
     findings.into_iter().map(Finding::advice).collect()
@@ -70,37 +69,37 @@ pub fn advise<'a>(keys: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<Adv
 
 impl Finding {
     fn advice(self) -> Advice {
-        let (why, instead) = match self {
+        let (reason, remedy) = match self {
             Self::Append => (
-                "PartitionKeys only grow, so every insert goes to the end of the table: however many servers there \
-                 are, one of them takes all the load, and splitting its range moves the load to the next one.",
-                "Begin the PartitionKey with something that spreads: a hash or a bucket of the rest, or the thing \
-                 that the entity belongs to. Keep the time for the RowKey.",
+                "PartitionKeys only increase, so every insert is at the end of the table. One server has all the load, \
+                 and a split of its range moves the load to the next server.",
+                "Begin the PartitionKey with a part that distributes entities: a hash, a bucket or the owner of the \
+                 entity. Use the time in the RowKey.",
             ),
             Self::Prepend => (
-                "PartitionKeys only shrink, so every insert goes to the beginning of the table, and one server takes \
-                 all the load.",
-                "Keep inverted times for the RowKey, below a PartitionKey that spreads; within a partition the newest \
-                 are then first, which is the log tail pattern.",
+                "PartitionKeys only decrease, so every insert is at the beginning of the table. One server has all the \
+                 load.",
+                "Use inverted times in the RowKey, with a PartitionKey that distributes entities. The newest entity of \
+                 a partition is then the first: this is the log tail pattern.",
             ),
             Self::HotPartition => (
-                "Nearly all inserts go to one partition, which is served by one server and cannot be split.",
-                "Divide the partition: by month, by department, or into a fixed number of buckets that are queried \
-                 side by side.",
+                "Nearly all inserts are in one partition, which one server holds and which cannot be split.",
+                "Divide the partition by month, by department, or into a fixed number of buckets that are queried \
+                 concurrently.",
             ),
             Self::LogData => (
-                "Keys are times that only go on, as in a log. Such entities are written once, read rarely and deleted \
-                 all together, which is what tables are worst at.",
-                "Append to blobs, named by the hour, and delete whole blobs. If entries have to be looked up by key, \
-                 use a table for each day and drop it whole.",
+                "Keys are increasing times, as in a log. Log entries are written once, read rarely and deleted together, \
+                 which is inefficient in a table.",
+                "Append to a blob for each hour, and delete whole blobs. If entries are looked up by key, use a table \
+                 for each day and delete whole tables.",
             ),
         };
-        Advice { finding: self, why, instead }
+        Advice { finding: self, reason, remedy }
     }
 }
 
-/// Whether keys that differ from the one before lie on one side of it. Keys that hardly ever differ go nowhere.
-fn is_going(keys: &[&str], order: Ordering) -> bool {
+/// Whether most keys that differ from their predecessor are on one side of it. Keys with few changes have no direction.
+fn is_monotonic(keys: &[&str], order: Ordering) -> bool {
     let steps = keys.windows(2).map(|pair| pair[0].cmp(pair[1])).filter(|step| *step != Ordering::Equal);
     let (mut steps_count, mut same) = (0, 0);
     for step in steps {
@@ -110,7 +109,7 @@ fn is_going(keys: &[&str], order: Ordering) -> bool {
     steps_count >= STEPS_MIN && is_share(same, steps_count)
 }
 
-fn is_one(keys: &[&str]) -> bool {
+fn is_single(keys: &[&str]) -> bool {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for key in keys {
         *counts.entry(key).or_default() += 1;
@@ -118,14 +117,14 @@ fn is_one(keys: &[&str]) -> bool {
     is_share(counts.into_values().max().unwrap_or_default(), keys.len())
 }
 
-/// Times only: they go on, and look like ticks or like dates.
+/// Whether keys are times in one direction.
 fn is_log(keys: &[&str]) -> bool {
     let times = keys.iter().filter(|key| is_time(key)).count();
-    let goes_on = is_going(keys, Ordering::Less) || is_going(keys, Ordering::Greater);
-    goes_on && is_share(times, keys.len())
+    let is_one_way = is_monotonic(keys, Ordering::Less) || is_monotonic(keys, Ordering::Greater);
+    is_one_way && is_share(times, keys.len())
 }
 
-/// Nineteen digits, or a date of this or the last century and at least an hour.
+/// Whether a key has 19 digits, or is a date of this or the last century with an hour.
 fn is_time(key: &str) -> bool {
     let digits: String = key.chars().filter(char::is_ascii_digit).collect();
     let others = key.len() - digits.len();
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn d_anti_patterns_are_detected() {
+    fn anti_patterns_are_detected() {
         let one = || "x".to_owned();
         assert_eq!(found(|n| (format!("{n:06}"), one())), [Finding::Append]);
         assert_eq!(found(|n| (format!("{:06}", 999 - n), one())), [Finding::Prepend]);
@@ -161,14 +160,14 @@ mod tests {
 
     /// Partitions by the minute, with several entities each.
     #[test]
-    fn d_append_and_prepend_are_seen_through_runs_of_one_key() {
+    fn append_and_prepend_are_seen_through_runs_of_one_key() {
         assert_eq!(found(|n| (format!("m{:04}", n / 10), format!("{:03}", n * 7 % 10))), [Finding::Append]);
         assert_eq!(found(|n| (format!("m{:04}", 99 - n / 10), format!("{:03}", n * 7 % 10))), [Finding::Prepend]);
     }
 
     /// What the advice for growing keys recommends must not be the next thing that it warns of.
     #[test]
-    fn d_the_log_tail_pattern_is_left_alone() {
+    fn the_log_tail_pattern_is_left_alone() {
         for sign in [1, -1] {
             let ticks = |n: usize| format!("{:019}", 638_000_000_000_000_000_i64 + sign * n as i64);
             assert_eq!(found(|n| (format!("{:06}", n * 7919 % 13), ticks(n))), []);
@@ -176,10 +175,10 @@ mod tests {
     }
 
     #[test]
-    fn d_anti_patterns_are_explained_and_good_keys_are_left_alone() {
+    fn anti_patterns_are_explained_and_good_keys_are_left_alone() {
         for finding in [Finding::Append, Finding::Prepend, Finding::HotPartition, Finding::LogData] {
-            let Advice { why, instead, .. } = finding.advice();
-            assert!(why.len() > 40 && instead.len() > 40);
+            let Advice { reason, remedy, .. } = finding.advice();
+            assert!(reason.len() > 40 && remedy.len() > 40);
         }
         assert_eq!(found(|n| (format!("dept{}", n * 7919 % 13), format!("{:06}", n * 7919 % 200))), []);
         assert!(advise((0..10).map(|_| ("x", "y"))).is_empty());

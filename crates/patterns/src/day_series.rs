@@ -1,14 +1,14 @@
-//! Data series: a day's 24 hourly values as 24 properties of one entity, each written by a merge that leaves the others
-//! alone. A day is one read in the place of 24, and a twenty-fourth of the entities.
+//! Data series: the 24 hourly values of a day as properties of one entity, each written by a merge. A day is one point
+//! read instead of 24.
 
 use tablerock_client::{DateTime, Entity, Etag, Result, TableClient};
 
-/// Hours of a day.
+/// The hours of a day.
 pub const HOURS: usize = 24;
 
 const TICKS_PER_HOUR: u64 = 36_000_000_000;
 
-/// Hourly values of any number of series: messages sent by each employee, say.
+/// Hourly values of any number of series, such as the messages of each employee.
 ///
 /// ```no_run
 /// # use tablerock_client::{DateTime, TableClient};
@@ -25,18 +25,18 @@ pub struct DaySeries {
 }
 
 impl DaySeries {
-    /// The series in a table: a partition for each, an entity for each day.
+    /// Returns the series of a table, which has a partition for each series and an entity for each day.
     pub fn new(table: TableClient) -> Self {
         Self { table }
     }
 
-    /// Sets the value of the hour that a time is in. Others may set other hours of the day at the same time.
+    /// Sets the value of an hour. Concurrent writes of other hours are kept.
     pub async fn record(&self, series: &str, time: DateTime, value: i64) -> Result<Etag> {
         let hour = (time.ticks() / TICKS_PER_HOUR % HOURS as u64) as usize;
         self.table.insert_or_merge(&Entity::new(series, day_key(time)).with(hour_name(hour), value)).await
     }
 
-    /// The values of the day that a time is in; hours without one are `None`.
+    /// Returns the values of a day; `None` for hours without one.
     pub async fn day(&self, series: &str, time: DateTime) -> Result<[Option<i64>; HOURS]> {
         match self.table.get_if_exists(series, &day_key(time)).await? {
             Some(entity) => values(&entity),
@@ -44,14 +44,14 @@ impl DaySeries {
         }
     }
 
-    /// The days from one time up to another, that day not included, as their dates (`20261116`) and values.
+    /// Returns the dates (`20261116`) and values of the days from `from` to before `to`.
     pub async fn days(
         &self,
         series: &str,
         from: DateTime,
         to: DateTime,
     ) -> Result<Vec<(String, [Option<i64>; HOURS])>> {
-        let query = self.table.query::<Entity>().partition(series).row_between(day_key(from), day_key(to));
+        let query = self.table.query::<Entity>().partition(series).row_range(day_key(from)..day_key(to));
         let days = query.all().await?.into_iter();
         days.map(|day| Ok((day.row_key.clone(), values(&day)?))).collect()
     }

@@ -1,24 +1,23 @@
-//! Index entities: a list of ids under the value that they are looked up by, in an entity or in a blob, changed by
-//! optimistic retry.
+//! Index entities: a list of ids for a value, in an entity or in a blob, with optimistic concurrency.
 
 use bytes::Bytes;
-use tablerock_client::{BlobClient, Entity, Error, Etag, Result, TableClient, Write};
+use tablerock_client::{BlobClient, Entity, Error, Etag, Result, TableClient, TableOperation};
 
-use crate::optimistic::{Tries, is_lost, unless_lost};
+use crate::optimistic::{Attempts, is_conflict, unless_conflict};
 
-/// Where the ids stand in an index entity.
+/// The property with the ids.
 const IDS: &str = "Ids";
 
-/// Where a list lies.
+/// The storage of a list.
 pub trait ListStore: Send + Sync {
-    /// The ids and the version they were read in; `None` if there is no list yet.
+    /// Reads the ids and the ETag of the list; `None` if it does not exist.
     fn read(&self) -> impl Future<Output = Result<Option<(Vec<String>, Etag)>>> + Send;
 
-    /// Puts ids in the place of the version that was read, or of none. `None` if it has changed since.
-    fn write(&self, ids: &[String], over: Option<&Etag>) -> impl Future<Output = Result<Option<()>>> + Send;
+    /// Replaces the version with an ETag, or creates the list if there is none. Returns `None` if the list has changed.
+    fn write(&self, ids: &[String], etag: Option<&Etag>) -> impl Future<Output = Result<Option<()>>> + Send;
 }
 
-/// A set of ids, in order: all employees whose last name is Jones. Many may change it at once.
+/// A sorted set of ids, such as all employees with one last name. Several writers may change it concurrently.
 ///
 /// ```no_run
 /// # use tablerock_client::{ContainerClient, TableClient};
@@ -39,28 +38,28 @@ pub struct IndexList<S> {
 }
 
 impl<S: ListStore> IndexList<S> {
-    /// The list in a place.
+    /// Returns the list in a store.
     pub fn new(store: S) -> Self {
         Self { store }
     }
 
-    /// All ids; none if there is no list.
+    /// Returns all ids; none if the list does not exist.
     pub async fn ids(&self) -> Result<Vec<String>> {
         Ok(self.store.read().await?.map(|(ids, _)| ids).unwrap_or_default())
     }
 
-    /// Adds an id. Returns whether it was missing.
+    /// Adds an id. Returns whether it was new.
     pub async fn add(&self, id: &str) -> Result<bool> {
         self.change(|ids| insert(ids, id)).await
     }
 
-    /// Removes an id. Returns whether it was there.
+    /// Removes an id. Returns whether the list had it.
     pub async fn remove(&self, id: &str) -> Result<bool> {
         self.change(|ids| remove(ids, id)).await
     }
 
     async fn change(&self, change: impl Fn(&mut Vec<String>) -> bool) -> Result<bool> {
-        let mut tries = Tries::to_change("the list");
+        let mut attempts = Attempts::new("the list");
         loop {
             let (mut ids, etag) = self.store.read().await?.unzip();
             let ids = ids.get_or_insert_default();
@@ -70,7 +69,7 @@ impl<S: ListStore> IndexList<S> {
             if self.store.write(ids, etag.as_ref()).await?.is_some() {
                 return Ok(true);
             }
-            tries.lost().await?;
+            attempts.retry().await?;
         }
     }
 }
@@ -78,8 +77,8 @@ impl<S: ListStore> IndexList<S> {
 fn insert(ids: &mut Vec<String>, id: &str) -> bool {
     match ids.binary_search_by(|known| known.as_str().cmp(id)) {
         Ok(_) => false,
-        Err(place) => {
-            ids.insert(place, id.to_owned());
+        Err(index) => {
+            ids.insert(index, id.to_owned());
             true
         }
     }
@@ -91,8 +90,8 @@ fn remove(ids: &mut Vec<String>, id: &str) -> bool {
     ids.len() < before
 }
 
-/// A list in an entity: some thousand short ids fit into one, then the service says that the property is too large and
-/// a [`BlobList`] is the better place.
+/// A list in an entity. It holds some thousand short ids; the service rejects a longer list, for which a [`BlobList`]
+/// is better.
 #[derive(Debug, Clone)]
 pub struct EntityList {
     table: TableClient,
@@ -101,47 +100,51 @@ pub struct EntityList {
 }
 
 impl EntityList {
-    /// The list at these keys.
+    /// Returns the list in the entity with these keys.
     pub fn new(table: TableClient, partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         Self { table, partition_key: partition_key.into(), row_key: row_key.into() }
     }
 
-    fn change(&self, ids: &[String], over: Option<&Etag>) -> Result<Write> {
+    fn operation(&self, ids: &[String], etag: Option<&Etag>) -> Result<TableOperation> {
         let entity = Entity::new(&self.partition_key, &self.row_key).with(IDS, render(ids)?);
-        Ok(match over {
-            Some(etag) => Write::replace(&entity).if_match(etag.clone()),
-            None => Write::insert(&entity),
+        Ok(match etag {
+            Some(etag) => TableOperation::replace(&entity).if_match(etag.clone()),
+            None => TableOperation::insert(&entity),
         })
     }
 }
 
 impl IndexList<EntityList> {
-    /// Adds an id together with other writes in the same partition, the employee itself above all: all or none.
-    pub async fn add_together(&self, id: &str, writes: &[Write]) -> Result<()> {
-        self.change_together(|ids| insert(ids, id), writes).await
+    /// Adds an id and applies operations of the same partition, such as the insert of its entity, in one transaction.
+    pub async fn add_with(&self, id: &str, operations: &[TableOperation]) -> Result<()> {
+        self.change_with(|ids| insert(ids, id), operations).await
     }
 
-    /// Removes an id together with other writes in the same partition.
-    pub async fn remove_together(&self, id: &str, writes: &[Write]) -> Result<()> {
-        self.change_together(|ids| remove(ids, id), writes).await
+    /// Removes an id and applies operations of the same partition in one transaction.
+    pub async fn remove_with(&self, id: &str, operations: &[TableOperation]) -> Result<()> {
+        self.change_with(|ids| remove(ids, id), operations).await
     }
 
-    /// Writes the list even if it stays the same, which shows that nobody has changed it meanwhile.
-    async fn change_together(&self, change: impl Fn(&mut Vec<String>) -> bool, writes: &[Write]) -> Result<()> {
-        let mut tries = Tries::to_change("the list");
+    /// Writes the list even if it is the same, which detects concurrent changes.
+    async fn change_with(
+        &self,
+        change: impl Fn(&mut Vec<String>) -> bool,
+        operations: &[TableOperation],
+    ) -> Result<()> {
+        let mut attempts = Attempts::new("the list");
         loop {
             let (mut ids, etag) = self.store.read().await?.unzip();
             let ids = ids.get_or_insert_default();
             change(ids);
-            let list = self.store.change(ids, etag.as_ref())?;
-            let group = self.store.table.transaction().write(list).writes(writes.iter().cloned());
-            match group.commit().await {
-                // Only the list, which is the first, may have lost to another writer; the others fail for themselves. If
-                // it may have lost to an earlier try of this very group, only the caller can tell.
-                Err(error) if error.failed_index() == Some(0) && !error.is_ambiguous() && is_lost(&error) => {}
+            let list = self.store.operation(ids, etag.as_ref())?;
+            let transaction = self.store.table.transaction().operation(list).operations(operations.iter().cloned());
+            match transaction.commit().await {
+                // Only a conflict of the list, the first operation, is retried. If an earlier attempt may have been
+                // applied, the caller has to decide.
+                Err(error) if error.failed_index() == Some(0) && !error.is_ambiguous() && is_conflict(&error) => {}
                 outcome => return outcome.map(drop),
             }
-            tries.lost().await?;
+            attempts.retry().await?;
         }
     }
 }
@@ -152,24 +155,24 @@ impl ListStore for EntityList {
             return Ok(None);
         };
         let text: String = entity.property(IDS)?;
-        let etag = entity.etag.ok_or_else(|| Error::Answer("it has no ETag".to_owned()))?;
+        let etag = entity.etag.ok_or_else(|| Error::InvalidResponse("it has no ETag".to_owned()))?;
         Ok(Some((parse(text.as_bytes())?, etag)))
     }
 
-    async fn write(&self, ids: &[String], over: Option<&Etag>) -> Result<Option<()>> {
-        let change = self.change(ids, over)?;
-        unless_lost(self.table.transaction().write(change).commit().await.map(drop))
+    async fn write(&self, ids: &[String], etag: Option<&Etag>) -> Result<Option<()>> {
+        let operation = self.operation(ids, etag)?;
+        unless_conflict(self.table.transaction().operation(operation).commit().await.map(drop))
     }
 }
 
-/// A list in a blob, of any length that one wants to read and write whole.
+/// A list in a blob, which is read and written as a whole.
 #[derive(Debug, Clone)]
 pub struct BlobList {
     blob: BlobClient,
 }
 
 impl BlobList {
-    /// The list in this blob.
+    /// Returns the list in a blob.
     pub fn new(blob: BlobClient) -> Self {
         Self { blob }
     }
@@ -177,17 +180,17 @@ impl BlobList {
 
 impl ListStore for BlobList {
     async fn read(&self) -> Result<Option<(Vec<String>, Etag)>> {
-        let Some(content) = self.blob.get_if_exists().await? else { return Ok(None) };
+        let Some(content) = self.blob.download_if_exists().await? else { return Ok(None) };
         Ok(Some((parse(&content.content)?, content.etag)))
     }
 
-    async fn write(&self, ids: &[String], over: Option<&Etag>) -> Result<Option<()>> {
-        let put = self.blob.put(Bytes::from(render(ids)?)).content_type("application/json");
-        let put = match over {
-            Some(etag) => put.if_match(etag.clone()),
-            None => put.if_absent(),
+    async fn write(&self, ids: &[String], etag: Option<&Etag>) -> Result<Option<()>> {
+        let upload = self.blob.upload(Bytes::from(render(ids)?)).content_type("application/json");
+        let upload = match etag {
+            Some(etag) => upload.if_match(etag.clone()),
+            None => upload.if_not_exists(),
         };
-        unless_lost(put.await.map(drop))
+        unless_conflict(upload.await.map(drop))
     }
 }
 
@@ -196,5 +199,5 @@ fn render(ids: &[String]) -> Result<String> {
 }
 
 fn parse(text: &[u8]) -> Result<Vec<String>> {
-    serde_json::from_slice(text).map_err(|error| Error::Answer(format!("the list of ids: {error}")))
+    serde_json::from_slice(text).map_err(|error| Error::InvalidResponse(format!("the list of ids is invalid: {error}")))
 }

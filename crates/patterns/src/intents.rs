@@ -1,5 +1,4 @@
-//! What has to happen in several places, and is therefore written down first: a queue message that says what is to be
-//! done, so that whoever dies half-way leaves a note for the next.
+//! Intents: queue messages that record a multi-step change before it begins, so that a worker can finish it.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,177 +6,177 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tablerock_client::{Error, Message, QueueClient, Result};
+use tablerock_client::{Error, QueueClient, QueueMessage, Result};
 
-use crate::optimistic::unless_lost;
+use crate::optimistic::unless_conflict;
 
-/// How long whoever is at an intent has it for itself. A call of the client takes a minute and a half at most, and the
-/// service works on a request for half a minute: whatever was sent before a worker takes over has then arrived.
-const INVISIBLE: Duration = Duration::from_secs(180);
-/// How often an intent is tried before it is poison.
-const TRIES_MAX: u32 = 5;
+/// The default visibility timeout. A call of the client takes at most 90 seconds, and the service processes a request
+/// for at most 30: all requests of a writer have ended when a worker claims its intent.
+const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(180);
+/// The default number of attempts before an intent is poison.
+const ATTEMPTS_MAX: u32 = 5;
 
-/// Intents in a queue. One is [`begun`](Self::begin) before anything is done, and [`finished`](Self::finish) when all of
-/// it is. What is not finished in time is [`taken up`](Self::take) by any worker, possibly while the first one is
-/// still at it: what an intent does has to come out the same however often it is done. A writer that stood still for so
-/// long must not get its write in behind the worker's back, so a worker first gives the entity a version that the writer
-/// has not seen.
+/// Intents in a queue. A writer calls [`begin`](Self::begin) before a change and [`finish`](Self::finish) after it. If
+/// it does not finish in time, a worker [claims](Self::claim) the intent and finishes the change.
 ///
-/// One that fails again and again goes to the poison queue, where somebody looks at it; it does not hold up the others.
+/// The steps of a change have to be idempotent: the writer may be slow and not dead. A worker first gives the entity a
+/// new version, so that a conditional write of the slow writer fails.
+///
+/// An intent that fails repeatedly is moved to the poison queue, and does not block the others.
 #[derive(Clone)]
 pub struct Intents<T> {
     queue: QueueClient,
     poison: QueueClient,
-    invisible: Duration,
-    tries_max: u32,
+    visibility_timeout: Duration,
+    max_attempts: u32,
     intent: PhantomData<fn() -> T>,
 }
 
-/// An intent that has been written down.
+/// An intent that is stored and not finished.
 #[derive(Debug, Clone)]
-pub struct Begun<T> {
-    /// What is to be done.
+pub struct PendingIntent<T> {
+    /// The change.
     pub intent: T,
-    message: Message,
+    message: QueueMessage,
 }
 
-impl<T> Begun<T> {
-    /// A name that no other intent has, whoever carries it out.
+impl<T> PendingIntent<T> {
+    /// Returns the unique id of the intent, which is the same for the writer and for workers.
     pub fn id(&self) -> &str {
         &self.message.id
     }
 }
 
-/// What a worker has found.
+/// The result of [`Intents::claim`].
 #[derive(Debug)]
-pub enum Taken<T> {
-    /// Nothing to do.
+pub enum Claimed<T> {
+    /// The queue has no visible intent.
     Nothing,
-    /// An intent that is this worker's for a while.
-    Intent(Begun<T>),
-    /// One that has failed too often, or cannot be read, and is now in the poison queue.
-    Poison,
+    /// An intent, which is invisible to other workers for the visibility timeout.
+    Intent(PendingIntent<T>),
+    /// An intent failed too often or is invalid, and was moved to the poison queue.
+    Poisoned,
 }
 
-/// What has become of it.
+/// The result of a worker's attempt.
 #[derive(Debug)]
-pub enum Resumed {
-    /// Nothing to do.
+pub enum WorkOutcome {
+    /// The queue has no visible intent.
     Nothing,
-    /// An intent was carried out to its end.
+    /// An intent was finished.
     Finished,
-    /// It failed and will come back.
+    /// An intent failed and will be retried.
     Failed(Error),
-    /// It has failed too often before, or cannot be read, and is now in the poison queue.
+    /// An intent failed too often or is invalid, and was moved to the poison queue.
     Poisoned,
 }
 
 impl<T> Intents<T> {
-    /// The same with other settings, for pieces that keep the kind of their intents to themselves.
+    /// Changes the settings, for types with a private intent type.
     pub(crate) fn map_settings(self, change: impl FnOnce(Intents<()>) -> Intents<()>) -> Self {
         fn of<A, B>(intents: Intents<A>) -> Intents<B> {
-            let Intents { queue, poison, invisible, tries_max, .. } = intents;
-            Intents { queue, poison, invisible, tries_max, intent: PhantomData }
+            let Intents { queue, poison, visibility_timeout, max_attempts, .. } = intents;
+            Intents { queue, poison, visibility_timeout, max_attempts, intent: PhantomData }
         }
         of(change(of(self)))
     }
 }
 
 impl<T: Serialize + DeserializeOwned> Intents<T> {
-    /// Intents in a queue, and where the hopeless ones go.
+    /// Returns intents in a queue, and failed ones in a poison queue.
     pub fn new(queue: QueueClient, poison: QueueClient) -> Self {
-        Self { queue, poison, invisible: INVISIBLE, tries_max: TRIES_MAX, intent: PhantomData }
+        Self { queue, poison, visibility_timeout: VISIBILITY_TIMEOUT, max_attempts: ATTEMPTS_MAX, intent: PhantomData }
     }
 
-    /// How long whoever is at an intent has it for itself before another may resume it; three minutes, unless it is said.
-    /// It should be longer than a call of the client may take with all its tries: see
-    /// [`time_max`](tablerock_client::ClientOptions::time_max).
+    /// Sets the time after which a worker may resume an intent; three minutes by default. It has to be longer than the
+    /// [`timeout`](tablerock_client::ClientOptions::timeout) of a call.
     #[must_use]
-    pub fn invisible_for(mut self, time: Duration) -> Self {
-        self.invisible = time;
+    pub fn visibility_timeout(mut self, timeout: Duration) -> Self {
+        self.visibility_timeout = timeout;
         self
     }
 
-    /// How often an intent is tried before it is poison; five times, unless it is said.
+    /// Sets the number of attempts before an intent is poison; 5 by default.
     #[must_use]
-    pub fn tries_max(mut self, tries: u32) -> Self {
-        self.tries_max = tries;
+    pub fn max_attempts(mut self, attempts: u32) -> Self {
+        self.max_attempts = attempts;
         self
     }
 
     /// Creates both queues unless they exist.
-    pub async fn create_if_not_exists(&self) -> Result<()> {
+    pub async fn create_queues_if_not_exist(&self) -> Result<()> {
         self.queue.create_if_not_exists().await?;
-        self.poison.create_if_not_exists().await
+        self.poison.create_if_not_exists().await.map(drop)
     }
 
-    /// The queue of what cannot be done.
-    pub fn poison(&self) -> &QueueClient {
+    /// Returns the queue of failed intents.
+    pub fn poison_queue(&self) -> &QueueClient {
         &self.poison
     }
 
-    /// Writes an intent down. Workers see it when its time is over and it is not finished.
-    pub async fn begin(&self, intent: T) -> Result<Begun<T>> {
-        let message = self.queue.put_message(render(&intent)?).invisible_for(self.invisible).never_expires().await?;
-        Ok(Begun { intent, message })
+    /// Stores an intent. Workers can claim it after the visibility timeout, unless it is finished.
+    pub async fn begin(&self, intent: T) -> Result<PendingIntent<T>> {
+        let message = self.queue.send_message(render(&intent)?).visibility_timeout(self.visibility_timeout);
+        let message = message.never_expires().await?;
+        Ok(PendingIntent { intent, message })
     }
 
-    /// Leaves an intent to the workers.
-    pub async fn hand_over(&self, intent: &T) -> Result<()> {
-        self.queue.put_message(render(intent)?).never_expires().await.map(drop)
+    /// Stores an intent that workers can claim at once.
+    pub async fn enqueue(&self, intent: &T) -> Result<()> {
+        self.queue.send_message(render(intent)?).never_expires().await.map(drop)
     }
 
-    /// Takes another while for an intent. Fails with 404 if it took so long that a worker has resumed it: then the
-    /// worker's doing counts, and nothing more may be done here.
-    pub async fn renew(&self, begun: Begun<T>) -> Result<Begun<T>> {
-        let message = self.queue.update_message(&begun.message, self.invisible).await?;
-        Ok(Begun { message, ..begun })
+    /// Restarts the visibility timeout of an intent. Fails with 404 if a worker has claimed it: the writer then has to
+    /// stop.
+    pub async fn renew(&self, pending: PendingIntent<T>) -> Result<PendingIntent<T>> {
+        let message = self.queue.update_message(&pending.message, self.visibility_timeout).await?;
+        Ok(PendingIntent { message, ..pending })
     }
 
-    /// All is done.
-    pub async fn finish(&self, begun: Begun<T>) -> Result<()> {
-        self.delete(&begun.message).await
+    /// Deletes an intent whose change is complete.
+    pub async fn finish(&self, pending: PendingIntent<T>) -> Result<()> {
+        self.delete(&pending.message).await
     }
 
-    /// Takes one intent that nobody is at. What it says is then carried out, and [`concluded`](Self::conclude). A worker
-    /// is a loop around this.
-    pub async fn take(&self) -> Result<Taken<T>> {
-        let Some(message) = self.queue.get_message().invisible_for(self.invisible).await? else {
-            return Ok(Taken::Nothing);
+    /// Claims a visible intent. A worker performs its change and calls [`complete`](Self::complete), in a loop.
+    pub async fn claim(&self) -> Result<Claimed<T>> {
+        let Some(message) = self.queue.receive_message().visibility_timeout(self.visibility_timeout).await? else {
+            return Ok(Claimed::Nothing);
         };
         let intent = serde_json::from_str(&message.text).ok();
-        let Some(intent) = intent.filter(|_| message.dequeue_count <= self.tries_max) else {
-            // First there, then gone here: a worker that dies in between leaves it twice, and never loses it.
-            self.poison.put_message(&message.text).never_expires().await?;
+        let Some(intent) = intent.filter(|_| message.dequeue_count <= self.max_attempts) else {
+            // Sent before it is deleted: a worker that dies in between duplicates the intent and does not lose it.
+            self.poison.send_message(&message.text).never_expires().await?;
             self.delete(&message).await?;
-            return Ok(Taken::Poison);
+            return Ok(Claimed::Poisoned);
         };
-        Ok(Taken::Intent(Begun { intent, message }))
+        Ok(Claimed::Intent(PendingIntent { intent, message }))
     }
 
-    /// Finishes an intent that was carried out; one that failed comes back when its time is over.
-    pub async fn conclude(&self, begun: Begun<T>, outcome: Result<()>) -> Result<Resumed> {
+    /// Finishes an intent if its change succeeded. A failed one is visible again after the visibility timeout.
+    pub async fn complete(&self, pending: PendingIntent<T>, outcome: Result<()>) -> Result<WorkOutcome> {
         match outcome {
-            Ok(()) => self.finish(begun).await.map(|()| Resumed::Finished),
-            Err(error) => Ok(Resumed::Failed(error)),
+            Ok(()) => self.finish(pending).await.map(|()| WorkOutcome::Finished),
+            Err(error) => Ok(WorkOutcome::Failed(error)),
         }
     }
 
-    /// A message that is gone, or that somebody else has got meanwhile, is none of ours any more.
-    async fn delete(&self, message: &Message) -> Result<()> {
-        unless_lost(self.queue.delete_message(message).await).map(drop)
+    /// Deletes a message, unless another worker has received or deleted it.
+    async fn delete(&self, message: &QueueMessage) -> Result<()> {
+        unless_conflict(self.queue.delete_message(message).await).map(drop)
     }
 }
 
 fn render<T: Serialize>(intent: &T) -> Result<String> {
-    serde_json::to_string(intent).map_err(|error| Error::Invalid(format!("the intent is no JSON: {error}")))
+    serde_json::to_string(intent).map_err(|error| Error::Invalid(format!("the intent cannot be serialized: {error}")))
 }
 
 impl<T> fmt::Debug for Intents<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { queue, poison, invisible, tries_max, .. } = self;
+        let Self { queue, poison, visibility_timeout, max_attempts, .. } = self;
         let mut shown = f.debug_struct("Intents");
-        shown.field("queue", &queue.name()).field("poison", &poison.name()).field("invisible", invisible);
-        shown.field("tries_max", tries_max).finish()
+        shown.field("queue", &queue.name()).field("poison", &poison.name());
+        shown.field("visibility_timeout", visibility_timeout);
+        shown.field("max_attempts", max_attempts).finish()
     }
 }

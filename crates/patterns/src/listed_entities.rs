@@ -1,21 +1,19 @@
-//! Index entities in another partition or in a blob: the list and what it lists are kept in agreement eventually.
+//! Index entities in another partition or in a blob: lists of RowKeys, which are consistent eventually.
 
 use std::fmt;
 use std::sync::Arc;
 
-use tablerock_client::{Entity, QueueClient, Result, TableClient, TableEntity};
+use tablerock_client::{Entity, QueueClient, Result, TableClient};
 
-use crate::followers::{Followed, Follower};
 use crate::index_list::{IndexList, ListStore};
-use crate::intents::{Intents, Resumed};
+use crate::indexed_table::{Index, IndexedTable};
 
 type ListNames = dyn Fn(&Entity) -> Vec<String> + Send + Sync;
 type OpenList<S> = dyn Fn(&str) -> S + Send + Sync;
 
-/// Writes an entity and then the lists that its RowKey stands in, with an intent in a queue around both. A writer that
-/// dies in between leaves a list that lags behind until a worker has resumed the intent.
+/// A table with lists of RowKeys in other partitions or in blobs. A list may be stale until an intent is finished.
 ///
-/// Where list and entities lie in one partition, [`IndexList::add_together`] changes both at once and needs no queue.
+/// If list and entities are in one partition, [`IndexList::add_with`] changes both in one transaction, without a queue.
 ///
 /// ```no_run
 /// # use tablerock_client::{ContainerClient, Entity, QueueServiceClient, TableClient};
@@ -33,18 +31,17 @@ type OpenList<S> = dyn Fn(&str) -> S + Send + Sync;
 /// assert_eq!(people.list("Sales/Jones").ids().await?, ["000123"]);
 /// # Ok(()) }
 /// ```
-pub struct ListedEntities<S: ListStore> {
-    followed: Followed<Lists<S>>,
-}
+pub type ListedEntities<S> = IndexedTable<Lists<S>>;
 
-struct Lists<S> {
+/// The index of [`ListedEntities`].
+pub struct Lists<S> {
     names: Arc<ListNames>,
     open: Arc<OpenList<S>>,
 }
 
-impl<S: ListStore> ListedEntities<S> {
-    /// A table, queues for intents, the names of the lists that an entity stands in by its properties, and where the list
-    /// of a name is.
+impl<S: ListStore> IndexedTable<Lists<S>> {
+    /// Returns a table with lists. `names` returns the names of an entity's lists, and `open` the list with a name.
+    /// Intents are in a queue, and failed ones in a poison queue.
     pub fn new(
         table: TableClient,
         queue: QueueClient,
@@ -52,45 +49,12 @@ impl<S: ListStore> ListedEntities<S> {
         names: impl Fn(&Entity) -> Vec<String> + Send + Sync + 'static,
         open: impl Fn(&str) -> S + Send + Sync + 'static,
     ) -> Self {
-        let lists = Lists { names: Arc::new(names), open: Arc::new(open) };
-        Self { followed: Followed::new(table, queue, poison, lists) }
+        Self::with_index(table, queue, poison, Lists { names: Arc::new(names), open: Arc::new(open) })
     }
 
-    /// The same with other settings for its queue.
-    #[must_use]
-    pub fn with_intents(mut self, change: impl FnOnce(Intents<()>) -> Intents<()>) -> Self {
-        self.followed.intents = self.followed.intents.map_settings(change);
-        self
-    }
-
-    /// Creates the queues unless they exist.
-    pub async fn create_queues_if_not_exist(&self) -> Result<()> {
-        self.followed.intents.create_if_not_exists().await
-    }
-
-    /// The table, for reading.
-    pub fn table(&self) -> &TableClient {
-        &self.followed.table
-    }
-
-    /// The list of a name, for reading.
+    /// Returns the list with a name, for reading.
     pub fn list(&self, name: &str) -> IndexList<S> {
-        self.followed.follower.list(name)
-    }
-
-    /// Adds an entity or replaces it, and then has its RowKey in the lists where it belongs and in no others.
-    pub async fn put(&self, entity: &impl TableEntity) -> Result<()> {
-        self.followed.put(&entity.to_entity()?).await
-    }
-
-    /// Deletes an entity, if it exists, and then its RowKey from its lists.
-    pub async fn delete(&self, partition_key: &str, row_key: &str) -> Result<()> {
-        self.followed.delete(partition_key, row_key).await
-    }
-
-    /// Resumes what a writer has left.
-    pub async fn work_once(&self) -> Result<Resumed> {
-        self.followed.work_once().await
+        self.index.list(name)
     }
 }
 
@@ -100,10 +64,10 @@ impl<S: ListStore> Lists<S> {
     }
 }
 
-impl<S: ListStore> Follower for Lists<S> {
-    type Place = String;
+impl<S: ListStore> Index for Lists<S> {
+    type Key = String;
 
-    fn places(&self, entity: &Entity) -> Vec<String> {
+    fn keys(&self, entity: &Entity) -> Vec<String> {
         (self.names)(entity)
     }
 
@@ -111,24 +75,20 @@ impl<S: ListStore> Follower for Lists<S> {
         self.list(name).add(&entity.row_key).await.map(drop)
     }
 
-    async fn clear(&self, name: &String, row_key: &str) -> Result<()> {
+    async fn remove(&self, name: &String, row_key: &str) -> Result<()> {
         self.list(name).remove(row_key).await.map(drop)
     }
 }
 
-// Whatever a list's store is, the functions that name and open lists are shared.
-impl<S: ListStore> Clone for ListedEntities<S> {
-    fn clone(&self) -> Self {
-        let Followed { table, intents, follower: Lists { names, open } } = &self.followed;
-        let follower = Lists { names: names.clone(), open: open.clone() };
-        Self { followed: Followed { table: table.clone(), intents: intents.clone(), follower } }
+impl<S> fmt::Debug for Lists<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lists").finish_non_exhaustive()
     }
 }
 
-impl<S: ListStore> fmt::Debug for ListedEntities<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Followed { table, intents, .. } = &self.followed;
-        let mut shown = f.debug_struct("ListedEntities");
-        shown.field("table", &table.name()).field("intents", intents).finish_non_exhaustive()
+// A derived Clone would require S: Clone.
+impl<S> Clone for Lists<S> {
+    fn clone(&self) -> Self {
+        Self { names: Arc::clone(&self.names), open: Arc::clone(&self.open) }
     }
 }

@@ -1,55 +1,55 @@
-//! Trying again what another writer was faster at.
+//! Optimistic concurrency: retries of conditional writes that lost to another writer.
 
 use std::time::Duration;
 
 use tablerock_client::{Error, ErrorCode, Result};
 
-/// How often a change is tried before it gives up: more often than any honest contention needs.
-const TRIES_MAX: u32 = 40;
-const WAIT_FIRST: Duration = Duration::from_millis(2);
-const WAIT_MAX: Duration = Duration::from_millis(100);
+/// More attempts than any real contention needs.
+const ATTEMPTS_MAX: u32 = 40;
+const INITIAL_DELAY: Duration = Duration::from_millis(2);
+const DELAY_MAX: Duration = Duration::from_millis(100);
 
-/// The tries of one read, decision and conditional write.
-pub(crate) struct Tries {
-    what: &'static str,
-    lost: u32,
-    wait: Duration,
+/// The attempts of one change, each of which reads, decides and writes conditionally.
+pub(crate) struct Attempts {
+    target: &'static str,
+    failed: u32,
+    delay: Duration,
 }
 
-impl Tries {
-    pub(crate) fn to_change(what: &'static str) -> Self {
-        Self { what, lost: 0, wait: WAIT_FIRST }
+impl Attempts {
+    pub(crate) fn new(target: &'static str) -> Self {
+        Self { target, failed: 0, delay: INITIAL_DELAY }
     }
 
-    /// Another writer was faster: waits a little before the next try, or gives up.
-    pub(crate) async fn lost(&mut self) -> Result<()> {
-        self.lost += 1;
-        if self.lost == TRIES_MAX {
+    /// Waits before the next attempt, after another writer was faster. Fails after the last attempt.
+    pub(crate) async fn retry(&mut self) -> Result<()> {
+        self.failed += 1;
+        if self.failed == ATTEMPTS_MAX {
             return Err(Error::Invalid(format!(
-                "{} has changed {TRIES_MAX} times while it was being changed",
-                self.what
+                "{} changed during each of {ATTEMPTS_MAX} attempts to change it: too many writers",
+                self.target
             )));
         }
-        tokio::time::sleep(self.wait).await;
-        self.wait = (self.wait * 2).min(WAIT_MAX);
+        tokio::time::sleep(self.delay).await;
+        self.delay = (self.delay * 2).min(DELAY_MAX);
         Ok(())
     }
 }
 
-/// A write's result if its condition held, `None` if it lost: something was there, or not there, or another version.
-pub(crate) fn unless_lost<T>(outcome: Result<T>) -> Result<Option<T>> {
+/// Returns the result of a conditional write, or `None` if its condition failed: another writer was faster.
+pub(crate) fn unless_conflict<T>(outcome: Result<T>) -> Result<Option<T>> {
     match outcome {
         Ok(done) => Ok(Some(done)),
-        Err(error) if is_lost(&error) => Ok(None),
+        Err(error) if is_conflict(&error) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// That the table, the queue or the container is missing is nobody's being faster. That a receipt is not the message's any
-/// more is, and is said by some servers in the place of 404.
-pub(crate) fn is_lost(error: &Error) -> bool {
-    let places = [ErrorCode::TableNotFound, ErrorCode::QueueNotFound, ErrorCode::ContainerNotFound];
-    let is_place_missing = error.code().is_some_and(|code| places.contains(&code));
+/// Whether another writer was faster. A missing table, queue or container is not a conflict. An old pop receipt is one,
+/// which some servers report instead of 404.
+pub(crate) fn is_conflict(error: &Error) -> bool {
+    let missing = [ErrorCode::TableNotFound, ErrorCode::QueueNotFound, ErrorCode::ContainerNotFound];
+    let is_missing = error.code().is_some_and(|code| missing.contains(&code));
     let is_receipt_old = error.code() == Some(ErrorCode::PopReceiptMismatch);
-    !is_place_missing && (error.is_conflict() || error.is_changed() || error.is_not_found() || is_receipt_old)
+    !is_missing && (error.is_conflict() || error.is_precondition_failed() || error.is_not_found() || is_receipt_old)
 }

@@ -1,16 +1,15 @@
-//! High-volume delete: a table for each period, dropped whole when it is too old. A drop costs the same however much is
-//! in the table.
+//! High-volume delete: a table for each period, which is deleted as a whole. The cost does not depend on its size.
 
 use tablerock_client::{DateTime, ErrorCode, Etag, Result, TableClient, TableEntity, TableServiceClient, TryStreamExt};
 
-/// How long a table takes in entities.
+/// The period of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Period {
-    /// From hour to hour: `Logins2026111608`.
+    /// An hour: `Logins2026111608`.
     Hour,
-    /// From day to day: `Logins20261116`.
+    /// A day: `Logins20261116`.
     Day,
-    /// From month to month: `Logins202611`.
+    /// A month: `Logins202611`.
     Month,
 }
 
@@ -24,7 +23,7 @@ impl Period {
     }
 }
 
-/// Tables with a common beginning of their names, one for each period.
+/// Tables with a common prefix, one for each period.
 ///
 /// ```no_run
 /// # use tablerock_client::{DateTime, Entity, TableServiceClient};
@@ -32,7 +31,7 @@ impl Period {
 /// # async fn example(service: TableServiceClient, now: DateTime, month_ago: DateTime) -> tablerock_client::Result<()> {
 /// let logins = PeriodTables::new(service, "Logins", Period::Day);
 /// logins.insert(now, &Entity::new("jonesj", "0830")).await?;
-/// let dropped = logins.drop_before(month_ago).await?;
+/// let deleted = logins.delete_before(month_ago).await?;
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
@@ -43,19 +42,19 @@ pub struct PeriodTables {
 }
 
 impl PeriodTables {
-    /// Tables whose names begin so, followed by digits.
+    /// Returns tables whose names are a prefix and digits.
     pub fn new(service: TableServiceClient, prefix: impl Into<String>, period: Period) -> Self {
         Self { service, prefix: prefix.into(), period }
     }
 
-    /// The table of a time, which may not exist.
-    pub fn at(&self, time: DateTime) -> TableClient {
+    /// Returns the table of a time, which may not exist.
+    pub fn table_at(&self, time: DateTime) -> TableClient {
         self.service.table(self.name_at(time))
     }
 
-    /// Adds an entity to the table of a time, and creates the table if the entity is its first.
+    /// Inserts an entity into the table of a time. Creates the table if it does not exist.
     pub async fn insert(&self, time: DateTime, entity: &impl TableEntity) -> Result<Etag> {
-        let table = self.at(time);
+        let table = self.table_at(time);
         match table.insert(entity).await {
             Err(error) if error.code() == Some(ErrorCode::TableNotFound) => {
                 table.create_if_not_exists().await?;
@@ -65,18 +64,18 @@ impl PeriodTables {
         }
     }
 
-    /// The tables that there are, the oldest first.
-    pub async fn names(&self) -> Result<Vec<String>> {
+    /// Returns the names of the existing tables, the oldest first.
+    pub async fn table_names(&self) -> Result<Vec<String>> {
         let all: Vec<String> = self.service.list_tables().prefix(&self.prefix).stream().try_collect().await?;
         Ok(all.into_iter().filter(|name| self.is_ours(name)).collect())
     }
 
-    /// Drops the tables of all periods that were over before the one of a time, and returns their names.
-    pub async fn drop_before(&self, time: DateTime) -> Result<Vec<String>> {
+    /// Deletes the tables of all periods before that of a time, and returns their names.
+    pub async fn delete_before(&self, time: DateTime) -> Result<Vec<String>> {
         let first_kept = self.name_at(time);
-        let old: Vec<String> = self.names().await?.into_iter().filter(|name| *name < first_kept).collect();
+        let old: Vec<String> = self.table_names().await?.into_iter().filter(|name| *name < first_kept).collect();
         for name in &old {
-            self.service.table(name).drop_table_if_exists().await?;
+            self.service.table(name).delete_table_if_exists().await?;
         }
         Ok(old)
     }
@@ -87,7 +86,7 @@ impl PeriodTables {
         self.prefix.chars().chain(digits).collect()
     }
 
-    /// Another series, `LoginsFailed` beside `Logins`, is not ours.
+    /// Whether a name is the prefix and digits: `LoginsFailed20261116` is not a table of `Logins`.
     fn is_ours(&self, name: &str) -> bool {
         let digits = name.strip_prefix(&self.prefix).unwrap_or_default();
         digits.len() == self.period.digits() && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -106,7 +105,7 @@ mod tests {
             [(Period::Hour, "Logins2026111608"), (Period::Day, "Logins20261116"), (Period::Month, "Logins202611")]
         {
             let tables = PeriodTables::new(service.clone(), "Logins", period);
-            assert_eq!(tables.at(time).name(), name);
+            assert_eq!(tables.table_at(time).name(), name);
             assert!(tables.is_ours(name));
             assert!(!tables.is_ours("LoginsFailed20261116") && !tables.is_ours("Logins"));
         }

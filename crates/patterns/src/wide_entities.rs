@@ -1,27 +1,26 @@
-//! Wide entities: one logical entity over several physical ones, because it has more properties or bytes than one can
-//! hold. All parts lie in one partition and are written by one group transaction, so nobody sees half of it.
+//! Wide entities: one logical entity in several physical ones, for more properties or bytes than one can hold. All
+//! parts are in one partition, and one group transaction writes them.
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use tablerock_client::{Entity, Error, Property, Result, TableClient, Value, Write};
+use tablerock_client::{Entity, Error, Property, Result, TableClient, TableOperation, Value};
 
-use crate::optimistic::{Tries, unless_lost};
+use crate::optimistic::{Attempts, unless_conflict};
 
-/// In the first part: how many there are.
+/// The property of the first part with the number of parts.
 const PARTS: &str = "WideParts";
-/// In every part: which version of the whole it belongs to, a number that no other version has. One that counted would
-/// begin again after the entity was deleted.
+/// The property of every part with the version of the whole, a random number. A counter would restart after a delete.
 const VERSION: &str = "WideVersion";
 const OWN: [&str; 2] = [PARTS, VERSION];
 
-/// A part has fewer properties than the 252 that an entity may have, and room for our own.
+/// Less than the 252 properties of an entity, to allow for those of this module.
 const PART_PROPERTIES_MAX: usize = 240;
-/// A part is smaller than the mebibyte that an entity may have, by a margin for keys and names.
+/// Less than the 1 MiB of an entity, to allow for keys and names.
 const PART_BYTES_MAX: usize = 900 * 1024;
-/// As many parts as a group transaction takes, which has to delete old ones as well.
+/// Half of a group transaction, which also has to delete old parts.
 const PARTS_MAX: usize = 50;
 
-/// Entities of any width up to what a group transaction carries, some 4 MiB.
+/// Entities of up to about 4 MiB, the size of a group transaction.
 ///
 /// ```no_run
 /// # use tablerock_client::{Entity, TableClient};
@@ -41,77 +40,78 @@ pub struct WideEntities {
     table: TableClient,
 }
 
-/// What the first part says of the whole.
+/// The first part and the number of parts.
 struct Head {
     parts: usize,
     first: Entity,
 }
 
 impl WideEntities {
-    /// The entities of a table.
+    /// Returns the wide entities of a table.
     pub fn new(table: TableClient) -> Self {
         Self { table }
     }
 
-    /// Adds an entity or replaces whatever version there is.
+    /// Inserts an entity, or replaces any existing version.
     pub async fn put(&self, entity: &Entity) -> Result<()> {
         let parts = split(&self.with_marks(entity))?;
-        let mut tries = Tries::to_change("the entity");
+        let mut attempts = Attempts::new("the entity");
         loop {
             let head = self.head(&entity.partition_key, &entity.row_key).await?;
-            let version = unheard_of();
+            let version = random_version();
             let mut parts = parts.iter().map(|part| part.clone().with(VERSION, version));
             let first = parts.next().expect("an entity has a first part").with(PARTS, i32_of(parts.len() + 1));
             let first = match &head {
                 Some(Head { first: Entity { etag: Some(etag), .. }, .. }) => {
-                    Write::replace(&first).if_match(etag.clone())
+                    TableOperation::replace(&first).if_match(etag.clone())
                 }
-                _ => Write::insert(&first),
+                _ => TableOperation::insert(&first),
             };
             let old = (parts.len() + 1)..head.as_ref().map_or(0, |head| head.parts);
-            let old =
-                old.map(|part| Write::delete_at(&entity.partition_key, part_key(&entity.row_key, part)).any_version());
-            let group = self.table.transaction().write(first);
-            let group = group.writes(parts.map(|part| Write::insert_or_replace(&part))).writes(old);
-            if unless_lost(group.commit().await)?.is_some() {
+            let old = old.map(|part| {
+                TableOperation::delete_by_keys(&entity.partition_key, part_key(&entity.row_key, part)).any_version()
+            });
+            let transaction = self.table.transaction().operation(first);
+            let transaction = transaction.operations(parts.map(|part| TableOperation::insert_or_replace(&part)));
+            if unless_conflict(transaction.operations(old).commit().await)?.is_some() {
                 return Ok(());
             }
-            tries.lost().await?;
+            attempts.retry().await?;
         }
     }
 
-    /// Reads an entity and joins its parts.
+    /// Reads an entity from its parts; `None` if it does not exist.
     pub async fn get(&self, partition_key: &str, row_key: &str) -> Result<Option<Entity>> {
-        let mut tries = Tries::to_change("the entity");
+        let mut attempts = Attempts::new("the entity");
         loop {
             let (from, to) = (part_key(row_key, 0), part_key(row_key, PARTS_MAX));
-            let found = self.table.query::<Entity>().partition(partition_key).row_between(from, to).all().await?;
-            // The keys of another entity may begin like the key of a part.
+            let found = self.table.query::<Entity>().partition(partition_key).row_range(from..to).all().await?;
+            // The key of another entity may begin with the key of a part.
             let parts = found.into_iter().filter(|part| part.row_key.len() == part_key(row_key, 0).len());
             if let Some(whole) = join(partition_key, row_key, parts.collect())? {
                 return Ok(whole);
             }
-            tries.lost().await?;
+            attempts.retry().await?;
         }
     }
 
-    /// Deletes an entity with all its parts. Returns whether it was there.
+    /// Deletes an entity with all its parts. Returns whether it existed.
     pub async fn delete(&self, partition_key: &str, row_key: &str) -> Result<bool> {
-        let mut tries = Tries::to_change("the entity");
+        let mut attempts = Attempts::new("the entity");
         loop {
             let Some(head) = self.head(partition_key, row_key).await? else { return Ok(false) };
-            let others =
-                (1..head.parts).map(|part| Write::delete_at(partition_key, part_key(row_key, part)).any_version());
-            let group = self.table.transaction().delete(&head.first).writes(others);
-            if unless_lost(group.commit().await)?.is_some() {
+            let others = (1..head.parts)
+                .map(|part| TableOperation::delete_by_keys(partition_key, part_key(row_key, part)).any_version());
+            let group = self.table.transaction().delete(&head.first).operations(others);
+            if unless_conflict(group.commit().await)?.is_some() {
                 return Ok(true);
             }
-            tries.lost().await?;
+            attempts.retry().await?;
         }
     }
 
-    /// The entity with a mark on each property that is a secret by its keys: parts have keys of their own, under which
-    /// a resolver might not know it.
+    /// Marks the properties that the encryption resolver selects by the keys of the entity: it may not select them by
+    /// the keys of the parts.
     fn with_marks(&self, entity: &Entity) -> Entity {
         let mut marked = entity.clone();
         for Property { name, .. } in entity.properties() {
@@ -123,7 +123,7 @@ impl WideEntities {
     }
 
     async fn head(&self, partition_key: &str, row_key: &str) -> Result<Option<Head>> {
-        let first = self.table.get_properties(partition_key, &part_key(row_key, 0), &OWN).await;
+        let first = self.table.get_selected_properties(partition_key, &part_key(row_key, 0), &OWN).await;
         match first {
             Ok(first) => {
                 let parts = parts_of(&first)?;
@@ -135,7 +135,7 @@ impl WideEntities {
     }
 }
 
-/// The whole, `Some(None)` if there is none, or `None` if its parts were read while it was being replaced.
+/// Joins parts to an entity, or `Some(None)` if there are none. Returns `None` if the parts are of different versions.
 fn join(partition_key: &str, row_key: &str, parts: Vec<Entity>) -> Result<Option<Option<Entity>>> {
     let Some(first) = parts.first() else { return Ok(Some(None)) };
     let version: i64 = first.property(VERSION)?;
@@ -148,7 +148,7 @@ fn join(partition_key: &str, row_key: &str, parts: Vec<Entity>) -> Result<Option
         if part.property::<i64>(VERSION)? != version {
             return Ok(None);
         }
-        part.encrypted().for_each(|name| whole.mark_encrypted(name.to_owned()));
+        part.encrypted_properties().for_each(|name| whole.mark_encrypted(name.to_owned()));
         for Property { name, value } in part.into_properties() {
             if !OWN.contains(&name.as_ref()) {
                 whole.set(name, value);
@@ -159,12 +159,12 @@ fn join(partition_key: &str, row_key: &str, parts: Vec<Entity>) -> Result<Option
 }
 
 fn split(entity: &Entity) -> Result<Vec<Entity>> {
-    let part = |place| Entity::new(&entity.partition_key, part_key(&entity.row_key, place));
+    let part = |index| Entity::new(&entity.partition_key, part_key(&entity.row_key, index));
     let mut parts = vec![part(0)];
     let mut bytes = 0;
     for Property { name, value } in entity.properties() {
         if OWN.contains(&name.as_ref()) {
-            return Err(Error::Invalid(format!("the name {name} is used by the parts of wide entities")));
+            return Err(Error::Invalid(format!("the property name {name} is reserved: rename it")));
         }
         let size = property_bytes(name, value);
         let last = parts.last().expect("there is a first part");
@@ -175,17 +175,17 @@ fn split(entity: &Entity) -> Result<Vec<Entity>> {
         bytes += size;
         let last = parts.last_mut().expect("there is a first part");
         last.set(name.as_ref(), value.clone());
-        if entity.encrypted().any(|marked| marked == name) {
+        if entity.encrypted_properties().any(|marked| marked == name) {
             last.mark_encrypted(name.to_string());
         }
     }
     if parts.len() > PARTS_MAX {
-        return Err(Error::Invalid(format!("the entity takes {} parts of at most {PARTS_MAX}", parts.len())));
+        return Err(Error::Invalid(format!("the entity needs {} parts, more than {PARTS_MAX}", parts.len())));
     }
     Ok(parts)
 }
 
-/// What a property counts: its name and its value, text by two bytes a character.
+/// Returns the size of a property: its name and its value, with two bytes for a UTF-16 unit.
 fn property_bytes(name: &str, value: &Value<'_>) -> usize {
     let value = match value {
         Value::String(text) => text.encode_utf16().count() * 2,
@@ -195,8 +195,8 @@ fn property_bytes(name: &str, value: &Value<'_>) -> usize {
     name.encode_utf16().count() * 2 + value + 8
 }
 
-/// A number that is new each time: the standard library's hash keys come from the operating system.
-fn unheard_of() -> i64 {
+/// Returns a random number: the standard library's hash keys come from the operating system.
+fn random_version() -> i64 {
     RandomState::new().hash_one(()).cast_signed()
 }
 

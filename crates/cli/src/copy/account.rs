@@ -77,8 +77,12 @@ pub(super) fn describe(error: &Error) -> String {
 }
 
 fn options() -> ClientOptions {
-    let retry = RetryPolicy { tries_max: TRIES_MAX, ..RetryPolicy::default() };
-    ClientOptions::new().retry(retry).try_time_max(TRY_TIME_MAX).time_max(CALL_TIME_MAX).application("tablerock-copy")
+    let retry = RetryPolicy { max_attempts: TRIES_MAX, ..RetryPolicy::default() };
+    ClientOptions::new()
+        .retry(retry)
+        .attempt_timeout(TRY_TIME_MAX)
+        .timeout(CALL_TIME_MAX)
+        .application_id("tablerock-copy")
 }
 
 fn opened<C>(

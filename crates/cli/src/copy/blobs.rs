@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tablerock_client::blob::{BlobHeaders, BlockId, ListedBlob};
+use tablerock_client::blob::{BlobHttpHeaders, BlobItem, BlockId};
 use tablerock_client::{BlobClient, ErrorCode, Etag};
 
 use super::copy_error::CopyError;
@@ -20,7 +20,7 @@ pub(super) const BLOB_BYTES_MAX: u64 = BLOCKS_MAX * BLOCK_BYTES_MAX;
 pub(super) async fn copy_blob(
     from: &BlobClient,
     to: &BlobClient,
-    listed: &ListedBlob,
+    listed: &BlobItem,
     arrived: &AtomicU64,
 ) -> Result<bool, CopyError> {
     if listed.length <= BLOCK_BYTES {
@@ -67,9 +67,9 @@ fn into_result(copied: Result<(), BlobError>) -> Result<bool, CopyError> {
     }
 }
 
-async fn copy_whole(from: &BlobClient, to: &BlobClient, listed: &ListedBlob) -> Result<(), BlobError> {
+async fn copy_whole(from: &BlobClient, to: &BlobClient, listed: &BlobItem) -> Result<(), BlobError> {
     let content = read(from, listed, 0, listed.length).await?;
-    let put = to.put(content).headers(BlobHeaders::from(listed)).metadata(listed.metadata.clone()).await;
+    let put = to.upload(content).headers(BlobHttpHeaders::from(listed)).metadata(listed.metadata.clone()).await;
     put.map(drop).map_err(|error| match error.code() {
         Some(ErrorCode::Md5Mismatch) => BlobError::Md5,
         _ => write_error(&error),
@@ -79,7 +79,7 @@ async fn copy_whole(from: &BlobClient, to: &BlobClient, listed: &ListedBlob) -> 
 async fn copy_blocks(
     from: &BlobClient,
     to: &BlobClient,
-    listed: &ListedBlob,
+    listed: &BlobItem,
     arrived: &AtomicU64,
 ) -> Result<(), BlobError> {
     let block_bytes = block_bytes(listed.length);
@@ -88,22 +88,22 @@ async fn copy_blocks(
     for start in starts {
         let content = read(from, listed, start, listed.length.min(start + block_bytes)).await?;
         let (id, length) = (BlockId::from_bytes(&start.to_be_bytes()), content.len() as u64);
-        to.put_block(&id, content).await.map_err(|error| write_error(&error))?;
+        to.stage_block(&id, content).await.map_err(|error| write_error(&error))?;
         arrived.add(length);
         ids.push(id);
     }
-    let list = to.put_block_list(ids).headers(BlobHeaders::from(listed)).metadata(listed.metadata.clone());
+    let list = to.commit_block_list(ids).headers(BlobHttpHeaders::from(listed)).metadata(listed.metadata.clone());
     list.await.map(drop).map_err(|error| write_error(&error))
 }
 
-async fn read(from: &BlobClient, listed: &ListedBlob, start: u64, end: u64) -> Result<bytes::Bytes, BlobError> {
+async fn read(from: &BlobClient, listed: &BlobItem, start: u64, end: u64) -> Result<bytes::Bytes, BlobError> {
     // A list has ETags without the quotation marks of the header.
     let version = Etag::from(format!("\"{}\"", listed.etag.trim_matches('"')));
-    let content = from.get_range(start..end, &version).await.map_err(|error| {
+    let content = from.download_range(start..end, &version).await.map_err(|error| {
         if error.is_not_found() {
             return BlobError::Gone;
         }
-        BlobError::Other(match error.is_changed() {
+        BlobError::Other(match error.is_precondition_failed() {
             // The next run lists it again.
             true => CopyError { message: "it changed after it was listed".to_owned(), is_transient: true },
             false => CopyError::of_call("cannot be read", &error),

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
-use tablerock_client::blob::{ListedBlob, ListedContainer};
+use tablerock_client::blob::{BlobItem, ContainerItem};
 use tablerock_client::{BlobServiceClient, ContainerClient};
 
 use super::blobs::{BLOB_BYTES_MAX, copy_blob};
@@ -41,7 +41,7 @@ impl Transfer<'_> {
         &mut self,
         from: &BlobServiceClient,
         to: &BlobServiceClient,
-        listed: &ListedContainer,
+        listed: &ContainerItem,
     ) -> Result<(), CopyError> {
         let item = CopyItem::Container(listed.name.clone());
         let mut status = self.resume_file.status(&item);
@@ -53,15 +53,15 @@ impl Transfer<'_> {
         let written = |error| CopyError::of_call("cannot be written", &error);
         to.create_if_not_exists().await.map_err(written)?;
         loop {
-            let page = from.list_blobs().with_snapshots().segment(status.next.as_ref()).await.map_err(read)?;
+            let page = from.list_blobs().include_snapshots().page(status.next.as_ref()).await.map_err(read)?;
             self.copy_page(&from, &to, &item, &mut status, page.items).await?;
-            let Some(next) = page.next else { break };
+            let Some(next) = page.continuation_token else { break };
             self.resume_file.page(&item, next.clone(), status.counts)?;
             status = Status { next: Some(next), counts: status.counts, ..Status::default() };
         }
         to.set_metadata(&listed.metadata).await.map_err(written)?;
         if self.with_policies {
-            to.set_access(&from.access().await.map_err(read)?).await.map_err(written)?;
+            to.set_access_policies(&from.get_access_policies().await.map_err(read)?).await.map_err(written)?;
         }
         self.resume_file.done(&item, status.counts)?;
         self.print_progress();
@@ -75,7 +75,7 @@ impl Transfer<'_> {
         to: &ContainerClient,
         item: &CopyItem,
         status: &mut Status,
-        page: Vec<ListedBlob>,
+        page: Vec<BlobItem>,
     ) -> Result<(), CopyError> {
         let mut wanted = Vec::new();
         for blob in page {
@@ -125,18 +125,18 @@ fn first_error(before: Result<(), CopyError>, error: CopyError) -> CopyError {
     }
 }
 
-fn count(counts: &mut Counts, blob: &ListedBlob) {
+fn count(counts: &mut Counts, blob: &BlobItem) {
     counts.blobs += 1;
     counts.bytes += blob.length;
 }
 
 /// Returns a text that identifies a version of a blob.
-fn version(blob: &ListedBlob) -> String {
+fn version(blob: &BlobItem) -> String {
     format!("{} {} {}", blob.etag, blob.length, blob.content_md5)
 }
 
 /// Returns the reason why a blob cannot be copied, and counts it.
-fn skip_reason(blob: &ListedBlob, skipped: &mut Skipped) -> Option<&'static str> {
+fn skip_reason(blob: &BlobItem, skipped: &mut Skipped) -> Option<&'static str> {
     let (count, reason) = if blob.snapshot.is_some() {
         (&mut skipped.snapshots, "it is a snapshot")
     } else if blob.blob_type == "AppendBlob" {

@@ -1,7 +1,7 @@
 //! Copies queues over HTTP: names, metadata and stored access policies. Reading a message changes it, so messages are only
 //! counted.
 
-use tablerock_client::queue::ListedQueue;
+use tablerock_client::queue::QueueItem;
 use tablerock_client::{QueueServiceClient, TryStreamExt as _};
 
 use super::copy_error::CopyError;
@@ -32,7 +32,7 @@ impl Transfer<'_> {
         &mut self,
         from: &QueueServiceClient,
         to: &QueueServiceClient,
-        listed: &ListedQueue,
+        listed: &QueueItem,
     ) -> Result<(), CopyError> {
         let item = CopyItem::Queue(listed.name.clone());
         if self.resume_file.status(&item).is_done {
@@ -44,9 +44,9 @@ impl Transfer<'_> {
         to.create_if_not_exists().await.map_err(written)?;
         to.set_metadata(&listed.metadata).await.map_err(written)?;
         if self.with_policies {
-            to.set_access_policies(&from.access_policies().await.map_err(read)?).await.map_err(written)?;
+            to.set_access_policies(&from.get_access_policies().await.map_err(read)?).await.map_err(written)?;
         }
-        let messages = from.message_count().await.map_err(read)?;
+        let messages = from.approximate_message_count().await.map_err(read)?;
         let skipped = Skipped { messages, ..Skipped::default() };
         self.resume_file.done(&item, Counts { skipped, ..Counts::default() })?;
         self.print_progress();

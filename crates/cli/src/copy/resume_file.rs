@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tablerock_client::Continuation;
+use tablerock_client::ContinuationToken;
 
 use super::counts::Counts;
 
@@ -32,7 +32,7 @@ pub(super) enum CopyItem {
 pub(super) struct Status {
     pub(super) is_done: bool,
     /// The first page that is not completely copied.
-    pub(super) next: Option<Continuation>,
+    pub(super) next: Option<ContinuationToken>,
     /// The counts of all earlier pages.
     pub(super) counts: Counts,
     /// The copied blobs of that page: their names and versions.
@@ -44,7 +44,7 @@ pub(super) struct Status {
 #[serde(rename_all = "snake_case")]
 enum Line {
     Copy { version: u32, from: String, to: String },
-    Page { of: CopyItem, next: Option<Continuation>, tally: Counts },
+    Page { of: CopyItem, next: Option<ContinuationToken>, tally: Counts },
     Blob { of: CopyItem, name: String, mark: String },
     Done { of: CopyItem, tally: Counts },
 }
@@ -94,7 +94,7 @@ impl ResumeFile {
     }
 
     /// Records that all pages before this one are copied.
-    pub(super) fn page(&mut self, of: &CopyItem, next: Continuation, counts: Counts) -> Result<(), String> {
+    pub(super) fn page(&mut self, of: &CopyItem, next: ContinuationToken, counts: Counts) -> Result<(), String> {
         self.record(Line::Page { of: of.clone(), next: Some(next), tally: counts })
     }
 
@@ -207,7 +207,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("copy");
         let (table, container) = (CopyItem::Table("People".to_owned()), CopyItem::Container("box".to_owned()));
-        let next: Continuation = "YQ".parse().unwrap();
+        let next: ContinuationToken = "YQ".parse().unwrap();
         let counts = Counts { entities: 7, ..Counts::default() };
         let mut resume_file = ResumeFile::open(&path, "a", "b").unwrap();
         resume_file.page(&table, next.clone(), counts).unwrap();

@@ -1,7 +1,7 @@
 //! Copies tables over HTTP: every entity with its exact types, page by page, then the stored access policies.
 
 use tablerock_client::table::ServicePropertiesUpdate;
-use tablerock_client::{Entity, TableServiceClient, TryStreamExt as _, Write};
+use tablerock_client::{Entity, TableOperation, TableServiceClient, TryStreamExt as _};
 
 use super::copy_error::CopyError;
 use super::resume_file::CopyItem;
@@ -45,19 +45,19 @@ impl Transfer<'_> {
         to.create_if_not_exists().await.map_err(|error| CopyError::of_call("cannot be created", &error))?;
         let (mut next, mut counts) = (status.next, status.counts);
         loop {
-            let page = from.query::<Entity>().segment(next.as_ref()).await;
+            let page = from.query::<Entity>().page(next.as_ref()).await;
             let page = page.map_err(|error| CopyError::of_call("cannot be read", &error))?;
             // Repeating a page is harmless: it replaces entities by equal ones.
-            let written = to.bulk(page.items.iter().map(Write::insert_or_replace)).await.into_result();
+            let written = to.bulk(page.items.iter().map(TableOperation::insert_or_replace)).await.into_result();
             written.map_err(|error| CopyError::of_call("cannot be written", &error))?;
             counts.entities += page.items.len() as u64;
-            next = page.next;
+            next = page.continuation_token;
             let Some(next) = &next else { break };
             self.resume_file.page(item, next.clone(), counts)?;
             self.print_progress();
         }
         if self.with_policies {
-            let policies = from.access_policies().await;
+            let policies = from.get_access_policies().await;
             let policies = policies.map_err(|error| CopyError::of_call("policies cannot be read", &error))?;
             let set = to.set_access_policies(&policies).await;
             set.map_err(|error| CopyError::of_call("policies cannot be set", &error))?;
@@ -69,7 +69,7 @@ impl Transfer<'_> {
 }
 
 async fn copy_properties(from: &TableServiceClient, to: &TableServiceClient) -> Result<(), CopyError> {
-    let read = from.properties().await.map_err(|error| CopyError::of_call("cannot be read", &error))?;
+    let read = from.get_properties().await.map_err(|error| CopyError::of_call("cannot be read", &error))?;
     let update = ServicePropertiesUpdate {
         logging: Some(read.logging),
         hour_metrics: Some(read.hour_metrics),

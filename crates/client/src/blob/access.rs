@@ -1,4 +1,4 @@
-//! Who can read a container: everybody, or whoever a stored access policy lets in.
+//! Public access and stored access policies of a container.
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderName, Method};
@@ -10,48 +10,51 @@ use crate::{Error, Result};
 
 const PUBLIC_ACCESS: HeaderName = HeaderName::from_static("x-ms-blob-public-access");
 
-/// What somebody without a credential can read.
+/// The data that requests without a credential can read.
+#[doc(alias = "PublicAccessType")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PublicAccess {
     /// Nothing.
     #[default]
     None,
-    /// Blobs whose names are known.
+    /// Blobs, by their names.
     Blob,
-    /// Blobs, and which there are.
+    /// Blobs, and the list of blobs.
     Container,
 }
 
 /// A container's public access and its stored access policies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ContainerAccess {
-    /// What everybody can read.
-    pub public: PublicAccess,
-    /// The policies that shared access signatures can refer to.
+    /// The public access.
+    pub public_access: PublicAccess,
+    /// The stored access policies.
     pub policies: StoredAccessPolicies,
 }
 
 impl ContainerClient {
-    /// Who can read the container. Takes the account's key.
-    pub async fn access(&self) -> Result<ContainerAccess> {
-        let answer = self.pipeline.send(&self.call("GetContainerAcl", Method::GET).query("comp", "acl")).await?;
-        let public = match answer.header(PUBLIC_ACCESS.as_str()) {
+    /// Returns the public access and the stored access policies of the container. It needs the account's key.
+    #[doc(alias = "get_container_access_policy")]
+    pub async fn get_access_policies(&self) -> Result<ContainerAccess> {
+        let response = self.pipeline.send(&self.call("GetContainerAcl", Method::GET).query("comp", "acl")).await?;
+        let public_access = match response.header(PUBLIC_ACCESS.as_str()) {
             Some("container") => PublicAccess::Container,
             Some("blob") => PublicAccess::Blob,
             _ => PublicAccess::None,
         };
-        let policies = StoredAccessPolicies::parse(&answer.body, BlobPermissions::LETTERS);
-        Ok(ContainerAccess { public, policies: policies.map_err(|error| Error::unreadable(&error))? })
+        let policies = StoredAccessPolicies::parse(&response.body, BlobPermissions::LETTERS);
+        Ok(ContainerAccess { public_access, policies: policies.map_err(|error| Error::invalid_response(&error))? })
     }
 
-    /// Sets who can read the container, all of it at once. Takes the account's key.
-    pub async fn set_access(&self, access: &ContainerAccess) -> Result<()> {
+    /// Sets the public access and all stored access policies of the container. It needs the account's key.
+    #[doc(alias = "set_container_access_policy")]
+    pub async fn set_access_policies(&self, access: &ContainerAccess) -> Result<()> {
         let call = self.call("SetContainerAcl", Method::PUT).query("comp", "acl");
-        let call = call.own_header(CONTENT_TYPE, "application/xml").body(access.policies.render());
-        let call = match access.public {
+        let call = call.static_header(CONTENT_TYPE, "application/xml").body(access.policies.render());
+        let call = match access.public_access {
             PublicAccess::None => call,
-            PublicAccess::Blob => call.own_header(PUBLIC_ACCESS, "blob"),
-            PublicAccess::Container => call.own_header(PUBLIC_ACCESS, "container"),
+            PublicAccess::Blob => call.static_header(PUBLIC_ACCESS, "blob"),
+            PublicAccess::Container => call.static_header(PUBLIC_ACCESS, "container"),
         };
         self.pipeline.send(&call).await.map(drop)
     }

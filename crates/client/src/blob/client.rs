@@ -1,15 +1,17 @@
-//! One block blob: reading it.
+//! One block blob.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Method;
 
-use super::{DeleteBlob, PutBlob};
-use crate::pipeline::{Answer, Call, Pipeline};
-use crate::{Credential, Error, ErrorCode, Etag, Result};
+use super::{DeleteBlob, UploadBlob};
+use crate::error::none_if;
+use crate::pipeline::{Call, Pipeline};
+use crate::{Credential, ErrorCode, Etag, Result};
 
-/// A blob. Clones are cheap and share connections.
+/// A client of one blob. Clones are cheap and share connections.
+#[doc(alias = "BlockBlobClient")]
 #[derive(Debug, Clone)]
 pub struct BlobClient {
     pub(super) pipeline: Arc<Pipeline>,
@@ -18,14 +20,15 @@ pub struct BlobClient {
     path: Arc<str>,
 }
 
-/// What a blob holds.
+/// The content of a blob.
+#[doc(alias = "BlobDownloadResult")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlobContent {
-    /// The bytes, all of them.
+    /// All bytes.
     pub content: Bytes,
-    /// What kind of bytes they are said to be.
+    /// The content type.
     pub content_type: String,
-    /// The version that was read; conditional writes hold against it.
+    /// The ETag of the version that was read, for conditional writes.
     pub etag: Etag,
 }
 
@@ -34,45 +37,45 @@ impl BlobClient {
         Self { pipeline, container, name: name.into(), path: path.into() }
     }
 
-    /// The container's name.
+    /// Returns the container's name.
     pub fn container(&self) -> &str {
         &self.container
     }
 
-    /// The same blob with another credential, over the same connections: a shared access signature, for example.
+    /// Returns a client of the blob with another credential, such as a shared access signature, over the same
+    /// connections.
     pub fn with_credential(&self, credential: impl Into<Credential>) -> Result<Self> {
         let pipeline = self.pipeline.with(self.pipeline.endpoint.clone(), credential.into())?;
         Ok(Self { pipeline: Arc::new(pipeline), ..self.clone() })
     }
 
-    /// The blob's name, without its container's.
+    /// Returns the blob's name, without its container.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Reads the blob whole, unless it has more than [`ANSWER_BYTES_MAX`](crate::transport::ANSWER_BYTES_MAX); what is
-    /// larger is read in pieces, with [`get_range`](Self::get_range).
-    pub async fn get(&self) -> Result<BlobContent> {
-        let answer = self.pipeline.send(&self.call("GetBlob", Method::GET)).await?;
-        let content_type = answer.header("content-type").unwrap_or_default().to_owned();
-        Ok(BlobContent { etag: etag(&answer)?, content_type, content: answer.body })
+    /// Reads the blob. One of more than [`RESPONSE_BYTES_MAX`](crate::transport::RESPONSE_BYTES_MAX) has to be read
+    /// with [`download_range`](Self::download_range).
+    #[doc(alias = "get_blob")]
+    pub async fn download(&self) -> Result<BlobContent> {
+        let response = self.pipeline.send(&self.call("GetBlob", Method::GET)).await?;
+        let content_type = response.header("content-type").unwrap_or_default().to_owned();
+        Ok(BlobContent { etag: response.etag()?, content_type, content: response.body })
     }
 
-    /// Reads the blob whole; `None` if it does not exist. That its container does not exist is still an error.
-    pub async fn get_if_exists(&self) -> Result<Option<BlobContent>> {
-        match self.get().await {
-            Ok(content) => Ok(Some(content)),
-            Err(error) if error.code() == Some(ErrorCode::BlobNotFound) => Ok(None),
-            Err(error) => Err(error),
-        }
+    /// Reads the blob; `None` if it does not exist. Fails if the container does not exist.
+    pub async fn download_if_exists(&self) -> Result<Option<BlobContent>> {
+        none_if(self.download().await, |error| error.has_code(ErrorCode::BlobNotFound))
     }
 
-    /// Puts content in the place of whatever there is, unless it is told a condition, and returns the new ETag.
-    pub fn put(&self, content: impl Into<Bytes>) -> PutBlob {
-        PutBlob::new(self.clone(), content.into())
+    /// Writes the blob, replaces any existing content by default, and returns the new ETag.
+    #[doc(alias = "put_blob")]
+    pub fn upload(&self, content: impl Into<Bytes>) -> UploadBlob {
+        UploadBlob::new(self.clone(), content.into())
     }
 
-    /// Deletes the blob, whatever its version, unless it is told a condition.
+    /// Deletes the blob, in any version by default.
+    #[doc(alias = "delete_blob")]
     pub fn delete(&self) -> DeleteBlob {
         DeleteBlob::new(self.clone())
     }
@@ -80,9 +83,4 @@ impl BlobClient {
     pub(super) fn call(&self, operation: &'static str, method: Method) -> Call {
         Call::new(operation, method, self.path.as_ref())
     }
-}
-
-pub(super) fn etag(answer: &Answer) -> Result<Etag> {
-    let etag = answer.header("etag").map(Etag::from);
-    answer.reading(etag.ok_or_else(|| Error::Answer("it has no ETag".to_owned())))
 }

@@ -1,42 +1,42 @@
-//! Which containers an account has, and which blobs a container, page by page.
+//! Lists of an account's containers and of a container's blobs.
 
 use http::Method;
 use tablerock_protocol::xml::{self, ANSWERED_LIST_ITEMS_MAX};
 
-use super::{BlobServiceClient, ContainerClient, ListedBlob, ListedContainer};
+use super::{BlobItem, BlobServiceClient, ContainerClient, ContainerItem};
 use crate::Result;
-use crate::marked_list::{follow, page, page_call};
+use crate::listing::{page, page_call, stream_pages};
 use crate::pipeline::Call;
-use crate::table::{BoxStream, Continuation, Page};
+use crate::table::{BoxStream, ContinuationToken, Page};
 
-/// A listing of containers that is being put together.
+/// A listing of containers: a builder, read as a [`stream`](Self::stream) or one [`page`](Self::page) at a time.
 #[derive(Debug, Clone)]
 #[must_use = "nothing is sent before it is read"]
-pub struct ContainerListing {
+pub struct ListContainers {
     service: BlobServiceClient,
     prefix: String,
     page_size: usize,
 }
 
-/// A listing of blobs that is being put together.
+/// A listing of blobs: a builder, read as a [`stream`](Self::stream) or one [`page`](Self::page) at a time.
 #[derive(Debug, Clone)]
 #[must_use = "nothing is sent before it is read"]
-pub struct BlobListing {
+pub struct ListBlobs {
     container: ContainerClient,
     prefix: String,
     page_size: usize,
-    with_snapshots: bool,
+    include_snapshots: bool,
 }
 
 impl BlobServiceClient {
-    /// The account's containers in the order of their names, with their metadata.
-    pub fn list_containers(&self) -> ContainerListing {
-        ContainerListing { service: self.clone(), prefix: String::new(), page_size: ANSWERED_LIST_ITEMS_MAX }
+    /// Lists the account's containers by name, with their metadata.
+    pub fn list_containers(&self) -> ListContainers {
+        ListContainers { service: self.clone(), prefix: String::new(), page_size: ANSWERED_LIST_ITEMS_MAX }
     }
 }
 
 impl ContainerClient {
-    /// The container's blobs in the order of their names, with properties and metadata.
+    /// Lists the container's blobs by name, with properties and metadata.
     ///
     /// ```
     /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -44,7 +44,7 @@ impl ContainerClient {
     /// # use tablerock_client::{BlobServiceClient, TryStreamExt};
     /// # let photos = BlobServiceClient::from_connection_string(connection)?.container("photos");
     /// # photos.create().await?;
-    /// # photos.blob("employees/00001.jpg").put("x").await?;
+    /// # photos.blob("employees/00001.jpg").upload("x").await?;
     /// # let mut seen = 0;
     /// let mut blobs = photos.list_blobs().prefix("employees/").stream();
     /// while let Some(blob) = blobs.try_next().await? {
@@ -54,73 +54,67 @@ impl ContainerClient {
     /// # assert_eq!(seen, 1);
     /// # Ok(()) });
     /// ```
-    pub fn list_blobs(&self) -> BlobListing {
+    pub fn list_blobs(&self) -> ListBlobs {
         let (prefix, page_size) = (String::new(), ANSWERED_LIST_ITEMS_MAX);
-        BlobListing { container: self.clone(), prefix, page_size, with_snapshots: false }
+        ListBlobs { container: self.clone(), prefix, page_size, include_snapshots: false }
     }
 }
 
-impl ContainerListing {
-    /// Only containers whose names begin so.
+impl ListContainers {
+    /// Lists only containers whose names begin with a prefix.
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
         self
     }
 
-    /// At most so many in a page, up to 500.
+    /// Sets the largest number of containers in a page; 500 by default and at most.
     pub fn page_size(mut self, containers: usize) -> Self {
         self.page_size = containers.clamp(1, ANSWERED_LIST_ITEMS_MAX);
         self
     }
 
-    /// Reads one page: the first, or the one that a token names.
-    pub async fn segment(&self, from: Option<&Continuation>) -> Result<Page<ListedContainer>> {
+    /// Reads one page: the first, or that of a continuation token.
+    pub async fn page(&self, from: Option<&ContinuationToken>) -> Result<Page<ContainerItem>> {
         let call = Call::new("ListContainers", Method::GET, "/").query("include", "metadata");
-        let answer = self.service.pipeline.send(&page_call(call, &self.prefix, self.page_size, from)).await?;
-        page(xml::parse_containers(&answer.body))
+        let response = self.service.pipeline.send(&page_call(call, &self.prefix, self.page_size, from)).await?;
+        page(xml::parse_containers(&response.body))
     }
 
-    /// All containers. Pages are read as they are needed.
-    pub fn stream(self) -> BoxStream<ListedContainer> {
-        follow(move |from| {
-            let listing = self.clone();
-            async move { listing.segment(from.as_ref()).await }
-        })
+    /// Streams all containers. Reads a page when the stream needs it.
+    pub fn stream(self) -> BoxStream<ContainerItem> {
+        stream_pages(self, |listing, from| async move { listing.page(from.as_ref()).await })
     }
 }
 
-impl BlobListing {
-    /// Only blobs whose names begin so.
+impl ListBlobs {
+    /// Lists only blobs whose names begin with a prefix.
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
         self
     }
 
-    /// At most so many in a page, up to 500.
+    /// Sets the largest number of blobs in a page; 500 by default and at most.
     pub fn page_size(mut self, blobs: usize) -> Self {
         self.page_size = blobs.clamp(1, ANSWERED_LIST_ITEMS_MAX);
         self
     }
 
-    /// Snapshots as well.
-    pub fn with_snapshots(mut self) -> Self {
-        self.with_snapshots = true;
+    /// Lists snapshots as well.
+    pub fn include_snapshots(mut self) -> Self {
+        self.include_snapshots = true;
         self
     }
 
-    /// Reads one page: the first, or the one that a token names.
-    pub async fn segment(&self, from: Option<&Continuation>) -> Result<Page<ListedBlob>> {
-        let include = if self.with_snapshots { "metadata,snapshots" } else { "metadata" };
+    /// Reads one page: the first, or that of a continuation token.
+    pub async fn page(&self, from: Option<&ContinuationToken>) -> Result<Page<BlobItem>> {
+        let include = if self.include_snapshots { "metadata,snapshots" } else { "metadata" };
         let call = self.container.call("ListBlobs", Method::GET).query("include", include);
-        let answer = self.container.pipeline.send(&page_call(call, &self.prefix, self.page_size, from)).await?;
-        page(xml::parse_blobs(&answer.body))
+        let response = self.container.pipeline.send(&page_call(call, &self.prefix, self.page_size, from)).await?;
+        page(xml::parse_blobs(&response.body))
     }
 
-    /// All blobs. Pages are read as they are needed.
-    pub fn stream(self) -> BoxStream<ListedBlob> {
-        follow(move |from| {
-            let listing = self.clone();
-            async move { listing.segment(from.as_ref()).await }
-        })
+    /// Streams all blobs. Reads a page when the stream needs it.
+    pub fn stream(self) -> BoxStream<BlobItem> {
+        stream_pages(self, |listing, from| async move { listing.page(from.as_ref()).await })
     }
 }

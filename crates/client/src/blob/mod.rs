@@ -1,5 +1,5 @@
-//! Block blobs: containers, and contents that are put, got and deleted whole, with conditions. What is too large for that
-//! is read by [ranges](BlobClient::get_range) and written by [blocks](BlobClient::put_block).
+//! Containers and block blobs. A large blob is read in [ranges](BlobClient::download_range) and written in
+//! [blocks](BlobClient::stage_block).
 //!
 //! ```
 //! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -10,11 +10,11 @@
 //! let photos = service.container("photos");
 //! photos.create_if_not_exists().await?;
 //! let ann = photos.blob("employees/00001.jpg");
-//! let etag = ann.put("the first").if_absent().await?;
-//! let content = ann.get().await?;
+//! let etag = ann.upload("the first").if_not_exists().await?;
+//! let content = ann.download().await?;
 //! # assert_eq!((content.content.as_ref(), &content.etag), (b"the first".as_slice(), &etag));
-//! ann.put("the second").if_match(content.etag).await?;
-//! # assert_eq!(ann.get().await?.content, "the second");
+//! ann.upload("the second").if_match(content.etag).await?;
+//! # assert_eq!(ann.download().await?.content, "the second");
 //! ann.delete().if_exists().await?;
 //! # Ok(()) });
 //! ```
@@ -29,14 +29,14 @@ mod sas;
 mod service;
 
 pub use access::{ContainerAccess, PublicAccess};
-pub use blocks::PutBlockList;
+pub use blocks::CommitBlockList;
 pub use client::{BlobClient, BlobContent};
 pub use container::ContainerClient;
-pub use listing::{BlobListing, ContainerListing};
-pub use requests::{DeleteBlob, DeleteBlobIfExists, PutBlob};
+pub use listing::{ListBlobs, ListContainers};
+pub use requests::{DeleteBlob, DeleteBlobIfExists, UploadBlob};
 pub use service::BlobServiceClient;
 pub use tablerock_protocol::blob::BlockId;
-pub use tablerock_protocol::xml::{AnsweredBlob as ListedBlob, AnsweredContainer as ListedContainer};
+pub use tablerock_protocol::xml::{AnsweredBlob as BlobItem, AnsweredContainer as ContainerItem};
 
 use http::HeaderName;
 use tablerock_protocol::ServiceVersion;
@@ -44,28 +44,28 @@ use tablerock_protocol::ServiceVersion;
 use crate::Result;
 use crate::pipeline::Call;
 
-/// The first version that takes every kind of credential, and one that all servers know.
+/// The first version with every kind of credential, which all servers support.
 const VERSION: ServiceVersion = ServiceVersion::BEARER_TOKEN;
 
-/// What goes with a blob's content: headers that come back with it. What is empty is not set.
+/// The HTTP headers of a blob, which a download returns. An empty one is not set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BlobHeaders {
-    /// What kind of bytes they are.
+pub struct BlobHttpHeaders {
+    /// The media type of the content.
     pub content_type: String,
-    /// How they are packed.
+    /// The encoding of the content, such as `gzip`.
     pub content_encoding: String,
-    /// Which language they are in.
+    /// The language of the content.
     pub content_language: String,
-    /// The MD5 of all of them, in Base64. Nobody but a put of the whole content compares it.
+    /// The MD5 of the content in Base64. The service verifies it only in an upload of the whole content.
     pub content_md5: String,
-    /// How long others may keep them.
+    /// The directives for caches.
     pub cache_control: String,
-    /// Whether they are shown or saved.
+    /// Whether a browser displays or saves the content.
     pub content_disposition: String,
 }
 
-impl From<&ListedBlob> for BlobHeaders {
-    fn from(listed: &ListedBlob) -> Self {
+impl From<&BlobItem> for BlobHttpHeaders {
+    fn from(listed: &BlobItem) -> Self {
         Self {
             content_type: listed.content_type.clone(),
             content_encoding: listed.content_encoding.clone(),
@@ -77,7 +77,7 @@ impl From<&ListedBlob> for BlobHeaders {
     }
 }
 
-impl BlobHeaders {
+impl BlobHttpHeaders {
     fn add_to(&self, call: Call) -> Result<Call> {
         let named = [
             ("x-ms-blob-content-type", &self.content_type),

@@ -1,29 +1,29 @@
-//! Writes of blobs. Each is a request that is sent when it is awaited, and that can be told more before.
+//! Uploads and deletes of blobs. Each is a builder that sends its request when it is awaited.
 
 use bytes::Bytes;
 use http::Method;
 use http::header::{HeaderName, IF_MATCH, IF_NONE_MATCH};
 
-use super::client::etag;
-use super::{BlobClient, BlobHeaders};
-use crate::transport::BoxFuture;
+use super::{BlobClient, BlobHttpHeaders};
+use crate::error::none_if;
+use crate::transport::send_when_awaited;
 use crate::{ErrorCode, Etag, Result};
 
 const BLOB_TYPE: HeaderName = HeaderName::from_static("x-ms-blob-type");
 const CONTENT_TYPE_DEFAULT: &str = "application/octet-stream";
 
-/// A put that waits to be awaited.
+/// An upload of a whole blob, which is sent when it is awaited.
 #[derive(Debug)]
 #[must_use = "nothing is sent before it is awaited"]
-pub struct PutBlob {
+pub struct UploadBlob {
     blob: BlobClient,
     content: Bytes,
-    headers: BlobHeaders,
+    headers: BlobHttpHeaders,
     metadata: Vec<(String, String)>,
     condition: Condition,
 }
 
-/// A delete that waits to be awaited.
+/// A delete of a blob, which is sent when it is awaited.
 #[derive(Debug)]
 #[must_use = "nothing is sent before it is awaited"]
 pub struct DeleteBlob {
@@ -31,7 +31,7 @@ pub struct DeleteBlob {
     condition: Condition,
 }
 
-/// A delete to which a blob that is not there is as good as deleted.
+/// A delete that succeeds if the blob does not exist.
 #[derive(Debug)]
 #[must_use = "nothing is sent before it is awaited"]
 pub struct DeleteBlobIfExists(DeleteBlob);
@@ -43,20 +43,26 @@ enum Condition {
     Absent,
 }
 
-impl PutBlob {
+send_when_awaited! {
+    UploadBlob => Result<Etag>;
+    DeleteBlob => Result<()>;
+    DeleteBlobIfExists => Result<bool>;
+}
+
+impl UploadBlob {
     pub(super) fn new(blob: BlobClient, content: Bytes) -> Self {
-        let headers = BlobHeaders { content_type: CONTENT_TYPE_DEFAULT.to_owned(), ..BlobHeaders::default() };
+        let headers = BlobHttpHeaders { content_type: CONTENT_TYPE_DEFAULT.to_owned(), ..BlobHttpHeaders::default() };
         Self { blob, content, headers, metadata: Vec::new(), condition: Condition::Any }
     }
 
-    /// Says what kind of content it is.
+    /// Sets the content type; `application/octet-stream` by default.
     pub fn content_type(mut self, content_type: impl Into<String>) -> Self {
         self.headers.content_type = content_type.into();
         self
     }
 
-    /// Sets all that goes with the content.
-    pub fn headers(mut self, headers: BlobHeaders) -> Self {
+    /// Sets the blob's HTTP headers.
+    pub fn headers(mut self, headers: BlobHttpHeaders) -> Self {
         self.headers = headers;
         self
     }
@@ -67,27 +73,29 @@ impl PutBlob {
         self
     }
 
-    /// Only over this version; fails with 412 over any other, or if there is none.
+    /// Requires this version. Fails with 412 if the blob has another one or does not exist.
     pub fn if_match(mut self, etag: impl Into<Etag>) -> Self {
         self.condition = Condition::Version(etag.into());
         self
     }
 
-    /// Only if there is none yet; fails with 409 otherwise.
-    pub fn if_absent(mut self) -> Self {
+    /// Requires that the blob does not exist. Fails with 409 otherwise.
+    #[doc(alias = "if_none_match")]
+    #[doc(alias = "overwrite")]
+    pub fn if_not_exists(mut self) -> Self {
         self.condition = Condition::Absent;
         self
     }
 
     async fn send(self) -> Result<Etag> {
-        let call = self.blob.call("PutBlob", Method::PUT).own_header(BLOB_TYPE, "BlockBlob");
+        let call = self.blob.call("PutBlob", Method::PUT).static_header(BLOB_TYPE, "BlockBlob");
         let call = self.headers.add_to(call)?.metadata(&self.metadata)?.body(self.content);
         let call = match self.condition {
             Condition::Any => call,
             Condition::Version(etag) => call.header(IF_MATCH, etag.as_str())?,
-            Condition::Absent => call.own_header(IF_NONE_MATCH, "*"),
+            Condition::Absent => call.static_header(IF_NONE_MATCH, "*"),
         };
-        etag(&self.blob.pipeline.send(&call).await?)
+        self.blob.pipeline.send(&call).await?.etag()
     }
 }
 
@@ -96,14 +104,14 @@ impl DeleteBlob {
         Self { blob, condition: Condition::Any }
     }
 
-    /// Only this version; fails with 412 if it is another.
+    /// Requires this version. Fails with 412 if the blob has another one.
     pub fn if_match(mut self, etag: impl Into<Etag>) -> Self {
         self.condition = Condition::Version(etag.into());
         self
     }
 
-    /// Returns whether the blob was there in the place of failing when it was not. After a lost answer, an earlier try
-    /// may have deleted it.
+    /// Returns whether the blob existed instead of failing with 404. After a lost response, an earlier attempt may have
+    /// deleted it.
     pub fn if_exists(self) -> DeleteBlobIfExists {
         DeleteBlobIfExists(self)
     }
@@ -117,35 +125,8 @@ impl DeleteBlob {
     }
 }
 
-impl IntoFuture for PutBlob {
-    type Output = Result<Etag>;
-    type IntoFuture = BoxFuture<'static, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.send())
-    }
-}
-
-impl IntoFuture for DeleteBlob {
-    type Output = Result<()>;
-    type IntoFuture = BoxFuture<'static, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.send())
-    }
-}
-
-impl IntoFuture for DeleteBlobIfExists {
-    type Output = Result<bool>;
-    type IntoFuture = BoxFuture<'static, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            match self.0.send().await {
-                Ok(()) => Ok(true),
-                Err(error) if error.code() == Some(ErrorCode::BlobNotFound) => Ok(false),
-                Err(error) => Err(error),
-            }
-        })
+impl DeleteBlobIfExists {
+    async fn send(self) -> Result<bool> {
+        Ok(none_if(self.0.send().await, |error| error.has_code(ErrorCode::BlobNotFound))?.is_some())
     }
 }

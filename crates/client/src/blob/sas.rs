@@ -1,4 +1,4 @@
-//! Shared access signatures for a container with all its blobs, and for one blob.
+//! Shared access signatures for a container and for one blob.
 
 use tablerock_protocol::signing::BlobSasTerms;
 use tablerock_protocol::{BlobName, ContainerName};
@@ -9,13 +9,15 @@ use crate::entity::IntoDateTime;
 use crate::sas::{BlobPermissions, BlobSas, signing_key};
 
 impl ContainerClient {
-    /// A signature for this container and all blobs in it. See [`sas`](crate::sas).
+    /// Begins a signature for this container and all its blobs. See [`sas`](crate::sas).
+    #[doc(alias = "generate_sas")]
+    #[doc(alias = "GenerateSasUri")]
     pub fn sas(&self, permissions: BlobPermissions, expiry: impl IntoDateTime) -> BlobSas {
         self.sas_with(|container| BlobSasTerms::new(container, permissions, expiry.into_date_time()))
     }
 
-    /// A signature whose terms a stored access policy gives. What the policy leaves open has to be said here.
-    pub fn sas_by_policy(&self, id: impl Into<String>) -> BlobSas {
+    /// Begins a signature with the terms of a stored access policy. The signature sets the terms that the policy lacks.
+    pub fn sas_from_policy(&self, id: impl Into<String>) -> BlobSas {
         self.sas_with(|container| BlobSasTerms::from_policy(container, id))
     }
 
@@ -26,14 +28,16 @@ impl ContainerClient {
 }
 
 impl BlobClient {
-    /// A signature for this blob. See [`sas`](crate::sas).
+    /// Begins a signature for this blob. See [`sas`](crate::sas).
+    #[doc(alias = "generate_sas")]
+    #[doc(alias = "GenerateSasUri")]
     pub fn sas(&self, permissions: BlobPermissions, expiry: impl IntoDateTime) -> BlobSas {
         self.sas_with(|container| BlobSasTerms::new(container, permissions, expiry.into_date_time()))
     }
 
-    /// A signature whose terms a stored access policy of the container gives. What the policy leaves open has to be said
-    /// here.
-    pub fn sas_by_policy(&self, id: impl Into<String>) -> BlobSas {
+    /// Begins a signature with the terms of a stored access policy of the container. The signature sets the terms that
+    /// the policy lacks.
+    pub fn sas_from_policy(&self, id: impl Into<String>) -> BlobSas {
         self.sas_with(|container| BlobSasTerms::from_policy(container, id))
     }
 

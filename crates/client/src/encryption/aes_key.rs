@@ -1,4 +1,4 @@
-//! A local key that wraps by AES key wrap (RFC 3394).
+//! A local key for AES key wrap (RFC 3394).
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use super::key::{ContentKey, KeyWrapper};
 use crate::transport::BoxFuture;
 use crate::{Error, Result};
 
-/// What the wrapping adds.
+/// The bytes that the wrapping adds.
 const WRAP_BYTES: usize = 8;
 
-/// A symmetric key of 16, 24 or 32 bytes that wraps by `A128KW`, `A192KW` or `A256KW`.
+/// A symmetric key of 16, 24 or 32 bytes for `A128KW`, `A192KW` or `A256KW`.
 #[derive(Clone)]
 pub struct AesKey {
     id: String,
@@ -21,10 +21,10 @@ pub struct AesKey {
 }
 
 impl AesKey {
-    /// A key and the id under which its wrappings are stored.
+    /// Returns a key with the id that is stored with every key that it wraps.
     pub fn new(id: impl Into<String>, key: &[u8]) -> Result<Self> {
         if !matches!(key.len(), 16 | 24 | 32) {
-            return Err(Error::invalid(format!("a key of AES has 16, 24 or 32 bytes, not {}", key.len())));
+            return Err(Error::invalid(format!("the AES key has {} bytes; 16, 24 or 32 are valid", key.len())));
         }
         Ok(Self { id: id.into(), key: Zeroizing::new(key.to_vec()) })
     }
@@ -50,13 +50,13 @@ impl AesKey {
             24 => kw::<KwAes192>(&self.key).unwrap_key(wrapped, &mut content_key).map(drop),
             _ => kw::<KwAes256>(&self.key).unwrap_key(wrapped, &mut content_key).map(drop),
         };
-        outcome.map_err(|_| KeyError::new("it is not the key that wrapped this"))?;
+        outcome.map_err(|_| KeyError::new("the content key was wrapped with another key"))?;
         Ok(content_key)
     }
 }
 
 fn kw<K: KeyInit>(key: &[u8]) -> K {
-    K::new_from_slice(key).expect("the length was looked at when the key was made")
+    K::new_from_slice(key).expect("AesKey::new checks the length")
 }
 
 impl KeyWrapper for AesKey {

@@ -13,8 +13,8 @@ use super::key::ContentKey;
 pub(super) const CONTENT_KEY_BYTES: usize = 32;
 pub(super) const IV_BYTES: usize = 16;
 
-/// Whose way of joining the keys an entity follows. The libraries for .NET and Python put the RowKey first, by what
-/// looks like a slip that became the format; the one for Java puts the PartitionKey first.
+/// The order of the keys in the initialization vector. The libraries for .NET and Python put the RowKey first, the one
+/// for Java the PartitionKey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flavour {
     DotNet,
@@ -30,7 +30,7 @@ impl Flavour {
     }
 }
 
-/// What opens and closes the properties of one entity.
+/// Encrypts and decrypts the properties of one entity.
 pub(super) struct EntityCipher<'a> {
     pub(super) content_key: &'a ContentKey,
     pub(super) entity_iv: &'a [u8; IV_BYTES],
@@ -50,13 +50,12 @@ impl EntityCipher<'_> {
         let cipher = Decryptor::<Aes256>::new_from_slices(self.content_key, &self.iv(property));
         let cipher = cipher.map_err(|_| wrong_length())?;
         let text = cipher.decrypt_padded_vec::<Pkcs7>(bytes).ok();
-        // One message for all that can be wrong: the difference between padding and text would tell whoever can write
-        // to the storage, and see our errors, what is inside.
+        // One message for all errors: a difference between invalid padding and invalid text would be a padding oracle.
         let text = text.and_then(|text| String::from_utf8(text).ok());
-        text.ok_or_else(|| damaged(format!("property {property} is not what was encrypted")))
+        text.ok_or_else(|| damaged(format!("property {property} is damaged")))
     }
 
-    /// The first half of a hash over the entity's vector, its keys and the property's name.
+    /// Returns the first half of a hash over the entity's vector, its keys and the property's name.
     pub(super) fn iv(&self, property: &str) -> [u8; IV_BYTES] {
         let (first, second) = match self.flavour {
             Flavour::DotNet => (self.row_key, self.partition_key),
@@ -73,13 +72,15 @@ impl EntityCipher<'_> {
 }
 
 fn wrong_length() -> EncryptionError {
-    damaged(format!("the content key has not {CONTENT_KEY_BYTES} bytes"))
+    damaged(format!("the content key does not have {CONTENT_KEY_BYTES} bytes"))
 }
 
-/// A new content key and a new vector, from the operating system.
+/// Returns a new content key and a new vector from the operating system.
 pub(super) fn random_key_and_iv() -> Result<(ContentKey, [u8; IV_BYTES]), EncryptionError> {
     let (mut key, mut iv) = (Zeroizing::new(vec![0; CONTENT_KEY_BYTES]), [0; IV_BYTES]);
     let filled = getrandom::fill(&mut key).and_then(|()| getrandom::fill(&mut iv));
-    filled.map_err(|error| EncryptionError::Refused(format!("the system has no random numbers: {error}")))?;
+    filled.map_err(|error| {
+        EncryptionError::NotAllowed(format!("the operating system returned no random numbers: {error}"))
+    })?;
     Ok((key, iv))
 }

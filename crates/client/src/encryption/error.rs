@@ -1,49 +1,49 @@
-//! Why something could not be encrypted or decrypted.
+//! Errors of encryption and decryption.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Why an entity could not be encrypted or decrypted.
+/// The error of encrypting or decrypting an entity.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncryptionError {
-    /// What was asked for cannot be done with encrypted entities.
+    /// Encrypted entities do not allow the operation.
     #[error("{0}")]
-    Refused(String),
-    /// Nobody has the key that the entity's content key is wrapped with.
-    #[error("no key with the id {0:?} is known")]
+    NotAllowed(String),
+    /// The client does not have the key that wraps the entity's content key.
+    #[error("the key {0:?} is unknown: add it to the key resolver")]
     UnknownKey(String),
-    /// A key would not wrap or unwrap.
+    /// A key could not wrap or unwrap a content key.
     #[error("the key {id:?} failed")]
     Key {
         /// The key's id.
         id: String,
-        /// What it said.
+        /// The error of the key.
         source: KeyError,
     },
-    /// The entity is not encrypted, and only encrypted ones are wanted.
+    /// The entity is not encrypted, but the policy requires it.
     #[error("the entity is not encrypted")]
     NotEncrypted,
-    /// The entity is encrypted in a way that is not ours.
+    /// The entity is encrypted with another protocol or algorithm.
     #[error("{0} is not supported")]
     Unsupported(String),
-    /// What is stored does not fit together: another key, other entity keys, or damage.
+    /// The stored data is inconsistent: it is damaged, or was copied from an entity with other keys.
     #[error("the entity cannot be decrypted: {0}")]
     Damaged(String),
 }
 
-/// What a key says when it cannot wrap or unwrap.
+/// The error of a key that cannot wrap or unwrap.
 #[derive(Debug, Clone)]
 pub struct KeyError(Arc<dyn std::error::Error + Send + Sync>);
 
 impl KeyError {
-    /// A reason: text, or another error.
+    /// Returns an error with a message or a source.
     pub fn new(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self(source.into().into())
     }
 
     pub(super) fn unknown_algorithm(algorithm: &str) -> Self {
-        Self::new(format!("it knows no wrapping by {algorithm:?}"))
+        Self::new(format!("it does not support the algorithm {algorithm:?}"))
     }
 }
 
@@ -63,6 +63,6 @@ pub(super) fn damaged(why: impl Into<String>) -> EncryptionError {
     EncryptionError::Damaged(why.into())
 }
 
-pub(super) fn refused(why: impl Into<String>) -> EncryptionError {
-    EncryptionError::Refused(why.into())
+pub(super) fn not_allowed(why: impl Into<String>) -> EncryptionError {
+    EncryptionError::NotAllowed(why.into())
 }

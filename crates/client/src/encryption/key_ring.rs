@@ -1,4 +1,4 @@
-//! Keys at hand, by id.
+//! Local keys by id.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use super::error::KeyError;
 use super::key::{KeyResolver, KeyWrapper};
 use crate::transport::BoxFuture;
 
-/// Several keys: those that entities were written with over time.
+/// A set of keys, such as those of several years.
 ///
 /// ```
-/// use tablerock_client::encryption::{AesKey, Encryption, KeyRing};
+/// use tablerock_client::encryption::{AesKey, EncryptionPolicy, KeyRing};
 ///
 /// let (old, new) = (AesKey::new("2025", &[1; 32])?, AesKey::new("2026", &[2; 32])?);
-/// let encryption = Encryption::new(new.clone()).keys(KeyRing::new().with(old).with(new));
+/// let encryption = EncryptionPolicy::new(new.clone()).key_resolver(KeyRing::new().with(old).with(new));
 /// # Ok::<(), tablerock_client::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -22,12 +22,12 @@ pub struct KeyRing {
 }
 
 impl KeyRing {
-    /// A ring without keys.
+    /// Returns a ring without keys.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with another key, in the place of one with the same id.
+    /// Adds a key, or replaces that with the same id.
     #[must_use]
     pub fn with(mut self, key: impl KeyWrapper + 'static) -> Self {
         self.keys.insert(key.id().to_owned(), Arc::new(key));

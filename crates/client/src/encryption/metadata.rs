@@ -1,5 +1,5 @@
-//! `_ClientEncryptionMetadata1`: how the content key is wrapped, by whom, and the entity's vector, as JSON. Members
-//! stand in a fixed order because the library for Java relies on it.
+//! `_ClientEncryptionMetadata1`: the wrapped content key, its key and the entity's vector as JSON. The members have a
+//! fixed order, which the library for Java relies on.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub(super) struct WrappedContentKey {
 #[serde(rename_all = "PascalCase")]
 struct EncryptionAgent {
     protocol: String,
-    /// A name; some early builds for .NET may have written the number of the variant.
+    /// A name, or a number in entities of early .NET versions.
     encryption_algorithm: Value,
 }
 
@@ -72,9 +72,10 @@ impl EncryptionData {
         }
     }
 
-    /// Reads the text and refuses what was encrypted in another way.
+    /// Parses the text. Rejects other protocols and algorithms.
     pub(super) fn parse(text: &str) -> Result<Self, EncryptionError> {
-        let data: Self = serde_json::from_str(text).map_err(|error| damaged(format!("its metadata: {error}")))?;
+        let data: Self =
+            serde_json::from_str(text).map_err(|error| damaged(format!("its metadata is invalid: {error}")))?;
         let EncryptionAgent { protocol, encryption_algorithm } = &data.encryption_agent;
         if protocol != PROTOCOL {
             return Err(EncryptionError::Unsupported(format!("the encryption protocol {protocol:?}")));
@@ -91,11 +92,11 @@ impl EncryptionData {
 
     pub(super) fn entity_iv(&self) -> Result<[u8; IV_BYTES], EncryptionError> {
         let bytes = STANDARD.decode(&self.content_encryption_iv).ok();
-        bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| damaged("its initialization vector"))
+        bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| damaged("its initialization vector is invalid"))
     }
 
-    /// By whom the entity seems to be written. The earliest entities of .NET do not tell and look like Java's, so this
-    /// is where to begin, and not the last word.
+    /// Returns the likely flavour. Early entities of .NET look like those of Java, so decryption may have to use the
+    /// other one.
     pub(super) fn flavour(&self) -> Flavour {
         match &self.key_wrapping_metadata {
             None => Flavour::Java,
@@ -136,11 +137,11 @@ mod tests {
     }
 
     #[test]
-    fn other_protocols_and_algorithms_are_refused() {
-        let refused = |from: &str, to: &str| EncryptionData::parse(&DOT_NET.replace(from, to)).unwrap_err();
-        assert!(matches!(refused("\"1.0\"", "\"2.0\""), EncryptionError::Unsupported(_)));
-        assert!(matches!(refused("AES_CBC_256", "AES_GCM_256"), EncryptionError::Unsupported(_)));
-        assert!(matches!(refused("WrappedContentKey", "Other"), EncryptionError::Damaged(_)));
+    fn other_protocols_and_algorithms_are_error() {
+        let error = |from: &str, to: &str| EncryptionData::parse(&DOT_NET.replace(from, to)).unwrap_err();
+        assert!(matches!(error("\"1.0\"", "\"2.0\""), EncryptionError::Unsupported(_)));
+        assert!(matches!(error("AES_CBC_256", "AES_GCM_256"), EncryptionError::Unsupported(_)));
+        assert!(matches!(error("WrappedContentKey", "Other"), EncryptionError::Damaged(_)));
         assert!(EncryptionData::parse(&DOT_NET.replace("\"AES_CBC_256\"", "0")).is_ok());
     }
 }

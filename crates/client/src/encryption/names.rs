@@ -1,20 +1,20 @@
-//! The text in `_ClientEncryptionMetadata2` before it is encrypted: which properties are.
+//! The plaintext of `_ClientEncryptionMetadata2`: the names of the encrypted properties.
 
 use super::error::{EncryptionError, damaged};
 
-/// A JSON list, as all but Java's library write it.
+/// Returns a JSON list, as the libraries for .NET and Python write it.
 pub(super) fn render(names: &[&str]) -> String {
     serde_json::to_string(names).expect("a list of names is JSON")
 }
 
-/// Reads a list in either form, whoever seems to have written it: the marks of who it was can be missing or wrong. What
-/// is a list in JSON is no other list, because names hold no quotation marks.
+/// Parses a list in either form, because the name of the library can be missing or wrong. The forms are distinct: names
+/// have no quotation marks.
 pub(super) fn parse(text: &str) -> Result<Vec<String>, EncryptionError> {
     let names = serde_json::from_str(text).ok().or_else(|| parse_java(text));
-    names.ok_or_else(|| damaged("its list of encrypted properties"))
+    names.ok_or_else(|| damaged("its list of encrypted properties is invalid"))
 }
 
-/// `[Secret, Other]`: what a Java list prints. Names of properties hold neither commas nor blanks.
+/// Parses `[Secret, Other]`, the format of a Java list. Names have neither commas nor spaces.
 fn parse_java(text: &str) -> Option<Vec<String>> {
     let inner = text.strip_prefix('[')?.strip_suffix(']')?;
     if inner.contains('"') {

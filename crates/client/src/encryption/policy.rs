@@ -1,4 +1,4 @@
-//! What a client encrypts with, and what.
+//! The keys of a client, and the properties that it encrypts.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,67 +10,69 @@ use super::metadata::WrappedContentKey;
 use crate::ClientOptions;
 use crate::transport::BoxFuture;
 
-type PropertyResolver = dyn Fn(&str, &str, &str) -> bool + Send + Sync;
+type EncryptionResolver = dyn Fn(&str, &str, &str) -> bool + Send + Sync;
 
-/// How a table's client encrypts and decrypts; see [`TableClient::with_encryption`](crate::TableClient::with_encryption).
+/// How a table's client encrypts and decrypts; see
+/// [`TableClient::with_encryption`](crate::TableClient::with_encryption).
 ///
 /// ```
 /// use tablerock_client::TableServiceClient;
-/// use tablerock_client::encryption::{AesKey, Encryption};
+/// use tablerock_client::encryption::{AesKey, EncryptionPolicy};
 ///
 /// let service = TableServiceClient::from_connection_string("UseDevelopmentStorage=true")?;
-/// let encryption = Encryption::new(AesKey::new("local:2026", &[7; 32])?)
-///     .properties(|partition_key, _row_key, name| partition_key == "Sales" && name == "Salary")
-///     .required();
-/// let people = service.table("People").with_encryption(encryption);
+/// let policy = EncryptionPolicy::new(AesKey::new("local:2026", &[7; 32])?)
+///     .encryption_resolver(|partition_key, _row_key, name| partition_key == "Sales" && name == "Salary")
+///     .require_encryption();
+/// let people = service.table("People").with_encryption(policy);
 /// # Ok::<(), tablerock_client::Error>(())
 /// ```
+#[doc(alias = "TableEncryptionPolicy")]
 #[derive(Clone)]
-pub struct Encryption {
+pub struct EncryptionPolicy {
     pub(super) key: Arc<dyn KeyWrapper>,
-    keys: Option<Arc<dyn KeyResolver>>,
-    properties: Option<Arc<PropertyResolver>>,
+    key_resolver: Option<Arc<dyn KeyResolver>>,
+    encryption_resolver: Option<Arc<EncryptionResolver>>,
     pub(super) is_required: bool,
-    /// How long a key, or the search for one, may take.
-    time_max: Duration,
+    /// The timeout of a key and of the key resolver.
+    timeout: Duration,
 }
 
-impl Encryption {
-    /// Wraps content keys with this key, and unwraps those that it has wrapped.
+impl EncryptionPolicy {
+    /// Returns a policy that wraps and unwraps content keys with a key.
     pub fn new(key: impl KeyWrapper + 'static) -> Self {
-        let time_max = ClientOptions::new().try_time_max;
-        Self { key: Arc::new(key), keys: None, properties: None, is_required: false, time_max }
+        let timeout = ClientOptions::new().attempt_timeout;
+        Self { key: Arc::new(key), key_resolver: None, encryption_resolver: None, is_required: false, timeout }
     }
 
-    /// Finds the keys for reading here, before it tries the one for writing.
+    /// Sets the resolver of keys for reading. It has precedence over the key of the policy.
     #[must_use]
-    pub fn keys(mut self, keys: impl KeyResolver + 'static) -> Self {
-        self.keys = Some(Arc::new(keys));
+    pub fn key_resolver(mut self, resolver: impl KeyResolver + 'static) -> Self {
+        self.key_resolver = Some(Arc::new(resolver));
         self
     }
 
-    /// Encrypts the properties for which this says so, given PartitionKey, RowKey and name, beside those that their
-    /// struct has marked with `#[entity(encrypt)]`.
+    /// Sets a function of PartitionKey, RowKey and property name that selects properties to encrypt, in addition to
+    /// those marked with `#[entity(encrypt)]`.
     #[must_use]
-    pub fn properties(mut self, resolver: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static) -> Self {
-        self.properties = Some(Arc::new(resolver));
+    pub fn encryption_resolver(mut self, resolver: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static) -> Self {
+        self.encryption_resolver = Some(Arc::new(resolver));
         self
     }
 
-    /// Refuses to read entities that are not encrypted.
+    /// Rejects entities that are not encrypted when they are read. Writes are not affected.
     #[must_use]
-    pub fn required(mut self) -> Self {
+    pub fn require_encryption(mut self) -> Self {
         self.is_required = true;
         self
     }
 
-    /// The same with another bound on the time that a key may take: keys can be in a service, like entities.
-    pub(crate) fn within(self, time_max: Duration) -> Self {
-        Self { time_max, ..self }
+    /// Sets the timeout of keys, which may be in a remote service.
+    pub(crate) fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
-    pub(crate) fn is_chosen(&self, partition_key: &str, row_key: &str, name: &str) -> bool {
-        self.properties.as_ref().is_some_and(|resolver| resolver(partition_key, row_key, name))
+    pub(crate) fn selects(&self, partition_key: &str, row_key: &str, name: &str) -> bool {
+        self.encryption_resolver.as_ref().is_some_and(|resolver| resolver(partition_key, row_key, name))
     }
 
     pub(super) async fn wrap(&self, content_key: &ContentKey) -> Result<WrappedContentKey, EncryptionError> {
@@ -85,27 +87,27 @@ impl Encryption {
     }
 
     async fn find_key(&self, id: &str) -> Result<Arc<dyn KeyWrapper>, EncryptionError> {
-        let found = match &self.keys {
-            Some(keys) => self.in_time(id, keys.resolve(id)).await?,
+        let found = match &self.key_resolver {
+            Some(resolver) => self.in_time(id, resolver.resolve(id)).await?,
             None => None,
         };
         let own = || (self.key.id() == id).then(|| Arc::clone(&self.key));
         found.or_else(own).ok_or_else(|| EncryptionError::UnknownKey(id.to_owned()))
     }
 
-    /// What a key does, within the bound.
+    /// Runs the work of a key within the timeout.
     async fn in_time<T>(&self, id: &str, work: BoxFuture<'_, Result<T, KeyError>>) -> Result<T, EncryptionError> {
-        let done = tokio::time::timeout(self.time_max, work).await;
-        let done = done.unwrap_or_else(|_| Err(KeyError::new(format!("it took longer than {:?}", self.time_max))));
+        let done = tokio::time::timeout(self.timeout, work).await;
+        let done = done.unwrap_or_else(|_| Err(KeyError::new(format!("it took longer than {:?}", self.timeout))));
         done.map_err(|source| EncryptionError::Key { id: id.to_owned(), source })
     }
 }
 
-impl fmt::Debug for Encryption {
+impl fmt::Debug for EncryptionPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Keys may show in their own way what they are, so only their names are told.
-        let mut shown = f.debug_struct("Encryption");
-        shown.field("key", &self.key.id()).field("has_resolver", &self.properties.is_some());
+        // The Debug of a key may show it: only its id is printed.
+        let mut shown = f.debug_struct("EncryptionPolicy");
+        shown.field("key", &self.key.id()).field("has_resolver", &self.encryption_resolver.is_some());
         shown.field("is_required", &self.is_required).finish_non_exhaustive()
     }
 }

@@ -1,73 +1,77 @@
-//! Key rotation: the content key wrapped anew, the values untouched.
+//! Key rotation: wraps the content key of an entity with another key.
 
 use tablerock_protocol::Value;
 
-use super::error::{damaged, refused};
+use super::error::{damaged, not_allowed};
 use super::metadata::EncryptionData;
 use super::{EncryptionError, METADATA_1};
 use crate::{Entity, Keyed, Result, TableClient};
 
-/// How often an entity may change under a rotation before it gives up: each time somebody else has got on.
-const TRIES_MAX: usize = 40;
+/// The attempts of a rotation: each fails if another writer changes the entity.
+const ATTEMPTS_MAX: usize = 40;
 
 impl TableClient {
-    /// Wraps an entity's content key with the key that this client encrypts with, in the place of the one that it is
-    /// wrapped with now, which the client's [`keys`](crate::encryption::Encryption::keys) have to know. Returns whether
-    /// there was anything to do: an entity that is not encrypted, or has the key already, is left alone.
+    /// Wraps an entity's content key with the key of this client's policy instead of its current key, which the
+    /// [key resolver](crate::encryption::EncryptionPolicy::key_resolver) has to know. Returns whether it changed the
+    /// entity: a plain entity, and one that has the key already, stay unchanged.
     ///
-    /// This is the one merge that encryption allows. It changes the wrapping only, so it costs one small read and one
-    /// small write however large the entity is, and it holds against the version that was read.
+    /// The call only changes the wrapping, by a conditional merge. It costs one small read and one small write for an
+    /// entity of any size.
     ///
     /// ```
     /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
     /// # example::with_people(async |people| {
-    /// # use tablerock_client::encryption::{AesKey, Encryption, KeyRing};
+    /// # use tablerock_client::encryption::{AesKey, EncryptionPolicy, KeyRing};
     /// # use tablerock_client::{Entity, Keyed, TableEntity, TryStreamExt};
     /// # let (old, new) = (AesKey::new("2025", &[1; 32])?, AesKey::new("2026", &[2; 32])?);
-    /// # people.with_encryption(Encryption::new(old.clone())).insert(&Entity::new("Sales", "00003")).await?;
-    /// # let people = people.with_encryption(Encryption::new(new).keys(KeyRing::new().with(old)));
+    /// # people.with_encryption(EncryptionPolicy::new(old.clone())).insert(&Entity::new("Sales", "00003")).await?;
+    /// # let people = people.with_encryption(EncryptionPolicy::new(new).key_resolver(KeyRing::new().with(old)));
     /// # let mut count = 0;
     /// #[derive(TableEntity)]
     /// struct KeysOnly {}
     ///
-    /// // Nothing has to be decrypted to be listed.
+    /// // Listing the keys needs no decryption.
     /// let mut all = people.without_encryption().query::<Keyed<KeysOnly>>().select::<Keyed<KeysOnly>>().stream();
     /// while let Some(entity) = all.try_next().await? {
-    ///     let was_wrapped = people.rewrap_key(&entity.partition_key, &entity.row_key).await?;
-    /// #   count += usize::from(was_wrapped);
+    ///     let is_rewrapped = people.rewrap_key(&entity.partition_key, &entity.row_key).await?;
+    /// #   count += usize::from(is_rewrapped);
     /// }
     /// # assert_eq!(count, 1);
     /// # Ok(()) });
     /// ```
     pub async fn rewrap_key(&self, partition_key: &str, row_key: &str) -> Result<bool> {
-        let encryption = self.encryption().ok_or_else(|| refused("the table's client has no encryption"))?;
+        let policy = self.encryption_policy();
+        let policy = policy.ok_or_else(|| not_allowed("the table's client has no encryption: call with_encryption"))?;
         let plain = self.without_encryption();
         let mut may_be_done = false;
-        for _ in 0..TRIES_MAX {
+        for _ in 0..ATTEMPTS_MAX {
             let Some(stored) = plain.read_metadata(partition_key, row_key).await? else { return Ok(false) };
             let mut data = EncryptionData::parse(&stored.value)?;
-            if data.wrapped_content_key.key_id == encryption.key.id() {
+            if data.wrapped_content_key.key_id == policy.key.id() {
                 return Ok(may_be_done);
             }
-            let content_key = encryption.unwrap(&data.wrapped_content_key).await?;
-            data.wrapped_content_key = encryption.wrap(&content_key).await?;
+            let content_key = policy.unwrap(&data.wrapped_content_key).await?;
+            data.wrapped_content_key = policy.wrap(&content_key).await?;
             let mut change = Entity::new(partition_key, row_key).with(METADATA_1, data.to_text());
             change.etag = stored.etag;
             match plain.merge(&change).await {
                 Ok(_) => return Ok(true),
-                // Somebody has written meanwhile; or it was this merge, whose answer was lost. Reading again tells.
-                Err(error) if error.is_changed() => may_be_done |= error.is_ambiguous(),
+                // Another writer was faster, or the response to this merge was lost. Reading again shows which.
+                Err(error) if error.is_precondition_failed() => may_be_done |= error.is_ambiguous(),
                 Err(error) => return Err(error),
             }
         }
-        Err(refused(format!("the entity has changed {TRIES_MAX} times while its key was wrapped anew")).into())
+        Err(not_allowed(format!(
+            "the entity {partition_key:?}, {row_key:?} changed during each of {ATTEMPTS_MAX} attempts to rewrap its key"
+        ))
+        .into())
     }
 
     async fn read_metadata(&self, partition_key: &str, row_key: &str) -> Result<Option<Keyed<String>>> {
-        let mut stored = self.get_properties(partition_key, row_key, &[METADATA_1]).await?;
+        let mut stored = self.get_selected_properties(partition_key, row_key, &[METADATA_1]).await?;
         let value = match stored.remove(METADATA_1) {
             Some(Value::String(text)) => text.into_owned(),
-            Some(_) => return Err(EncryptionError::into(damaged("its metadata has another type"))),
+            Some(_) => return Err(EncryptionError::into(damaged("its metadata has the wrong type"))),
             None => return Ok(None),
         };
         let Entity { partition_key, row_key, timestamp, etag, .. } = stored;

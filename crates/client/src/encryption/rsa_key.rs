@@ -1,4 +1,4 @@
-//! A local key that wraps by RSA-OAEP with SHA-1, as the name `RSA-OAEP` means in JSON Web Algorithms.
+//! A local key for RSA-OAEP with SHA-1, which is `RSA-OAEP` in JSON Web Algorithms.
 
 use std::fmt;
 
@@ -15,13 +15,12 @@ use crate::transport::BoxFuture;
 use crate::{Error, Result};
 
 const ALGORITHM: &str = "RSA-OAEP";
-/// What Microsoft's samples call the same wrapping.
+/// The name of the same algorithm in Microsoft's samples.
 const SAMPLES_ALGORITHM: &str = "RSA";
 
-/// A pair of RSA keys, or its public half, which can write and not read.
+/// An RSA key pair, or a public key, which encrypts only.
 ///
-/// The hash is SHA-1 because that is what the other libraries mean by `RSA-OAEP`; its weakness to collisions is none
-/// in this place.
+/// The hash is SHA-1, as in the other libraries. RSA-OAEP does not depend on its collision resistance.
 #[derive(Clone)]
 pub struct RsaKey {
     id: String,
@@ -30,22 +29,22 @@ pub struct RsaKey {
 }
 
 impl RsaKey {
-    /// A private key in PEM (PKCS #8), which wraps and unwraps.
+    /// Parses a private key in PEM (PKCS #8), which wraps and unwraps.
     pub fn from_private_pem(id: impl Into<String>, pem: &str) -> Result<Self> {
         let private = RsaPrivateKey::from_pkcs8_pem(pem)
-            .map_err(|error| Error::invalid(format!("no private key of RSA: {error}")))?;
+            .map_err(|error| Error::invalid(format!("the PEM is not an RSA private key: {error}")))?;
         Ok(Self { id: id.into(), public: private.to_public_key(), private: Some(private) })
     }
 
-    /// A public key in PEM (SubjectPublicKeyInfo), which only wraps.
+    /// Parses a public key in PEM (SubjectPublicKeyInfo), which only wraps.
     pub fn from_public_pem(id: impl Into<String>, pem: &str) -> Result<Self> {
         let public = RsaPublicKey::from_public_key_pem(pem)
-            .map_err(|error| Error::invalid(format!("no public key of RSA: {error}")))?;
+            .map_err(|error| Error::invalid(format!("the PEM is not an RSA public key: {error}")))?;
         Ok(Self { id: id.into(), public, private: None })
     }
 
     fn wrap_now(&self, content_key: &[u8]) -> Result<Vec<u8>, KeyError> {
-        // A machine whose random numbers fail has told so when the content key was made.
+        // Generating the content key has shown that the random numbers work.
         let wrapped = self.public.encrypt(&mut UnwrapErr(SysRng), Oaep::<Sha1>::new(), content_key);
         wrapped.map_err(|error| KeyError::new(error.to_string()))
     }
@@ -54,9 +53,10 @@ impl RsaKey {
         if algorithm != ALGORITHM && algorithm != SAMPLES_ALGORITHM {
             return Err(KeyError::unknown_algorithm(algorithm));
         }
-        let private = self.private.as_ref().ok_or_else(|| KeyError::new("it is a public key, which cannot unwrap"))?;
+        let private =
+            self.private.as_ref().ok_or_else(|| KeyError::new("a public key cannot unwrap: use a private key"))?;
         let content_key = private.decrypt_blinded(&mut UnwrapErr(SysRng), Oaep::<Sha1>::new(), wrapped);
-        content_key.map(Zeroizing::new).map_err(|_| KeyError::new("it is not the key that wrapped this"))
+        content_key.map(Zeroizing::new).map_err(|_| KeyError::new("the content key was wrapped with another key"))
     }
 }
 

@@ -1,14 +1,16 @@
-//! Columns: properties by name, to be compared with values of their type.
+//! Columns: typed properties in filters.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use tablerock_protocol::filter::{Comparison, Operator};
 use tablerock_protocol::{Filter, PARTITION_KEY, ROW_KEY, TIMESTAMP};
 
 use super::literal::{IntoLiteral, edm};
 
-/// A property whose type is known. `#[derive(TableEntity)]` makes a function for each field that returns its column.
+/// A property with a type, in filters. `#[derive(TableEntity)]` generates a function for each field that returns its
+/// column.
 ///
 /// ```
 /// use tablerock_client::{TableEntity, column, row_key};
@@ -23,10 +25,10 @@ use super::literal::{IntoLiteral, edm};
 ///
 /// let filter = Employee::age().ge(30).and(Employee::last_name().eq("O'Hara").or(column("Vip").eq(true)));
 /// assert_eq!(filter.to_string(), "Age ge 30 and (LastName eq 'O''Hara' or Vip eq true)");
-/// assert_eq!((!row_key().prefix("a")).to_string(), "not (RowKey ge 'a' and RowKey lt 'b')");
+/// assert_eq!((!row_key().starts_with("a")).to_string(), "not (RowKey ge 'a' and RowKey lt 'b')");
 /// ```
 ///
-/// Types that do not fit are refused by the compiler:
+/// The compiler rejects values of another type:
 ///
 /// ```compile_fail
 /// # use tablerock_client::TableEntity;
@@ -40,75 +42,76 @@ pub struct Column<E> {
     edm: PhantomData<fn(E)>,
 }
 
-/// A property by name, to be compared with values of any type. Its type must then be that of the stored property: the
-/// service finds no `Int64` that equals an `Int32`.
+/// Returns the column of a property of any type. A value has to have the type of the stored property: the service does
+/// not match an `Int64` with an `Int32`.
 pub fn column(name: impl Into<Cow<'static, str>>) -> Column<edm::Any> {
     Column::new(name)
 }
 
-/// The PartitionKey.
+/// Returns the column of the PartitionKey.
 pub fn partition_key() -> Column<edm::String> {
     Column::new(PARTITION_KEY)
 }
 
-/// The RowKey.
+/// Returns the column of the RowKey.
 pub fn row_key() -> Column<edm::String> {
     Column::new(ROW_KEY)
 }
 
-/// The time of the last write.
+/// Returns the column of the Timestamp, the time of the last write.
 pub fn timestamp() -> Column<edm::DateTime> {
     Column::new(TIMESTAMP)
 }
 
 impl<E> Column<E> {
-    /// The column of a property. Its name is checked when the filter is used.
+    /// Returns the column of a property. The filter checks the name when it is sent.
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
         Self { name: name.into(), edm: PhantomData }
     }
 
-    /// The property's name.
+    /// Returns the property's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Equal.
+    /// Matches entities whose property equals a value.
     pub fn eq(self, value: impl IntoLiteral<E>) -> Filter {
         self.compare(Operator::Eq, value)
     }
 
-    /// There, and not equal.
+    /// Matches entities that have the property with another value.
     pub fn ne(self, value: impl IntoLiteral<E>) -> Filter {
         self.compare(Operator::Ne, value)
     }
 
-    /// Greater.
+    /// Matches entities whose property is greater than a value.
     pub fn gt(self, value: impl IntoLiteral<E>) -> Filter {
         self.compare(Operator::Gt, value)
     }
 
-    /// Greater or equal.
+    /// Matches entities whose property is greater than or equal to a value.
     pub fn ge(self, value: impl IntoLiteral<E>) -> Filter {
         self.compare(Operator::Ge, value)
     }
 
-    /// Less.
+    /// Matches entities whose property is less than a value.
     pub fn lt(self, value: impl IntoLiteral<E>) -> Filter {
         self.compare(Operator::Lt, value)
     }
 
-    /// Less or equal.
+    /// Matches entities whose property is less than or equal to a value.
     pub fn le(self, value: impl IntoLiteral<E>) -> Filter {
         self.compare(Operator::Le, value)
     }
 
-    /// From the first value up to the second, which is not included.
-    pub fn between(self, from: impl IntoLiteral<E>, to: impl IntoLiteral<E>) -> Filter {
-        let again = Self::new(self.name.clone());
-        again.ge(from).and(self.lt(to))
+    /// Matches entities whose property is in a range. The end is not included.
+    pub fn in_range(self, range: Range<impl IntoLiteral<E>>) -> Filter {
+        let start = Self::new(self.name.clone());
+        start.ge(range.start).and(self.lt(range.end))
     }
 
-    /// Equal to one of the values.
+    /// Matches entities whose property equals one of the values.
+    #[doc(alias = "in")]
     pub fn one_of<V: IntoLiteral<E>>(self, values: impl IntoIterator<Item = V>) -> Filter {
         Filter::any(values.into_iter().map(|value| Self::new(self.name.clone()).eq(value)))
     }
@@ -120,19 +123,20 @@ impl<E> Column<E> {
 }
 
 impl Column<edm::String> {
-    /// Beginning with a text. An empty one holds for every text.
-    pub fn prefix(self, prefix: impl AsRef<str>) -> Filter {
+    /// Matches entities whose property begins with a prefix. An empty one matches every string.
+    #[doc(alias = "prefix")]
+    pub fn starts_with(self, prefix: impl AsRef<str>) -> Filter {
         let prefix = prefix.as_ref();
-        let again = Self::new(self.name.clone());
-        let from = self.compare(Operator::Ge, prefix);
+        let end_column = Self::new(self.name.clone());
+        let start = self.compare(Operator::Ge, prefix);
         match after_prefix(prefix) {
-            Some(end) => from.and(again.lt(end)),
-            None => from,
+            Some(end) => start.and(end_column.lt(end)),
+            None => start,
         }
     }
 }
 
-/// The first text that comes after all texts with a prefix, in the service's order, which is that of UTF-16.
+/// Returns the first string after all strings with a prefix, in the service's order, which is that of UTF-16.
 fn after_prefix(prefix: &str) -> Option<String> {
     let mut chars: Vec<char> = prefix.chars().collect();
     while let Some(last) = chars.pop() {
@@ -144,7 +148,7 @@ fn after_prefix(prefix: &str) -> Option<String> {
     None
 }
 
-/// The next character. In UTF-16 those above U+FFFF lie between U+D7FF and U+E000.
+/// Returns the next character in UTF-16 order, where those above U+FFFF are between U+D7FF and U+E000.
 fn next_in_utf16(char: char) -> Option<char> {
     match char {
         '\u{d7ff}' => Some('\u{10000}'),

@@ -1,4 +1,4 @@
-//! Rust types as values of properties, and back, without loss.
+//! Lossless conversion between Rust types and property values.
 
 use bytes::Bytes;
 use tablerock_protocol::{DateTime, EdmType, Uuid, Value};
@@ -6,18 +6,18 @@ use tablerock_protocol::{DateTime, EdmType, Uuid, Value};
 use super::EntityError;
 use super::literal::edm;
 
-/// A type that a property can hold.
+/// A Rust type that can be a property.
 pub trait PropertyValue: Sized {
-    /// The property's type, which decides what a column can be compared with.
+    /// The type of the property, which determines the values that a column compares with.
     type Edm;
 
-    /// The value to be stored; `None` leaves the property out.
+    /// Converts to a stored value; `None` omits the property.
     fn to_value(&self) -> Result<Option<Value<'static>>, EntityError>;
 
-    /// Reads a stored value.
+    /// Converts from a stored value.
     fn from_value(value: Value<'static>) -> Result<Self, EntityError>;
 
-    /// What it means that the property is not there; `None` means that it must be.
+    /// Returns the value of a missing property; `None` if the property is required.
     fn absent() -> Option<Self> {
         None
     }
@@ -39,7 +39,7 @@ impl<T: PropertyValue> PropertyValue for Option<T> {
     }
 }
 
-/// Types that a value is as it stands, and the narrower types that can be read as well.
+/// Implements types of a value, which are also read from narrower types.
 macro_rules! plain {
     ($($rust:ty => $variant:ident $(, $narrow:ident)*;)*) => {
         $(impl PropertyValue for $rust {
@@ -83,7 +83,7 @@ impl PropertyValue for Bytes {
     }
 }
 
-/// A double that is read has to be one that the narrower type holds exactly.
+/// Reading fails if an `f32` does not hold the value exactly.
 impl PropertyValue for f32 {
     type Edm = edm::Double;
 
@@ -95,11 +95,11 @@ impl PropertyValue for f32 {
         let wide = f64::from_value(value)?;
         let narrow = wide as f32;
         let is_exact = f64::from(narrow) == wide || wide.is_nan();
-        is_exact.then_some(narrow).ok_or_else(|| EntityError::new(format!("{wide} does not fit f32")))
+        is_exact.then_some(narrow).ok_or_else(|| EntityError::new(format!("{wide} is out of range for f32")))
     }
 }
 
-/// Integers that the service has no type for, in the next wider one. Reading checks the range.
+/// Implements integers that the service has no type for, in the next wider type. Reading checks the range.
 macro_rules! widened {
     ($($rust:ty => $variant:ident as $wide:ty;)*) => {
         $(impl PropertyValue for $rust {
@@ -112,7 +112,7 @@ macro_rules! widened {
             fn from_value(value: Value<'static>) -> Result<Self, EntityError> {
                 let wide = <$wide>::from_value(value)?;
                 wide.try_into().map_err(|_| {
-                    EntityError::new(format!("{wide} does not fit {}", stringify!($rust)))
+                    EntityError::new(format!("{wide} is out of range for {}", stringify!($rust)))
                 })
             }
         })*
@@ -160,8 +160,8 @@ mod tests {
         assert!(i32::from_value(Value::Int64(7)).is_err());
         assert!(f64::from_value(Value::Int64(7)).is_err());
         assert!(f32::from_value(Value::Double(0.1)).is_err());
-        let error = u8::from_value(Value::Int32(300)).unwrap_err().at("Age");
-        assert_eq!(error.to_string(), "property Age: 300 does not fit u8");
+        let error = u8::from_value(Value::Int32(300)).unwrap_err().with_property("Age");
+        assert_eq!(error.to_string(), "property Age: 300 is out of range for u8");
         let error = String::from_value(Value::Int32(3)).unwrap_err();
         assert_eq!(error.to_string(), "is Edm.Int32, not Edm.String");
     }

@@ -1,5 +1,5 @@
-//! Points in time: our own, the standard library's, and those of the crates `time` and `chrono`. The latter two count
-//! nanoseconds and the service ticks of 100 ns: what is read is exact, and what is written is cut to the tick.
+//! Dates: the protocol's, the standard library's, and those of the crates `time` and `chrono`. The service counts ticks
+//! of 100 ns: reading is exact, and writing truncates to the tick.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,10 +8,9 @@ use tablerock_protocol::{DateTime, Value};
 use super::literal::edm;
 use super::{EntityError, PropertyValue};
 
-/// A point in time, for filters and for shared access signatures. What the service cannot hold becomes its nearest
-/// neighbour.
+/// A point in time, for filters and shared access signatures. Conversion saturates at the service's limits.
 pub trait IntoDateTime {
-    /// The same as the service counts it.
+    /// Converts to the service's type.
     fn into_date_time(self) -> DateTime;
 }
 
@@ -46,7 +45,7 @@ impl PropertyValue for SystemTime {
             true => SystemTime::UNIX_EPOCH.checked_sub(distance),
             false => SystemTime::UNIX_EPOCH.checked_add(distance),
         };
-        time.ok_or_else(|| EntityError::new("the date is outside what this machine can hold"))
+        time.ok_or_else(|| EntityError::new("the date is out of range for SystemTime"))
     }
 }
 
@@ -64,7 +63,7 @@ mod ticks {
     pub(super) fn from_nanoseconds(nanoseconds: i128) -> Result<DateTime, EntityError> {
         let ticks = EPOCH + nanoseconds.div_euclid(NANOSECONDS_PER_TICK);
         let ticks = u64::try_from(ticks).ok().filter(|ticks| *ticks <= DateTime::MAX.ticks());
-        ticks.map(DateTime::from_ticks).ok_or_else(|| EntityError::new("the date is outside the years 1 to 9999"))
+        ticks.map(DateTime::from_ticks).ok_or_else(|| EntityError::new("the date is not in the years 1 to 9999"))
     }
 
     pub(super) fn to_nanoseconds(date: DateTime) -> i128 {
@@ -146,7 +145,7 @@ mod with_chrono {
             let seconds = nanoseconds.div_euclid(NANOSECONDS_PER_SECOND) as i64;
             let rest = nanoseconds.rem_euclid(NANOSECONDS_PER_SECOND) as u32;
             chrono::DateTime::from_timestamp(seconds, rest)
-                .ok_or_else(|| EntityError::new("the date is outside what chrono can hold"))
+                .ok_or_else(|| EntityError::new("the date is out of range for chrono"))
         }
     }
 

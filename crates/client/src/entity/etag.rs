@@ -1,13 +1,14 @@
-//! ETags: which version of an entity.
+//! ETags of entities and blobs.
 
 use std::fmt;
 
-/// Names one version of an entity. Every write gives the entity another one.
+/// An ETag, which identifies a version of an entity or a blob. Every write changes it.
+#[doc(alias = "ETag")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Etag(String);
 
 impl Etag {
-    /// The tag as the service writes it: `W/"datetime'…'"`.
+    /// Returns the text of the service, such as `W/"datetime'…'"`.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,16 +1,16 @@
-//! Rust types as keys.
+//! Rust types of keys.
 
 use tablerock_protocol::Uuid;
 
 use super::EntityError;
 
-/// A type that can be a PartitionKey or a RowKey. Keys are strings, and entities lie in the order of these strings, so
-/// numbers are keys only when they are written with leading zeros: their plain form would sort `10` before `9`.
+/// A Rust type that can be a PartitionKey or a RowKey. Keys sort as strings, so numbers do not implement it: without
+/// leading zeros, `10` sorts before `9`.
 pub trait EntityKey: Sized {
-    /// The key as a string.
+    /// Converts to a key.
     fn to_key(&self) -> String;
 
-    /// The value of a key.
+    /// Converts from a key.
     fn from_key(key: String) -> Result<Self, EntityError>;
 }
 
@@ -24,13 +24,13 @@ impl EntityKey for String {
     }
 }
 
-/// In lower case with hyphens.
+/// Formats the GUID in lower case with hyphens.
 impl EntityKey for Uuid {
     fn to_key(&self) -> String {
         self.to_string()
     }
 
     fn from_key(key: String) -> Result<Self, EntityError> {
-        Uuid::try_parse(&key).map_err(|_| EntityError::new(format!("{key:?} is no GUID")))
+        Uuid::try_parse(&key).map_err(|_| EntityError::new(format!("{key:?} is not a GUID")))
     }
 }

@@ -1,11 +1,10 @@
-//! A projection with the entity's keys and version beside it.
+//! A value with the keys and the ETag of its entity.
 
 use tablerock_protocol::DateTime;
 
 use super::{Entity, EntityError, Etag, FromEntity};
 
-/// Any readable type together with the keys, Timestamp and ETag of the entity that it came from, for types that have
-/// no fields for them.
+/// A value with the keys, Timestamp and ETag of its entity, for types without such fields.
 ///
 /// ```
 /// use tablerock_client::{Entity, FromEntity, Keyed, TableEntity};
@@ -27,11 +26,11 @@ pub struct Keyed<T> {
     pub partition_key: String,
     /// The entity's RowKey.
     pub row_key: String,
-    /// When the entity was last written.
+    /// The time of the last write.
     pub timestamp: Option<DateTime>,
-    /// The version that was read.
+    /// The ETag of the version that was read.
     pub etag: Option<Etag>,
-    /// What was read of it.
+    /// The value.
     pub value: T,
 }
 

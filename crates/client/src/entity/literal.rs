@@ -1,5 +1,4 @@
-//! What a column can be compared with: a literal of the column's own type, so that no filter compares a number with a
-//! text and silently finds nothing.
+//! Literals of filters. A column compares only with literals of its type: the service would silently match nothing.
 
 use bytes::Bytes;
 use tablerock_protocol::{Uuid, Value};
@@ -7,40 +6,40 @@ use tablerock_protocol::{Uuid, Value};
 use super::dates::IntoDateTime;
 use super::value::IntoValue;
 
-/// The types of properties as types of Rust, to tell columns apart.
+/// The types of properties as Rust types, for [`Column`](super::Column).
 pub mod edm {
-    /// Text.
+    /// `Edm.String`.
     #[derive(Debug, Clone, Copy)]
     pub struct String;
-    /// A number of 32 bits.
+    /// `Edm.Int32`.
     #[derive(Debug, Clone, Copy)]
     pub struct Int32;
-    /// A number of 64 bits.
+    /// `Edm.Int64`.
     #[derive(Debug, Clone, Copy)]
     pub struct Int64;
-    /// A floating-point number.
+    /// `Edm.Double`.
     #[derive(Debug, Clone, Copy)]
     pub struct Double;
-    /// True or false.
+    /// `Edm.Boolean`.
     #[derive(Debug, Clone, Copy)]
     pub struct Boolean;
-    /// A point in time, to 100 ns.
+    /// `Edm.DateTime`, in ticks of 100 ns.
     #[derive(Debug, Clone, Copy)]
     pub struct DateTime;
-    /// A GUID.
+    /// `Edm.Guid`.
     #[derive(Debug, Clone, Copy)]
     pub struct Guid;
-    /// Bytes.
+    /// `Edm.Binary`.
     #[derive(Debug, Clone, Copy)]
     pub struct Binary;
-    /// Not known: compared with whatever the caller gives.
+    /// An unknown type, which compares with values of any type.
     #[derive(Debug, Clone, Copy)]
     pub struct Any;
 }
 
-/// A Rust value that a column of type `E` can be compared with.
+/// A Rust value that compares with a column of type `E`.
 pub trait IntoLiteral<E> {
-    /// The literal.
+    /// Converts to a literal.
     fn into_literal(self) -> Value<'static>;
 }
 
@@ -108,7 +107,7 @@ impl<const N: usize> IntoLiteral<edm::Binary> for &[u8; N] {
     }
 }
 
-/// For keys that are GUIDs, which are written in lower case with hyphens.
+/// Formats a GUID in lower case with hyphens, for keys.
 impl IntoLiteral<edm::String> for Uuid {
     fn into_literal(self) -> Value<'static> {
         Value::String(self.to_string().into())

@@ -1,9 +1,9 @@
-//! Entities: the dynamic bag, Rust types that become one and come from one, and the values of properties.
+//! Entities: the dynamic [`Entity`], conversion from and to Rust types, and columns for filters.
 
-mod bag;
 mod column;
 mod conversion;
 mod dates;
+mod dynamic;
 mod etag;
 mod key;
 mod keyed;
@@ -11,10 +11,10 @@ mod literal;
 mod traits;
 mod value;
 
-pub use bag::Entity;
 pub use column::{Column, column, partition_key, row_key, timestamp};
 pub use conversion::PropertyValue;
 pub use dates::IntoDateTime;
+pub use dynamic::Entity;
 pub use etag::Etag;
 pub use key::EntityKey;
 pub use keyed::Keyed;

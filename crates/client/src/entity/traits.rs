@@ -1,4 +1,4 @@
-//! What a Rust type has to say to be an entity. `#[derive(TableEntity)]` says it for plain structs.
+//! The traits of Rust types that convert from and to entities. `#[derive(TableEntity)]` implements them.
 
 use std::fmt;
 
@@ -6,17 +6,16 @@ use tablerock_protocol::{EdmType, Value};
 
 use super::Entity;
 
-/// A type that entities can be read into: a whole entity or a projection of one.
+/// A type that converts from an entity: all of it or a projection.
 pub trait FromEntity: Sized {
-    /// The properties that the type reads, keys apart; `None` means all there are. A query that selects the type
-    /// asks for these only.
+    /// The properties that the type has, without keys; `None` means all. A projection to the type selects them.
     const SELECT: Option<&'static [&'static str]>;
 
-    /// Takes what it needs from an entity and ignores the rest.
+    /// Converts an entity. Ignores properties that the type does not have.
     fn from_entity(entity: Entity) -> Result<Self, EntityError>;
 }
 
-/// A type that is an entity: it has keys and can be written.
+/// A type that converts to an entity, and so has keys and can be written.
 ///
 /// ```
 /// use tablerock_client::{DateTime, Entity, Etag, FromEntity, TableEntity};
@@ -54,12 +53,11 @@ pub trait FromEntity: Sized {
 /// # Ok::<(), tablerock_client::EntityError>(())
 /// ```
 pub trait TableEntity: FromEntity {
-    /// The entity as it will be written: keys, properties that are not absent, and the ETag of the version that was
-    /// read.
+    /// Converts to an entity with keys, properties, and the ETag of the version that was read.
     fn to_entity(&self) -> Result<Entity, EntityError>;
 }
 
-/// Why an entity and a Rust type do not fit.
+/// The error of a conversion between an entity and a Rust type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntityError {
     /// PartitionKey and RowKey.
@@ -76,42 +74,42 @@ enum Why {
 }
 
 impl EntityError {
-    /// A reason in the caller's own words, for hand-written conversions.
+    /// Returns an error with any message, for hand-written conversions.
     pub fn new(why: impl Into<String>) -> Self {
         Self { keys: None, property: None, why: Why::Other(why.into()) }
     }
 
-    /// A property that is needed is not there.
+    /// A required property is missing.
     pub fn missing(property: &str) -> Self {
         Self { keys: None, property: Some(property.to_owned()), why: Why::Missing }
     }
 
-    /// A property has another type.
+    /// A property has the wrong type.
     pub fn wrong_type(wanted: EdmType, found: &Value<'_>) -> Self {
         let why = Why::Type { wanted: wanted.name(), found: found.edm_type().name() };
         Self { keys: None, property: None, why }
     }
 
-    /// The same, with the property's name unless it has one.
+    /// Adds the property's name, unless the error has one.
     #[must_use]
-    pub fn at(mut self, property: &str) -> Self {
+    pub fn with_property(mut self, property: &str) -> Self {
         self.property.get_or_insert_with(|| property.to_owned());
         self
     }
 
-    /// The same, with the keys of the entity unless it has some.
+    /// Adds the keys of the entity, unless the error has some.
     #[must_use]
-    pub fn of_entity(mut self, partition_key: &str, row_key: &str) -> Self {
+    pub fn with_keys(mut self, partition_key: &str, row_key: &str) -> Self {
         self.keys.get_or_insert_with(|| (partition_key.to_owned(), row_key.to_owned()));
         self
     }
 
-    /// PartitionKey and RowKey of the entity that does not fit, if it was read from a table.
+    /// Returns PartitionKey and RowKey of the entity, if it was read from a table.
     pub fn keys(&self) -> Option<(&str, &str)> {
         self.keys.as_ref().map(|(partition_key, row_key)| (partition_key.as_str(), row_key.as_str()))
     }
 
-    /// The property that does not fit.
+    /// Returns the name of the property.
     pub fn property(&self) -> Option<&str> {
         self.property.as_deref()
     }
@@ -135,7 +133,7 @@ impl fmt::Display for EntityError {
 
 impl std::error::Error for EntityError {}
 
-/// What derived code calls. Not for anybody else: it may change with any release.
+/// Functions for derived code. They may change with any release.
 #[doc(hidden)]
 pub mod derived {
     use serde::Serialize;
@@ -146,18 +144,19 @@ pub mod derived {
     use crate::entity::{EntityKey, PropertyValue};
 
     pub fn key<K: EntityKey>(name: &str, text: String) -> Result<K, EntityError> {
-        K::from_key(text).map_err(|error| error.at(name))
+        K::from_key(text).map_err(|error| error.with_property(name))
     }
 
     pub fn put<T: PropertyValue>(entity: &mut Entity, name: &'static str, value: &T) -> Result<(), EntityError> {
-        if let Some(value) = value.to_value().map_err(|error| error.at(name))? {
+        if let Some(value) = value.to_value().map_err(|error| error.with_property(name))? {
             entity.push(name, value);
         }
         Ok(())
     }
 
     pub fn put_json<T: Serialize>(entity: &mut Entity, name: &'static str, value: &T) -> Result<(), EntityError> {
-        let text = serde_json::to_string(value).map_err(|error| EntityError::new(error.to_string()).at(name))?;
+        let text =
+            serde_json::to_string(value).map_err(|error| EntityError::new(error.to_string()).with_property(name))?;
         if text != "null" {
             entity.push(name, Value::from(text));
         }
@@ -173,12 +172,12 @@ pub mod derived {
     }
 
     pub fn take<T: PropertyValue>(name: &str, value: Value<'static>) -> Result<T, EntityError> {
-        T::from_value(value).map_err(|error| error.at(name))
+        T::from_value(value).map_err(|error| error.with_property(name))
     }
 
     pub fn take_json<T: DeserializeOwned>(name: &str, value: Value<'static>) -> Result<T, EntityError> {
-        let text = String::from_value(value).map_err(|error| error.at(name))?;
-        serde_json::from_str(&text).map_err(|error| EntityError::new(error.to_string()).at(name))
+        let text = String::from_value(value).map_err(|error| error.with_property(name))?;
+        serde_json::from_str(&text).map_err(|error| EntityError::new(error.to_string()).with_property(name))
     }
 
     pub fn or_absent<T: PropertyValue>(name: &str, value: Option<T>) -> Result<T, EntityError> {

@@ -1,5 +1,4 @@
-//! Rust's own types as values of properties whose type is not known from elsewhere: those of a bag, and those that a
-//! column of any type is compared with.
+//! Conversion of Rust values to property values, for [`Entity`](super::Entity) and columns of any type.
 
 use std::borrow::Cow;
 use std::time::SystemTime;
@@ -10,10 +9,10 @@ use tablerock_protocol::{DateTime, Uuid, Value};
 #[cfg(any(feature = "time", feature = "chrono"))]
 use super::dates::IntoDateTime;
 
-/// A Rust value that says by its type which kind of property it is. Numbers that the service has no type for go into
-/// the next wider one, as they do by derive.
+/// A Rust value whose type determines that of the property. A number that the service has no type for becomes the next
+/// wider one.
 pub trait IntoValue {
-    /// The value as the service knows it.
+    /// Converts to a property value.
     fn into_value(self) -> Value<'static>;
 }
 

@@ -1,4 +1,4 @@
-//! One call before it has a date, a signature and a place to go.
+//! One call, before it has an address, a date and a signature.
 
 use bytes::Bytes;
 use http::header::HeaderName;
@@ -6,39 +6,39 @@ use http::{HeaderMap, Method};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tablerock_protocol::METADATA_PREFIX;
 
+use super::error_response::{self, Check};
 use super::header;
-use super::refusal::{self, Verdict};
 use crate::{Credential, Error, Result};
 
-/// Everything but the characters that never need an escape: what is signed is what is sent, and no proxy or client
-/// library in between has a reason to write it differently.
+/// Every character except those that never need an escape: no proxy or library has a reason to encode the signed URL
+/// differently.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// Percent-encodes a piece of a path or a query.
+/// Percent-encodes a part of a path or a query.
 pub(crate) fn encode(text: &str) -> impl std::fmt::Display + '_ {
     utf8_percent_encode(text, ESCAPED)
 }
 
-/// `PartitionKey='p',RowKey='r'`, quoted and encoded.
+/// Returns `PartitionKey='p',RowKey='r'`, quoted and encoded.
 pub(crate) fn key_predicate(partition_key: &str, row_key: &str) -> String {
     let quoted = |key: &str| encode(&key.replace('\'', "''")).to_string();
     format!("PartitionKey='{}',RowKey='{}'", quoted(partition_key), quoted(row_key))
 }
 
-/// An operation with all that it says.
+/// An operation with its path, query, headers and body.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     /// The operation's name, for logs.
     pub(crate) operation: &'static str,
     pub(crate) method: Method,
-    /// Below the account's root, percent-encoded, with its slash.
+    /// The path below the account's root, percent-encoded, with its leading slash.
     pub(crate) path: String,
     query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// How an answer is told from a refusal.
-    pub(super) verdict: Verdict,
-    /// What the call is about, if the path does not tell.
+    /// Detects errors in the response.
+    pub(super) check: Check,
+    /// The table of a batch, whose path does not name it.
     resource: Option<String>,
 }
 
@@ -51,31 +51,31 @@ impl Call {
             query: String::new(),
             headers: HeaderMap::new(),
             body: Bytes::new(),
-            verdict: refusal::of_single,
+            check: error_response::check_single,
             resource: None,
         }
     }
 
-    /// The call carries a group of operations on one table, which is refused if one of them is.
+    /// Marks the call as a group transaction on a table, which fails if one of its parts does.
     #[must_use]
     pub(crate) fn group(mut self, table: &str) -> Self {
-        self.verdict = refusal::of_group;
+        self.check = error_response::check_group;
         self.resource = Some(table.to_owned());
         self
     }
 
-    /// Whether the call is meant to change something.
-    pub(super) fn is_to_write(&self) -> bool {
+    /// Whether the call changes data.
+    pub(super) fn is_write(&self) -> bool {
         !matches!(self.method, Method::GET | Method::HEAD)
     }
 
-    /// The table, queue or container that the call is about, for logs.
+    /// Returns the table, queue or container of the call, for logs.
     pub(super) fn resource(&self) -> &str {
         let first = self.path.trim_start_matches('/').split(['/', '(']).next().unwrap_or_default();
         self.resource.as_deref().unwrap_or(first)
     }
 
-    /// Adds a parameter. Its name stands for itself, its value is encoded.
+    /// Adds a query parameter and encodes its value.
     #[must_use]
     pub(crate) fn query(mut self, name: &str, value: &str) -> Self {
         if !self.query.is_empty() {
@@ -90,18 +90,21 @@ impl Call {
         Ok(self)
     }
 
-    /// A header whose value is known to be one.
+    /// Adds a header with a constant value.
     #[must_use]
-    pub(crate) fn own_header(mut self, name: HeaderName, value: &'static str) -> Self {
+    pub(crate) fn static_header(mut self, name: HeaderName, value: &'static str) -> Self {
         self.headers.insert(name, http::HeaderValue::from_static(value));
         self
     }
 
-    /// Adds metadata, whose names travel in lower case.
+    /// Adds metadata headers.
     pub(crate) fn metadata(self, pairs: &[(String, String)]) -> Result<Self> {
         pairs.iter().try_fold(self, |call, (name, value)| {
             let named = HeaderName::try_from(format!("{METADATA_PREFIX}{name}"));
-            call.header(named.map_err(|_| Error::invalid(format!("{name:?} cannot name metadata")))?, value)
+            call.header(
+                named.map_err(|_| Error::invalid(format!("metadata name {name:?} is not a valid header name")))?,
+                value,
+            )
         })
     }
 
@@ -111,7 +114,7 @@ impl Call {
         self
     }
 
-    /// Path and query as they go onto the wire. A SAS is part of the query.
+    /// Returns path and query as they are sent. A SAS is part of the query.
     pub(super) fn target(&self, base: &str, credential: &Credential) -> String {
         let sas = if let Credential::Sas(sas) = credential { sas.as_str() } else { "" };
         let mut target = String::with_capacity(base.len() + self.path.len() + self.query.len() + sas.len() + 2);
@@ -135,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_resource_says_nothing_about_what_is_in_it() {
+    fn the_resource_has_no_keys_or_blob_names() {
         let resource = |path: &str| Call::new("X", Method::GET, path).resource().to_owned();
         assert_eq!(resource("/People(PartitionKey='Ann',RowKey='1')"), "People");
         assert_eq!(resource("/photos/ann.jpg"), "photos");

@@ -1,4 +1,4 @@
-//! Whether another try can help, and when to make it.
+//! Whether and when to retry a call.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,46 +6,46 @@ use std::time::Duration;
 use tablerock_protocol::Uuid;
 use tokio::time::Instant;
 
-use super::refusal::Refusal;
-use crate::surroundings::Rng;
-use crate::transport::{ANSWER_BYTES_MAX, TransportError};
+use super::error_response::ErrorResponse;
+use crate::environment::Rng;
+use crate::transport::{RESPONSE_BYTES_MAX, TransportError};
 use crate::{ClientOptions, Error, Result};
 
-/// The tries of one call so far, and what they leave to be tried.
+/// The attempts of one call so far.
 #[derive(Debug)]
 pub(super) struct Retry<'a> {
     options: &'a ClientOptions,
     rng: &'a Rng,
     started: Instant,
-    tries: u32,
-    after_lost_answer: bool,
+    attempts: u32,
+    after_lost_response: bool,
     has_new_token: bool,
 }
 
-/// A try that failed.
+/// A failed attempt.
 #[derive(Debug)]
 pub(super) struct Failure {
     error: Error,
-    /// The service may have carried out the request all the same.
-    may_have_happened: bool,
+    /// The service may have applied the request in spite of the error.
+    may_be_applied: bool,
     next: Next,
 }
 
-/// Whether another try may help.
+/// Whether another attempt may succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Never,
-    /// After a wait, which the service may have asked for.
+    /// After the backoff, or after the delay of a `Retry-After`.
     Later(Option<Duration>),
-    /// At once and with another access token, but only once.
+    /// At once with another access token, but only once.
     WithNewToken,
 }
 
-/// Whether a call that was refused with a status may have happened, if the status is one that passes; `None` if it is
-/// final.
-pub(crate) fn passing(status: u16) -> Option<bool> {
+/// Returns whether the service may have applied a request that failed with a transient status; `None` if the status is
+/// not transient.
+pub(crate) fn transient(status: u16) -> Option<bool> {
     match status {
-        // Refused before anything was done.
+        // Rejected before anything was applied.
         429 | 503 => Some(false),
         408 | 500 | 502 | 504 => Some(true),
         _ => None,
@@ -53,40 +53,40 @@ pub(crate) fn passing(status: u16) -> Option<bool> {
 }
 
 impl Failure {
-    /// Nothing was sent: the request could not be made, which passes if it is for want of an access token.
+    /// The request could not be built, which is transient if an access token is missing.
     pub(super) fn not_sent(error: Error) -> Self {
         let next = if matches!(error, Error::Token { .. }) { Next::Later(None) } else { Next::Never };
-        Self { error, may_have_happened: false, next }
+        Self { error, may_be_applied: false, next }
     }
 
-    pub(super) fn transport(source: TransportError, tries: u32) -> Self {
-        let may_have_happened = source.may_have_arrived();
-        let error = Error::Transport { tries, source, after_lost_answer: false };
-        Self { error, may_have_happened, next: Next::Later(None) }
+    pub(super) fn transport(source: TransportError, attempts: u32) -> Self {
+        let may_be_applied = source.may_have_arrived();
+        let error = Error::Transport { attempts, source, after_lost_response: false };
+        Self { error, may_be_applied, next: Next::Later(None) }
     }
 
-    /// It would be as large the next time.
-    pub(super) fn answer_too_large(is_to_write: bool) -> Self {
-        let mib = ANSWER_BYTES_MAX / (1024 * 1024);
-        let why = format!("it has more than {mib} MiB; a large blob is read in pieces, with get_range");
-        let error = Error::Answer(why);
-        let error = if is_to_write { Error::Unconfirmed(Arc::new(error)) } else { error };
-        Self { error, may_have_happened: is_to_write, next: Next::Never }
+    /// The response is too large. A retry would return the same one.
+    pub(super) fn response_too_large(is_write: bool) -> Self {
+        let mib = RESPONSE_BYTES_MAX / (1024 * 1024);
+        let why = format!("it has more than {mib} MiB; read a large blob in parts with download_range");
+        let error = Error::InvalidResponse(why);
+        let error = if is_write { Error::Unconfirmed(Arc::new(error)) } else { error };
+        Self { error, may_be_applied: is_write, next: Next::Never }
     }
 
-    pub(super) fn timeout(limit: Duration, tries: u32) -> Self {
-        Self { error: Error::Timeout { limit, tries }, may_have_happened: true, next: Next::Later(None) }
+    pub(super) fn timeout(timeout: Duration, attempts: u32) -> Self {
+        Self { error: Error::Timeout { timeout, attempts }, may_be_applied: true, next: Next::Later(None) }
     }
 
-    /// The service answered, and refused.
-    pub(super) fn refused(refusal: Refusal, client_request_id: Uuid, tries: u32) -> Self {
-        let (passing, wait_asked) = (passing(refusal.status), refusal.wait_asked);
-        let next = if passing.is_some() { Next::Later(wait_asked) } else { Next::Never };
-        let error = refusal.into_error(client_request_id, tries);
-        Self { error, may_have_happened: passing.unwrap_or(false), next }
+    /// The service returned an error.
+    pub(super) fn response(response: ErrorResponse, client_request_id: Uuid, attempts: u32) -> Self {
+        let (transient, retry_after) = (transient(response.status), response.retry_after);
+        let next = if transient.is_some() { Next::Later(retry_after) } else { Next::Never };
+        let error = response.into_error(client_request_id, attempts);
+        Self { error, may_be_applied: transient.unwrap_or(false), next }
     }
 
-    /// The same, to be tried again with another access token.
+    /// Retries at once with another access token.
     pub(super) fn with_new_token(self) -> Self {
         Self { next: Next::WithNewToken, ..self }
     }
@@ -94,47 +94,47 @@ impl Failure {
 
 impl<'a> Retry<'a> {
     pub(super) fn new(options: &'a ClientOptions, rng: &'a Rng, started: Instant) -> Self {
-        Self { options, rng, started, tries: 0, after_lost_answer: false, has_new_token: false }
+        Self { options, rng, started, attempts: 0, after_lost_response: false, has_new_token: false }
     }
 
-    pub(super) fn tries(&self) -> u32 {
-        self.tries
+    pub(super) fn attempts(&self) -> u32 {
+        self.attempts
     }
 
-    /// Begins a try and tells how long it may take.
-    pub(super) fn next_try_limit(&mut self) -> Duration {
-        self.tries += 1;
-        self.options.try_time_max.min(self.time_left())
+    /// Begins an attempt and returns its timeout.
+    pub(super) fn next_attempt(&mut self) -> Duration {
+        self.attempts += 1;
+        self.options.attempt_timeout.min(self.time_left())
     }
 
-    /// The wait before the next try, or the error if there is none to be made.
+    /// Returns the delay before the next attempt, or the error if the call is not retried.
     pub(super) fn after(&mut self, failure: Failure) -> Result<Duration> {
-        let Failure { error, may_have_happened, next } = failure;
-        let wait = match next {
+        let Failure { error, may_be_applied, next } = failure;
+        let delay = match next {
             Next::Never => None,
-            Next::Later(asked) => Some(self.wait(asked)),
+            Next::Later(retry_after) => Some(self.delay(retry_after)),
             Next::WithNewToken if self.has_new_token => None,
             Next::WithNewToken => Some(Duration::ZERO),
         };
-        let is_within = |wait: &Duration| self.tries < self.options.retry.tries_max && *wait < self.time_left();
-        let Some(wait) = wait.filter(is_within) else {
-            return Err(if self.after_lost_answer { error.made_ambiguous() } else { error });
+        let is_within = |delay: &Duration| self.attempts < self.options.retry.max_attempts && *delay < self.time_left();
+        let Some(delay) = delay.filter(is_within) else {
+            return Err(if self.after_lost_response { error.made_ambiguous() } else { error });
         };
-        self.after_lost_answer |= may_have_happened;
+        self.after_lost_response |= may_be_applied;
         self.has_new_token |= next == Next::WithNewToken;
-        tracing::debug!(tries = self.tries, wait_ms = wait.as_millis() as u64, error = %error, "trying again");
-        Ok(wait)
+        tracing::debug!(attempts = self.attempts, delay_ms = delay.as_millis() as u64, error = %error, "retrying");
+        Ok(delay)
     }
 
-    fn wait(&self, asked: Option<Duration>) -> Duration {
+    fn delay(&self, retry_after: Option<Duration>) -> Duration {
         let policy = self.options.retry;
-        let doublings = self.tries.saturating_sub(1).min(16);
-        let longest = policy.delay_first.saturating_mul(1 << doublings).min(policy.delay_max);
-        self.rng.upper_half(longest).max(asked.unwrap_or_default())
+        let doublings = self.attempts.saturating_sub(1).min(16);
+        let longest = policy.initial_delay.saturating_mul(1 << doublings).min(policy.max_delay);
+        self.rng.jitter(longest).max(retry_after.unwrap_or_default())
     }
 
     fn time_left(&self) -> Duration {
-        self.options.time_max.saturating_sub(self.started.elapsed())
+        self.options.timeout.saturating_sub(self.started.elapsed())
     }
 }
 
@@ -143,12 +143,12 @@ mod tests {
     use super::*;
     use crate::RetryPolicy;
 
-    fn failure(wait_asked: Option<Duration>) -> Failure {
-        Failure { error: Error::invalid("test"), may_have_happened: false, next: Next::Later(wait_asked) }
+    fn failure(retry_after: Option<Duration>) -> Failure {
+        Failure { error: Error::invalid("test"), may_be_applied: false, next: Next::Later(retry_after) }
     }
 
     #[test]
-    fn only_passing_troubles_are_tried_again() {
+    fn only_transient_statuses_are_retried() {
         for (status, expected) in [
             (200, None),
             (202, None),
@@ -167,51 +167,54 @@ mod tests {
             (503, Some(false)),
             (504, Some(true)),
         ] {
-            assert_eq!(passing(status), expected, "{status}");
+            assert_eq!(transient(status), expected, "{status}");
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn waits_double_within_their_bounds_and_honour_the_service() {
-        let policy =
-            RetryPolicy { tries_max: 100, delay_first: Duration::from_millis(100), delay_max: Duration::from_secs(1) };
-        let options = ClientOptions::new().retry(policy).time_max(Duration::from_secs(3600));
+    async fn delays_double_within_their_bounds_and_respect_retry_after() {
+        let policy = RetryPolicy {
+            max_attempts: 100,
+            initial_delay: Duration::from_millis(100),
+            max_delay: Duration::from_secs(1),
+        };
+        let options = ClientOptions::new().retry(policy).timeout(Duration::from_secs(3600));
         let rng = Rng::seeded(1);
         let mut retry = Retry::new(&options, &rng, Instant::now());
         for longest_ms in [100, 200, 400, 800, 1000, 1000] {
-            retry.next_try_limit();
-            let wait = retry.after(failure(None)).unwrap();
+            retry.next_attempt();
+            let delay = retry.after(failure(None)).unwrap();
             let longest = Duration::from_millis(longest_ms);
-            assert!(longest / 2 <= wait && wait <= longest, "{wait:?} of {longest:?}");
+            assert!(longest / 2 <= delay && delay <= longest, "{delay:?} of {longest:?}");
         }
         let asked = Some(Duration::from_secs(30));
         assert_eq!(retry.after(failure(asked)).unwrap(), Duration::from_secs(30));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn tries_and_time_are_bounded() {
-        let options = ClientOptions::new().time_max(Duration::from_secs(10)).try_time_max(Duration::from_secs(8));
+    async fn attempts_and_time_are_bounded() {
+        let options = ClientOptions::new().timeout(Duration::from_secs(10)).attempt_timeout(Duration::from_secs(8));
         let rng = Rng::seeded(1);
         let mut retry = Retry::new(&options, &rng, Instant::now());
-        assert_eq!(retry.next_try_limit(), Duration::from_secs(8));
+        assert_eq!(retry.next_attempt(), Duration::from_secs(8));
         assert!(retry.after(failure(Some(Duration::from_secs(10)))).is_err());
         tokio::time::advance(Duration::from_secs(7)).await;
-        assert_eq!(retry.next_try_limit(), Duration::from_secs(3));
+        assert_eq!(retry.next_attempt(), Duration::from_secs(3));
         let mut retry = Retry::new(&options, &rng, Instant::now());
-        for _ in 1..options.retry.tries_max {
-            retry.next_try_limit();
+        for _ in 1..options.retry.max_attempts {
+            retry.next_attempt();
             assert!(retry.after(failure(None)).is_ok());
         }
-        retry.next_try_limit();
+        retry.next_attempt();
         assert!(retry.after(failure(None)).is_err());
     }
     #[tokio::test(start_paused = true)]
-    async fn a_new_token_is_tried_once() {
+    async fn a_new_token_is_requested_once() {
         let (options, rng) = (ClientOptions::new(), Rng::seeded(1));
         let mut retry = Retry::new(&options, &rng, Instant::now());
-        retry.next_try_limit();
+        retry.next_attempt();
         assert_eq!(retry.after(failure(None).with_new_token()).unwrap(), Duration::ZERO);
-        retry.next_try_limit();
+        retry.next_attempt();
         assert!(retry.after(failure(None).with_new_token()).is_err());
     }
 }

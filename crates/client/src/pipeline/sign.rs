@@ -1,4 +1,4 @@
-//! Signatures of requests. Tables sign a few lines; queues and blobs sign headers and the query as well.
+//! Signatures of requests. The Table service signs a few lines; queues and blobs also sign headers and the query.
 
 use std::time::SystemTime;
 
@@ -32,18 +32,18 @@ pub(super) fn sign(
     Ok(())
 }
 
-/// Dates a request and puts an access token onto it.
-pub(super) fn bear(token: &str, now: SystemTime, request: &mut Request<Bytes>) -> Result<()> {
+/// Dates a request and adds an access token.
+pub(super) fn set_bearer(token: &str, now: SystemTime, request: &mut Request<Bytes>) -> Result<()> {
     let headers = request.headers_mut();
     headers.insert(DATE, header(&httpdate::fmt_http_date(now))?);
     headers.insert(AUTHORIZATION, secret(&format!("Bearer {token}"))?);
     Ok(())
 }
 
-/// A header that does not print itself.
+/// Builds a header value that is not shown when it is printed.
 fn secret(value: &str) -> Result<http::HeaderValue> {
     let mut value = http::HeaderValue::from_str(value)
-        .map_err(|_| crate::Error::invalid("the credential cannot stand in a header"))?;
+        .map_err(|_| crate::Error::invalid("the credential has characters that a header cannot hold"))?;
     value.set_sensitive(true);
     Ok(value)
 }

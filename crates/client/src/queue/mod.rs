@@ -1,4 +1,4 @@
-//! Queues: create them, put messages in, get them out again, and say when one is done.
+//! Queues and their messages.
 //!
 //! ```
 //! # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -9,18 +9,18 @@
 //! let service = QueueServiceClient::from_connection_string(connection)?;
 //! let work = service.queue("work");
 //! work.create_if_not_exists().await?;
-//! work.put_message("archive Sales 00001").await?;
-//! if let Some(message) = work.get_message().invisible_for(Duration::from_secs(60)).await? {
-//!     println!("try {} of: {}", message.dequeue_count, message.text);
+//! work.send_message("archive Sales 00001").await?;
+//! if let Some(message) = work.receive_message().visibility_timeout(Duration::from_secs(60)).await? {
+//!     println!("attempt {} of: {}", message.dequeue_count, message.text);
 //!     work.delete_message(&message).await?;
 //! #   assert_eq!((message.text.as_str(), message.dequeue_count), ("archive Sales 00001", 1));
 //! }
-//! # assert_eq!(work.message_count().await?, 0);
+//! # assert_eq!(work.approximate_message_count().await?, 0);
 //! # Ok(()) });
 //! ```
 //!
-//! A message is delivered at least once: one that is not deleted within its time comes back, and so may one whose
-//! delete got no answer. Work that is done twice has to come out as if it had been done once.
+//! A queue delivers a message at least once. A message that is not deleted within its visibility timeout is delivered
+//! again, as may be one whose delete got no response. The work of a message therefore has to be idempotent.
 
 mod client;
 mod listing;
@@ -29,12 +29,12 @@ mod sas;
 mod service;
 
 pub use client::QueueClient;
-pub use listing::QueueListing;
-pub use message::{GetMessage, GetMessages, Message, PutMessage};
+pub use listing::ListQueues;
+pub use message::{QueueMessage, ReceiveMessage, ReceiveMessages, SendMessage};
 pub use service::QueueServiceClient;
-pub use tablerock_protocol::xml::AnsweredQueue as ListedQueue;
+pub use tablerock_protocol::xml::AnsweredQueue as QueueItem;
 
 use tablerock_protocol::ServiceVersion;
 
-/// The first version that takes every kind of credential, and one that all servers know.
+/// The first version with every kind of credential, which all servers support.
 const VERSION: ServiceVersion = ServiceVersion::BEARER_TOKEN;

@@ -9,13 +9,15 @@ use crate::sas::{QueuePermissions, QueueSas, signing_key};
 use crate::{Error, Result};
 
 impl QueueClient {
-    /// A signature for this queue. See [`sas`](crate::sas).
+    /// Begins a signature for this queue. See [`sas`](crate::sas).
+    #[doc(alias = "generate_sas")]
+    #[doc(alias = "GenerateSasUri")]
     pub fn sas(&self, permissions: QueuePermissions, expiry: impl IntoDateTime) -> QueueSas {
         self.sas_with(|queue| QueueSasTerms::new(queue, permissions, expiry.into_date_time()))
     }
 
-    /// A signature whose terms a stored access policy gives. What the policy leaves open has to be said here.
-    pub fn sas_by_policy(&self, id: impl Into<String>) -> QueueSas {
+    /// Begins a signature with the terms of a stored access policy. The signature sets the terms that the policy lacks.
+    pub fn sas_from_policy(&self, id: impl Into<String>) -> QueueSas {
         self.sas_with(|queue| QueueSasTerms::from_policy(queue, id))
     }
 

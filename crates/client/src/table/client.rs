@@ -1,4 +1,4 @@
-//! One table: where it is, and its creation and end.
+//! One table: its address, creation and deletion.
 
 use std::sync::Arc;
 
@@ -6,95 +6,88 @@ use http::Method;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use tablerock_protocol::json::append_create_table;
 
-use super::sealing::Sealing;
+use super::encryption::TableEncryption;
 use super::{DATA_SERVICE_VERSION, JSON, PREFER, TableServiceClient};
+use crate::error::none_if;
 use crate::pipeline::{Call, Pipeline, encode, key_predicate};
-use crate::{Credential, Endpoint, ErrorCode, Result};
+use crate::{Credential, Endpoint, Error, ErrorCode, Result};
 
-/// A table. Clones are cheap and share connections.
+/// A client of one table. Clones are cheap and share connections.
 ///
 /// Reads are [`get`](Self::get), [`get_if_exists`](Self::get_if_exists) and [`query`](Self::query); writes are
 /// [`insert`](Self::insert), [`replace`](Self::replace), [`merge`](Self::merge),
 /// [`insert_or_replace`](Self::insert_or_replace), [`insert_or_merge`](Self::insert_or_merge) and
-/// [`delete`](Self::delete); several at once go through [`transaction`](Self::transaction) or [`bulk`](Self::bulk).
+/// [`delete`](Self::delete). [`transaction`](Self::transaction) and [`bulk`](Self::bulk) write several entities.
 #[derive(Debug, Clone)]
 pub struct TableClient {
     pub(crate) pipeline: Arc<Pipeline>,
-    name: Arc<str>,
-    pub(super) sealing: Sealing,
+    pub(super) name: Arc<str>,
+    pub(super) encryption: TableEncryption,
 }
 
 impl TableClient {
     pub(super) fn new(pipeline: Arc<Pipeline>, name: String) -> Self {
-        Self { pipeline, name: name.into(), sealing: Sealing::default() }
+        Self { pipeline, name: name.into(), encryption: TableEncryption::default() }
     }
 
-    /// The table's name.
+    /// Returns the table's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where the service is.
+    /// Returns the endpoint of the service.
     pub fn endpoint(&self) -> &Endpoint {
         &self.pipeline.endpoint
     }
 
-    /// The service that the table is part of.
+    /// Returns the client of the table's service.
     pub fn service(&self) -> TableServiceClient {
         TableServiceClient { pipeline: Arc::clone(&self.pipeline) }
     }
 
-    /// The same table with another credential, over the same connections: a shared access signature, for example.
+    /// Returns a client of the table with another credential, such as a shared access signature, over the same
+    /// connections.
     pub fn with_credential(&self, credential: impl Into<Credential>) -> Result<Self> {
         let table = self.service().with_credential(credential)?.table(self.name());
-        Ok(table.with_sealing(self.sealing.clone()))
+        Ok(Self { encryption: self.encryption.clone(), ..table })
     }
 
-    pub(super) fn with_sealing(&self, sealing: Sealing) -> Self {
-        Self { sealing, ..self.clone() }
-    }
-
-    /// Creates the table.
+    /// Creates the table. Fails with 409 if it exists.
+    #[doc(alias = "create_table")]
     pub async fn create(&self) -> Result<()> {
         let mut body = Vec::new();
         append_create_table(&mut body, &self.name);
         let call = self.call("CreateTable", Method::POST, "/Tables".to_owned()).body(body);
-        self.pipeline.send(&call.own_header(PREFER, "return-no-content")).await.map(drop)
+        self.pipeline.send(&call.static_header(PREFER, "return-no-content")).await.map(drop)
     }
 
-    /// Creates the table unless it exists. Returns whether it was this call that created it; after a lost answer, an
-    /// earlier try may have.
+    /// Creates the table unless it exists. Returns whether this call created it; after a lost response, an earlier
+    /// attempt may have.
     pub async fn create_if_not_exists(&self) -> Result<bool> {
-        match self.create().await {
-            Ok(()) => Ok(true),
-            Err(error) if error.code() == Some(ErrorCode::TableAlreadyExists) => Ok(false),
-            Err(error) => Err(error),
-        }
+        Ok(none_if(self.create().await, |error| error.has_code(ErrorCode::TableAlreadyExists))?.is_some())
     }
 
-    /// Drops the table with everything in it.
-    pub async fn drop_table(&self) -> Result<()> {
+    /// Deletes the table with all its entities.
+    pub async fn delete_table(&self) -> Result<()> {
         let path = format!("/Tables('{}')", encode(&self.name));
         self.pipeline.send(&self.call("DeleteTable", Method::DELETE, path)).await.map(drop)
     }
 
-    /// Drops the table if it exists. Returns whether it did; after a lost answer, an earlier try may have dropped it.
-    pub async fn drop_table_if_exists(&self) -> Result<bool> {
-        match self.drop_table().await {
-            Ok(()) => Ok(true),
-            Err(error) if error.is_not_found() => Ok(false),
-            Err(error) => Err(error),
-        }
+    /// Deletes the table if it exists. Returns whether it did; after a lost response, an earlier attempt may have
+    /// deleted it.
+    pub async fn delete_table_if_exists(&self) -> Result<bool> {
+        Ok(none_if(self.delete_table().await, Error::is_not_found)?.is_some())
     }
 
-    /// A call with the headers that all operations on tables and entities have.
+    /// Returns a call with the headers of all operations on tables and entities.
     pub(super) fn call(&self, operation: &'static str, method: Method, path: String) -> Call {
         let has_body = method != Method::GET && method != Method::DELETE;
-        let call = Call::new(operation, method, path).own_header(ACCEPT, JSON).own_header(DATA_SERVICE_VERSION, "3.0");
-        if has_body { call.own_header(CONTENT_TYPE, "application/json") } else { call }
+        let call =
+            Call::new(operation, method, path).static_header(ACCEPT, JSON).static_header(DATA_SERVICE_VERSION, "3.0");
+        if has_body { call.static_header(CONTENT_TYPE, "application/json") } else { call }
     }
 
-    /// `/People`, with which the addresses of all entities begin.
+    /// Returns `/People`, the prefix of the paths of all entities.
     pub(super) fn path(&self) -> String {
         format!("/{}", encode(&self.name))
     }

@@ -1,4 +1,4 @@
-//! Where the next page of a query or a listing begins, in a form that can be stored.
+//! Continuation tokens of queries and listings.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,35 +9,37 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Error;
 
-/// A continuation token. It holds no state of either side, so it stays good across restarts of both: as text in a URL,
-/// in a database, in a message. The query that it continues has to be the same.
+/// A continuation token: the position of the next page of a query or a listing. It is valid for the same query or
+/// listing only.
+///
+/// A token does not refer to any state of client or server, so it can be stored as text and used after a restart.
 ///
 /// ```
-/// use tablerock_client::Continuation;
+/// use tablerock_client::ContinuationToken;
 ///
-/// # fn example(token: Continuation) -> Result<(), tablerock_client::Error> {
+/// # fn example(token: ContinuationToken) -> Result<(), tablerock_client::Error> {
 /// let stored: String = token.to_string();
-/// let token: Continuation = stored.parse()?;
+/// let token: ContinuationToken = stored.parse()?;
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Continuation {
-    /// As the service wrote it: the next PartitionKey, the next table, or the marker of a list.
+pub struct ContinuationToken {
+    /// The text of the service: the next PartitionKey, the next table or the marker of a list.
     pub(crate) first: String,
-    /// The next RowKey. The service leaves it out where a partition begins.
+    /// The next RowKey. The service omits it at the beginning of a partition.
     pub(super) second: Option<String>,
 }
 
-impl Continuation {
-    /// The token of a list of queues, containers or blobs.
+impl ContinuationToken {
+    /// Returns the token of a list of queues, containers or blobs.
     pub(crate) fn from_marker(marker: String) -> Self {
         Self { first: marker, second: None }
     }
 }
 
-impl fmt::Display for Continuation {
+impl fmt::Display for ContinuationToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Neither part can hold a line break: both came in headers, and markers are one line.
+        // Neither part has a line break: both are header values, and a marker is one line.
         let joined = match &self.second {
             Some(second) => format!("{}\n{second}", self.first),
             None => self.first.clone(),
@@ -46,13 +48,13 @@ impl fmt::Display for Continuation {
     }
 }
 
-impl FromStr for Continuation {
+impl FromStr for ContinuationToken {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(text.trim()).ok();
         let joined = bytes.and_then(|bytes| String::from_utf8(bytes).ok()).filter(|joined| !joined.is_empty());
-        let joined = joined.ok_or_else(|| Error::invalid("the text is no continuation token"))?;
+        let joined = joined.ok_or_else(|| Error::invalid(format!("{text:?} is not a continuation token")))?;
         Ok(match joined.split_once('\n') {
             Some((first, second)) => Self { first: first.to_owned(), second: Some(second.to_owned()) },
             None => Self { first: joined, second: None },
@@ -60,14 +62,14 @@ impl FromStr for Continuation {
     }
 }
 
-/// As its text.
-impl Serialize for Continuation {
+/// Serializes the token as its text.
+impl Serialize for ContinuationToken {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Continuation {
+impl<'de> Deserialize<'de> for ContinuationToken {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
@@ -80,15 +82,15 @@ mod tests {
     #[test]
     fn a_token_survives_as_text_and_by_serde() {
         for second in [None, Some(String::new()), Some("1!4!YQ--".to_owned())] {
-            let token = Continuation { first: "1!8!YS/iK+c-".to_owned(), second };
+            let token = ContinuationToken { first: "1!8!YS/iK+c-".to_owned(), second };
             let text = token.to_string();
             assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)), "{text}");
-            assert_eq!(text.parse::<Continuation>().unwrap(), token);
+            assert_eq!(text.parse::<ContinuationToken>().unwrap(), token);
             let json = serde_json::to_string(&token).unwrap();
-            assert_eq!(serde_json::from_str::<Continuation>(&json).unwrap(), token);
+            assert_eq!(serde_json::from_str::<ContinuationToken>(&json).unwrap(), token);
         }
         for text in ["", "?", "_w"] {
-            assert!(text.parse::<Continuation>().is_err(), "{text}");
+            assert!(text.parse::<ContinuationToken>().is_err(), "{text}");
         }
     }
 }

@@ -1,25 +1,26 @@
-//! Deletes that go alone.
+//! Single deletes.
 
-use super::{TableClient, Write};
-use crate::transport::BoxFuture;
-use crate::{ErrorCode, Etag, Result, TableEntity};
+use super::point::is_entity_missing;
+use super::{TableClient, TableOperation};
+use crate::error::none_if;
+use crate::transport::send_when_awaited;
+use crate::{Etag, Result, TableEntity};
 
-/// A delete that waits to be awaited. It holds against the version that the entity was read in, unless it is told
-/// otherwise.
+/// A delete, which is sent when it is awaited. It requires the version with the entity's ETag by default.
 #[derive(Debug)]
 #[must_use = "nothing is sent before it is awaited"]
 pub struct Delete {
     table: TableClient,
-    write: Write,
+    operation: TableOperation,
 }
 
-/// A delete to which an entity that is not there is as good as deleted.
+/// A delete that succeeds if the entity does not exist.
 #[derive(Debug)]
 #[must_use = "nothing is sent before it is awaited"]
 pub struct DeleteIfExists(Delete);
 
 impl TableClient {
-    /// Deletes an entity in the version that was read.
+    /// Deletes the version of an entity that was read. Fails with 412 if it has changed since.
     ///
     /// ```
     /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -31,58 +32,50 @@ impl TableClient {
     /// # assert!(!was_there);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "delete_entity")]
     pub fn delete(&self, entity: &impl TableEntity) -> Delete {
-        Delete { table: self.clone(), write: Write::delete(entity) }
+        Delete { table: self.clone(), operation: TableOperation::delete(entity) }
     }
 
-    /// Deletes an entity by its keys. There is no version at hand, so [`Delete::if_match`] or [`Delete::any_version`]
-    /// has to say which.
-    pub fn delete_at(&self, partition_key: impl Into<String>, row_key: impl Into<String>) -> Delete {
-        Delete { table: self.clone(), write: Write::delete_at(partition_key, row_key) }
+    /// Deletes an entity by its keys. It needs [`Delete::if_match`] or [`Delete::any_version`].
+    pub fn delete_by_keys(&self, partition_key: impl Into<String>, row_key: impl Into<String>) -> Delete {
+        Delete { table: self.clone(), operation: TableOperation::delete_by_keys(partition_key, row_key) }
     }
+}
+
+send_when_awaited! {
+    Delete => Result<()>;
+    DeleteIfExists => Result<bool>;
 }
 
 impl Delete {
-    /// Holds against this version, whichever the entity was read in.
+    /// Requires this version instead of the entity's own.
     pub fn if_match(mut self, etag: impl Into<Etag>) -> Self {
-        self.write = self.write.if_match(etag);
+        self.operation = self.operation.if_match(etag);
         self
     }
 
-    /// Holds against any version.
+    /// Accepts any version.
+    #[doc(alias = "ETag.All")]
+    #[doc(alias = "force")]
     pub fn any_version(mut self) -> Self {
-        self.write = self.write.any_version();
+        self.operation = self.operation.any_version();
         self
     }
 
-    /// Returns whether the entity was there in the place of failing when it was not. After a lost answer, an earlier
-    /// try may have deleted it.
+    /// Returns whether the entity existed instead of failing with 404. After a lost response, an earlier attempt may
+    /// have deleted it.
     pub fn if_exists(self) -> DeleteIfExists {
         DeleteIfExists(self)
     }
-}
 
-impl IntoFuture for Delete {
-    type Output = Result<()>;
-    type IntoFuture = BoxFuture<'static, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { self.table.send_write(&self.write, false).await.map(drop) })
+    async fn send(self) -> Result<()> {
+        self.table.send_operation(&self.operation, false).await.map(drop)
     }
 }
 
-impl IntoFuture for DeleteIfExists {
-    type Output = Result<bool>;
-    type IntoFuture = BoxFuture<'static, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        let delete = self.0.into_future();
-        Box::pin(async move {
-            match delete.await {
-                Ok(()) => Ok(true),
-                Err(error) if error.is_not_found() && error.code() != Some(ErrorCode::TableNotFound) => Ok(false),
-                Err(error) => Err(error),
-            }
-        })
+impl DeleteIfExists {
+    async fn send(self) -> Result<bool> {
+        Ok(none_if(self.0.send().await, is_entity_missing)?.is_some())
     }
 }

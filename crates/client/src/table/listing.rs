@@ -1,26 +1,26 @@
-//! The tables of an account, by name.
+//! The list of an account's tables.
 
-use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use http::Method;
 use http::header::ACCEPT;
 use tablerock_protocol::{json, limits};
 
-use super::pages::{BoxStream, Page, next};
-use super::{Continuation, DATA_SERVICE_VERSION, JSON, TableServiceClient};
+use super::pages::{BoxStream, Page, continuation_token};
+use super::{ContinuationToken, DATA_SERVICE_VERSION, JSON, TableServiceClient};
+use crate::listing::stream_pages;
 use crate::pipeline::Call;
 use crate::{Column, Error, Filter, Result};
 
-/// A listing of tables that is being put together.
+/// A listing of tables: a builder, read as a [`stream`](Self::stream) or one [`page`](Self::page) at a time.
 #[derive(Debug, Clone)]
 #[must_use = "nothing is sent before it is read"]
-pub struct TableListing {
+pub struct ListTables {
     service: TableServiceClient,
     filter: Option<Filter>,
     page_size: usize,
 }
 
 impl TableServiceClient {
-    /// The names of the account's tables, in their order.
+    /// Lists the names of the account's tables in order.
     ///
     /// ```
     /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -32,28 +32,29 @@ impl TableServiceClient {
     /// # assert_eq!(logs, ["Log2026"]);
     /// # Ok(()) });
     /// ```
-    pub fn list_tables(&self) -> TableListing {
-        TableListing { service: self.clone(), filter: None, page_size: limits::PAGE_ITEMS_MAX }
+    #[doc(alias = "query_tables")]
+    pub fn list_tables(&self) -> ListTables {
+        ListTables { service: self.clone(), filter: None, page_size: limits::PAGE_ITEMS_MAX }
     }
 }
 
-impl TableListing {
-    /// Only tables whose names begin so.
+impl ListTables {
+    /// Lists only tables whose names begin with a prefix.
     pub fn prefix(mut self, prefix: impl AsRef<str>) -> Self {
-        self.filter = Some(Column::new("TableName").prefix(prefix));
+        self.filter = Some(Column::new("TableName").starts_with(prefix));
         self
     }
 
-    /// At most so many names in a page, up to 1,000.
+    /// Sets the largest number of names in a page; 1,000 by default and at most.
     pub fn page_size(mut self, names: usize) -> Self {
         self.page_size = names.clamp(1, limits::PAGE_ITEMS_MAX);
         self
     }
 
-    /// Reads one page: the first, or the one that a token names.
-    pub async fn segment(&self, from: Option<&Continuation>) -> Result<Page<String>> {
+    /// Reads one page: the first, or that of a continuation token.
+    pub async fn page(&self, from: Option<&ContinuationToken>) -> Result<Page<String>> {
         let call = Call::new("QueryTables", Method::GET, "/Tables");
-        let mut call = call.own_header(ACCEPT, JSON).own_header(DATA_SERVICE_VERSION, "3.0");
+        let mut call = call.static_header(ACCEPT, JSON).static_header(DATA_SERVICE_VERSION, "3.0");
         if let Some(filter) = &self.filter {
             call = call.query("$filter", &filter.to_text()?);
         }
@@ -61,19 +62,13 @@ impl TableListing {
         if let Some(from) = from {
             call = call.query("NextTableName", &from.first);
         }
-        let answer = self.service.pipeline.send(&call).await?;
-        let items = json::parse_answered_tables(&answer.body).map_err(|error| Error::unreadable(&error))?;
-        Ok(Page { items, next: next(&answer, "NextTableName", None) })
+        let response = self.service.pipeline.send(&call).await?;
+        let items = json::parse_answered_tables(&response.body).map_err(|error| Error::invalid_response(&error))?;
+        Ok(Page { items, continuation_token: continuation_token(&response, "NextTableName", None) })
     }
 
-    /// All names. Pages are read as they are needed.
+    /// Streams all names. Reads a page when the stream needs it.
     pub fn stream(self) -> BoxStream<String> {
-        let pages = stream::try_unfold((self, Some(None)), |(listing, from)| async move {
-            let Some(from) = from else { return Ok(None) };
-            let page = listing.segment(Option::as_ref(&from)).await?;
-            let next = page.next.clone().map(Some);
-            Ok::<_, Error>(Some((page, (listing, next))))
-        });
-        pages.map_ok(|page| stream::iter(page.items).map(Ok)).try_flatten().boxed()
+        stream_pages(self, |listing, from| async move { listing.page(from.as_ref()).await })
     }
 }

@@ -1,31 +1,32 @@
-//! Tables: the service, one table, reads, writes, groups and queries.
+//! Tables: the service, one table, point reads, queries, writes, transactions and bulk writes.
 
 mod administration;
-mod answers;
 mod bulk;
 mod client;
 mod continuation;
 mod delete;
+mod encryption;
 mod listing;
+mod operation;
 mod pages;
 mod point;
 mod query;
 mod resolver;
+mod responses;
 mod sas;
-mod sealing;
 mod service;
 mod transaction;
-mod write;
-mod write_requests;
+mod writes;
 
 pub use bulk::{Bulk, BulkProgress, BulkReport};
 pub use client::TableClient;
-pub use continuation::Continuation;
+pub use continuation::ContinuationToken;
 pub use delete::{Delete, DeleteIfExists};
-pub use listing::TableListing;
+pub use listing::ListTables;
+pub use operation::TableOperation;
 pub use pages::{BoxStream, Page};
 pub use query::Query;
-pub use resolver::{As, Resolver};
+pub use resolver::{Resolver, Typed};
 pub use service::TableServiceClient;
 pub use tablerock_protocol::cors::{CorsMethod, CorsRule};
 pub use tablerock_protocol::xml::{
@@ -33,20 +34,19 @@ pub use tablerock_protocol::xml::{
     StoredAccessPolicies, StoredAccessPolicy,
 };
 pub use transaction::Transaction;
-pub use write::Write;
-pub use write_requests::{ConditionalWrite, Insert, InsertEcho};
+pub use writes::{ConditionalWrite, Insert, InsertReturningContent};
 
 use http::HeaderName;
 use tablerock_protocol::ServiceVersion;
 
-/// The first version that takes every kind of credential, and one that all servers know.
+/// The first version with every kind of credential, which all servers support.
 pub(crate) const VERSION: ServiceVersion = ServiceVersion::BEARER_TOKEN;
 
 const JSON: &str = "application/json;odata=minimalmetadata";
 const DATA_SERVICE_VERSION: HeaderName = HeaderName::from_static("dataserviceversion");
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// A projection that keeps keys and Timestamp at hand; the ETag comes anyway.
+/// Returns the `$select` of a projection with keys and Timestamp. The service returns the ETag in any case.
 fn select(names: &[&str]) -> String {
     let system = [tablerock_protocol::PARTITION_KEY, tablerock_protocol::ROW_KEY, tablerock_protocol::TIMESTAMP];
     [&system, names].concat().join(",")

@@ -1,4 +1,4 @@
-//! Reading the result of a query: page by page, or as a stream that follows the pages by itself.
+//! Results of a query: one page, a stream of pages or a stream of entities.
 
 use std::pin::Pin;
 
@@ -6,26 +6,26 @@ use futures_util::stream::{self, Stream, StreamExt as _, TryStreamExt as _};
 use http::Method;
 
 use super::resolver::{Resolver, resolve};
-use super::{Continuation, Query, answers};
+use super::{ContinuationToken, Query, responses};
 use crate::Result;
-use crate::pipeline::Answer;
+use crate::pipeline::ServiceResponse;
 
-/// A stream on the heap, as queries and listings return it.
+/// A boxed stream, as queries and listings return it.
 pub type BoxStream<T> = Pin<Box<dyn Stream<Item = Result<T>> + Send>>;
 
 /// One page of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
-    /// What the page holds; it may be nothing although more pages follow.
+    /// The items of the page, possibly none even if more pages follow.
     pub items: Vec<T>,
-    /// Where the next page begins; `None` at the end.
-    pub next: Option<Continuation>,
+    /// The token of the next page; `None` at the end.
+    pub continuation_token: Option<ContinuationToken>,
 }
 
 impl<T> Page<Result<T>> {
-    /// The page if all of it could be read.
+    /// Returns the page if all its items could be converted.
     fn complete(self) -> Result<Page<T>> {
-        Ok(Page { items: self.items.into_iter().collect::<Result<_>>()?, next: self.next })
+        Ok(Page { items: self.items.into_iter().collect::<Result<_>>()?, continuation_token: self.continuation_token })
     }
 }
 
@@ -34,33 +34,34 @@ where
     R: Resolver + Send + Sync + 'static,
     R::Output: Send + 'static,
 {
-    /// Reads one page: the first, or the one that a token names.
+    /// Reads one page: the first, or that of a continuation token.
     ///
     /// ```
     /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
     /// # example::with_people(async |people| {
-    /// # use tablerock_client::{Continuation, Entity};
+    /// # use tablerock_client::{ContinuationToken, Entity};
     /// # let stored: Option<String> = None;
-    /// let token: Option<Continuation> = stored.map(|text| text.parse()).transpose()?;
-    /// let page = people.query::<Entity>().partition("Sales").page_size(1).segment(token.as_ref()).await?;
-    /// let to_be_stored = page.next.map(|token| token.to_string());
+    /// let token: Option<ContinuationToken> = stored.map(|text| text.parse()).transpose()?;
+    /// let page = people.query::<Entity>().partition("Sales").page_size(1).page(token.as_ref()).await?;
+    /// let to_be_stored = page.continuation_token.map(|token| token.to_string());
     /// # assert!(page.items.len() == 1 && to_be_stored.is_some());
     /// # Ok(()) });
     /// ```
-    pub async fn segment(&self, from: Option<&Continuation>) -> Result<Page<R::Output>> {
+    pub async fn page(&self, from: Option<&ContinuationToken>) -> Result<Page<R::Output>> {
         self.read_page(from, self.page_size.min(self.limit)).await?.complete()
     }
 
-    /// All pages, each when it is asked for. One that holds an entity which does not fit is an error, and the next page
-    /// follows all the same.
+    /// Streams all pages. Reads a page when the stream needs it. A page with an entity that cannot be converted is an
+    /// error; the stream continues with the next page.
+    #[doc(alias = "by_page")]
     pub fn pages(self) -> BoxStream<Page<R::Output>> {
         self.pages_of_results().map(|page| page?.complete()).boxed()
     }
 
-    /// All entities. Pages are read as they are needed.
+    /// Streams all entities. Reads a page when the stream needs it.
     ///
-    /// An entity that does not fit is an error that names it, and the others follow all the same: whoever wants to go on
-    /// reads with `next` in the place of `try_next`. A page that cannot be read is an error and the end.
+    /// An entity that cannot be converted is an error with its keys; the stream continues with the next entity. To skip
+    /// it, read with `next` instead of `try_next`. A page that cannot be read is an error and ends the stream.
     ///
     /// ```
     /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -80,7 +81,7 @@ where
     /// while let Some(read) = all.next().await {
     ///     match read {
     ///         Ok(aged) => println!("{}", aged.age),
-    ///         Err(Error::Entity(error)) => println!("{:?} does not fit: {error}", error.keys()),
+    ///         Err(Error::Entity(error)) => println!("{:?} cannot be converted: {error}", error.keys()),
     ///         Err(error) => return Err(error),
     ///     }
     /// #     seen += 1;
@@ -92,12 +93,13 @@ where
         self.pages_of_results().map_ok(|page| stream::iter(page.items)).try_flatten().boxed()
     }
 
-    /// The first entity, if there is one.
+    /// Returns the first entity, if there is one.
     pub async fn first(self) -> Result<Option<R::Output>> {
         self.limit(1).stream().try_next().await
     }
 
-    /// All entities at once, for results that are known to be small.
+    /// Returns all entities in memory, for small results.
+    #[doc(alias = "collect")]
     pub async fn all(self) -> Result<Vec<R::Output>> {
         self.stream().try_collect().await
     }
@@ -108,34 +110,39 @@ where
             let Some(from) = from.filter(|_| left > 0) else { return Ok(None) };
             let page = query.read_page(Option::as_ref(&from), query.page_size.min(left)).await?;
             let left = left.saturating_sub(page.items.len());
-            let next = page.next.clone().map(Some);
+            let next = page.continuation_token.clone().map(Some);
             Ok(Some((page, (query, next, left))))
         }))
     }
 
-    async fn read_page(&self, from: Option<&Continuation>, top: usize) -> Result<Page<Result<R::Output>>> {
+    async fn read_page(&self, from: Option<&ContinuationToken>, top: usize) -> Result<Page<Result<R::Output>>> {
         let path = format!("{}()", self.table.path());
         let mut call = self.table.call("QueryEntities", Method::GET, path);
         if let Some(filter) = &self.filter {
             call = call.query("$filter", &filter.to_text()?);
         }
         if let Some(select) = &self.select {
-            call = call.query("$select", &self.table.sealing.selection(select));
+            call = call.query("$select", &self.table.encryption.selection(select));
         }
         call = call.query("$top", &top.to_string());
-        if let Some(Continuation { first, second }) = from {
+        if let Some(ContinuationToken { first, second }) = from {
             call = call.query("NextPartitionKey", first);
             call = second.iter().fold(call, |call, row| call.query("NextRowKey", row));
         }
-        let answer = self.table.pipeline.send(&call).await?;
-        let entities = self.table.sealing.open_all(answers::entities(&answer)?).await;
+        let response = self.table.pipeline.send(&call).await?;
+        let entities = self.table.encryption.decrypt_all(responses::entities(&response)?).await;
         let items = entities.into_iter().map(|entity| resolve(&self.resolver, entity?)).collect();
-        Ok(Page { items, next: next(&answer, "NextPartitionKey", Some("NextRowKey")) })
+        let continuation_token = continuation_token(&response, "NextPartitionKey", Some("NextRowKey"));
+        Ok(Page { items, continuation_token })
     }
 }
 
-/// The token of an answer, whose parts stand in headers named like the parameters.
-pub(super) fn next(answer: &Answer, first: &str, second: Option<&str>) -> Option<Continuation> {
-    let part = |name: &str| answer.header(&format!("x-ms-continuation-{name}")).map(str::to_owned);
-    Some(Continuation { first: part(first)?, second: second.and_then(part) })
+/// Returns the continuation token of a response, whose headers have the names of the parameters.
+pub(super) fn continuation_token(
+    response: &ServiceResponse,
+    first: &str,
+    second: Option<&str>,
+) -> Option<ContinuationToken> {
+    let part = |name: &str| response.header(&format!("x-ms-continuation-{name}")).map(str::to_owned);
+    Some(ContinuationToken { first: part(first)?, second: second.and_then(part) })
 }

@@ -1,13 +1,19 @@
-//! Point reads: one entity by both its keys.
+//! Point reads: one entity by PartitionKey and RowKey.
 
 use http::Method;
 
-use super::resolver::{As, resolve};
-use super::{TableClient, answers};
-use crate::{Entity, ErrorCode, FromEntity, Result};
+use super::resolver::{Typed, resolve};
+use super::{TableClient, responses};
+use crate::error::none_if;
+use crate::{Entity, Error, ErrorCode, FromEntity, Result};
+
+/// Whether the entity does not exist, and its table does.
+pub(super) fn is_entity_missing(error: &Error) -> bool {
+    error.is_not_found() && !error.has_code(ErrorCode::TableNotFound)
+}
 
 impl TableClient {
-    /// Reads an entity by its keys.
+    /// Reads an entity by its keys. Fails with 404 if it does not exist.
     ///
     /// ```
     /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -16,26 +22,24 @@ impl TableClient {
     /// let ann: Entity = people.get("Sales", "00001").await?;
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "get_entity")]
     pub async fn get<T: FromEntity>(&self, partition_key: &str, row_key: &str) -> Result<T> {
         self.read_point(partition_key, row_key, None).await
     }
 
-    /// Reads an entity by its keys; `None` if it does not exist. That its table does not exist is still an error.
+    /// Reads an entity by its keys; `None` if it does not exist. Fails if the table does not exist.
+    #[doc(alias = "get_entity_if_exists")]
     pub async fn get_if_exists<T: FromEntity>(&self, partition_key: &str, row_key: &str) -> Result<Option<T>> {
-        match self.get(partition_key, row_key).await {
-            Ok(entity) => Ok(Some(entity)),
-            Err(error) if error.is_not_found() && error.code() != Some(ErrorCode::TableNotFound) => Ok(None),
-            Err(error) => Err(error),
-        }
+        none_if(self.get(partition_key, row_key).await, is_entity_missing)
     }
 
-    /// Reads of an entity what a type needs, and has the service leave out the rest.
+    /// Reads only the properties of an entity that the type has.
     pub async fn get_selected<T: FromEntity>(&self, partition_key: &str, row_key: &str) -> Result<T> {
         self.read_point(partition_key, row_key, T::SELECT).await
     }
 
-    /// Reads these properties of an entity, its keys, Timestamp and ETag.
-    pub async fn get_properties(&self, partition_key: &str, row_key: &str, names: &[&str]) -> Result<Entity> {
+    /// Reads only the named properties of an entity, with keys, Timestamp and ETag.
+    pub async fn get_selected_properties(&self, partition_key: &str, row_key: &str, names: &[&str]) -> Result<Entity> {
         self.read_point(partition_key, row_key, Some(names)).await
     }
 
@@ -48,9 +52,9 @@ impl TableClient {
         let path = self.entity_path(partition_key, row_key);
         let mut call = self.call("QueryEntity", Method::GET, path);
         if let Some(names) = select {
-            call = call.query("$select", &self.sealing.selection(&super::select(names)));
+            call = call.query("$select", &self.encryption.selection(&super::select(names)));
         }
-        let entity = self.sealing.open(answers::entity(&self.pipeline.send(&call).await?)?).await?;
-        resolve(&As::NEW, entity)
+        let entity = self.encryption.decrypt(responses::entity(&self.pipeline.send(&call).await?)?).await?;
+        resolve(&Typed::NEW, entity)
     }
 }

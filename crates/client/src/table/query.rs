@@ -1,13 +1,15 @@
-//! Queries: which entities, which of their properties, and as what.
+//! Queries: filter, projection and conversion of entities.
+
+use std::ops::Range;
 
 use tablerock_protocol::limits;
 
 use super::TableClient;
-use super::resolver::{As, Resolver};
+use super::resolver::{Resolver, Typed};
 use crate::{Filter, FromEntity, partition_key, row_key};
 
-/// A query that is being put together, and is then read as a [`stream`](Self::stream), in [`pages`](Self::pages), or
-/// one [`segment`](Self::segment) at a time. All conditions hold together.
+/// A query: a builder, read as a [`stream`](Self::stream), in [`pages`](Self::pages) or one [`page`](Self::page) at a
+/// time. An entity has to match all conditions.
 ///
 /// ```
 /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -37,7 +39,7 @@ use crate::{Filter, FromEntity, partition_key, row_key};
 /// let mut emails = people
 ///     .query::<Employee>()
 ///     .partition("Sales")
-///     .row_between("00001", "00003")
+///     .row_range("00001".."00003")
 ///     .filter(Employee::age().gt(30))
 ///     .select::<EmailOnly>()
 ///     .stream();
@@ -61,21 +63,23 @@ pub struct Query<R> {
 }
 
 impl TableClient {
-    /// A query for all entities, to be narrowed down.
-    pub fn query<T: FromEntity>(&self) -> Query<As<T>> {
+    /// Begins a query over all entities of the table.
+    #[doc(alias = "query_entities")]
+    #[doc(alias = "list_entities")]
+    pub fn query<T: FromEntity>(&self) -> Query<Typed<T>> {
         Query {
             table: self.clone(),
             filter: None,
             select: None,
             page_size: limits::PAGE_ITEMS_MAX,
             limit: usize::MAX,
-            resolver: As::NEW,
+            resolver: Typed::NEW,
         }
     }
 }
 
 impl<R> Query<R> {
-    /// Only entities that a filter holds for.
+    /// Selects entities that match a filter.
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = Some(match self.filter.take() {
             Some(earlier) => earlier.and(filter),
@@ -84,51 +88,51 @@ impl<R> Query<R> {
         self
     }
 
-    /// Only entities of one partition.
+    /// Selects entities of one partition.
     pub fn partition(self, key: impl AsRef<str>) -> Self {
         self.filter(partition_key().eq(key.as_ref()))
     }
 
-    /// Only entities of the partitions from one key up to another, which is not included.
-    pub fn partition_between(self, from: impl AsRef<str>, to: impl AsRef<str>) -> Self {
-        self.filter(partition_key().between(from.as_ref(), to.as_ref()))
+    /// Selects entities with a PartitionKey in a range. The end is not included.
+    pub fn partition_range(self, keys: Range<impl AsRef<str>>) -> Self {
+        self.filter(partition_key().in_range(keys.start.as_ref()..keys.end.as_ref()))
     }
 
-    /// Only entities of partitions whose keys begin so.
+    /// Selects entities whose PartitionKey begins with a prefix.
     pub fn partition_prefix(self, prefix: impl AsRef<str>) -> Self {
-        self.filter(partition_key().prefix(prefix))
+        self.filter(partition_key().starts_with(prefix))
     }
 
-    /// Only entities with this RowKey.
+    /// Selects entities with a RowKey.
     pub fn row(self, key: impl AsRef<str>) -> Self {
         self.filter(row_key().eq(key.as_ref()))
     }
 
-    /// Only entities with RowKeys from one key up to another, which is not included.
-    pub fn row_between(self, from: impl AsRef<str>, to: impl AsRef<str>) -> Self {
-        self.filter(row_key().between(from.as_ref(), to.as_ref()))
+    /// Selects entities with a RowKey in a range. The end is not included.
+    pub fn row_range(self, keys: Range<impl AsRef<str>>) -> Self {
+        self.filter(row_key().in_range(keys.start.as_ref()..keys.end.as_ref()))
     }
 
-    /// Only entities whose RowKeys begin so.
+    /// Selects entities whose RowKey begins with a prefix.
     pub fn row_prefix(self, prefix: impl AsRef<str>) -> Self {
-        self.filter(row_key().prefix(prefix))
+        self.filter(row_key().starts_with(prefix))
     }
 
-    /// Reads another, smaller type, and has the service leave out what it does not need. Keys, Timestamp and ETag
-    /// come in any case: for types without fields for them there is [`Keyed`](crate::Keyed).
-    pub fn select<T: FromEntity>(self) -> Query<As<T>> {
+    /// Reads entities as another type, and only the properties that it has. The service also returns keys, Timestamp
+    /// and ETag; [`Keyed`](crate::Keyed) holds them for types without such fields.
+    pub fn select<T: FromEntity>(self) -> Query<Typed<T>> {
         let select = T::SELECT.map(super::select);
-        Query { select, ..self.resolve(As::NEW) }
+        Query { select, ..self.resolve(Typed::NEW) }
     }
 
-    /// Has the service leave out all properties but these, keys, Timestamp and ETag.
+    /// Reads only the named properties, with keys, Timestamp and ETag.
     pub fn select_properties(mut self, names: &[&str]) -> Self {
         self.select = Some(super::select(names));
         self
     }
 
-    /// Leaves it to a resolver what to make of each entity, for results of mixed types. A type that can be told by a
-    /// property or by a key has a derive of its own, see [`TableEntity`](macro@crate::TableEntity) on enums.
+    /// Converts each entity by a resolver, for results of several types. If a property or a key prefix identifies the
+    /// type, derive [`TableEntity`](macro@crate::TableEntity) on an enum instead.
     ///
     /// ```
     /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -144,20 +148,24 @@ impl<R> Query<R> {
         Query { table, filter, select, page_size, limit, resolver }
     }
 
-    /// At most so many entities in a page, up to 1,000. The service may send fewer, and even none, before the end.
+    /// Sets the largest number of entities in a page; 1,000 by default and at most. The service may return fewer, or
+    /// none, before the end.
+    #[doc(alias = "max_per_page")]
+    #[doc(alias = "top")]
     pub fn page_size(mut self, entities: usize) -> Self {
         self.page_size = entities.clamp(1, limits::PAGE_ITEMS_MAX);
         self
     }
 
-    /// At most so many entities in all, of a [`stream`](Self::stream) or of [`pages`](Self::pages). A
-    /// [`segment`](Self::segment) knows nothing of those before it, and has at most so many by itself.
+    /// Sets the largest number of entities of a [`stream`](Self::stream), of all [`pages`](Self::pages) together, or of
+    /// one [`page`](Self::page).
+    #[doc(alias = "take")]
     pub fn limit(mut self, entities: usize) -> Self {
         self.limit = entities;
         self
     }
 
-    /// The conditions so far as the service will read them.
+    /// Returns the conditions as the text of `$filter`.
     pub fn filter_text(&self) -> Option<String> {
         self.filter.as_ref().map(Filter::to_string)
     }

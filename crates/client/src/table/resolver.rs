@@ -1,40 +1,40 @@
-//! Who turns the entities of a result into Rust values.
+//! Conversion of the entities of a result to Rust values.
 
 use std::marker::PhantomData;
 
 use crate::{Entity, EntityError, Error, FromEntity, Result};
 
-/// Turns each entity of a result into a value. Closures are resolvers, and so is every type that can be read from an
-/// entity; see [`Query::resolve`](super::Query::resolve).
+/// Converts each entity of a result to a value. Closures are resolvers; see [`Query::resolve`](super::Query::resolve).
+#[doc(alias = "EntityResolver")]
 pub trait Resolver {
-    /// What comes out.
+    /// The type of the values.
     type Output;
 
-    /// Turns one entity into a value.
+    /// Converts one entity.
     fn resolve(&self, entity: Entity) -> Result<Self::Output, EntityError>;
 }
 
-/// Resolves an entity and, if it does not fit, tells which it was.
+/// Converts an entity. An error has its keys.
 pub(super) fn resolve<R: Resolver>(resolver: &R, entity: Entity) -> Result<R::Output> {
     let (partition_key, row_key) = (entity.partition_key.clone(), entity.row_key.clone());
-    resolver.resolve(entity).map_err(|error| Error::Entity(error.of_entity(&partition_key, &row_key)))
+    resolver.resolve(entity).map_err(|error| Error::Entity(error.with_keys(&partition_key, &row_key)))
 }
 
-/// Reads every entity as one type.
+/// The resolver that converts every entity to one type.
 #[derive(Debug)]
-pub struct As<T>(PhantomData<fn() -> T>);
+pub struct Typed<T>(PhantomData<fn() -> T>);
 
-impl<T> As<T> {
+impl<T> Typed<T> {
     pub(super) const NEW: Self = Self(PhantomData);
 }
 
-impl<T> Clone for As<T> {
+impl<T> Clone for Typed<T> {
     fn clone(&self) -> Self {
         Self::NEW
     }
 }
 
-impl<T: FromEntity> Resolver for As<T> {
+impl<T: FromEntity> Resolver for Typed<T> {
     type Output = T;
 
     fn resolve(&self, entity: Entity) -> Result<T, EntityError> {

@@ -1,4 +1,4 @@
-//! Shared access signatures for a table and for the account that it is in.
+//! Shared access signatures for a table and for its account.
 
 use tablerock_protocol::signing::{AccountSasTerms, TableSasTerms};
 
@@ -9,29 +9,32 @@ use crate::sas::{
 };
 
 impl TableClient {
-    /// A signature for this table, which can be narrowed to a range of its keys. See [`sas`](crate::sas).
+    /// Begins a signature for this table, or a range of its keys. See [`sas`](crate::sas).
+    #[doc(alias = "generate_sas")]
+    #[doc(alias = "GenerateSasUri")]
     pub fn sas(&self, permissions: TablePermissions, expiry: impl IntoDateTime) -> TableSas {
         let terms = TableSasTerms::new(self.name(), permissions, expiry.into_date_time());
         TableSas::with_terms(Ok(terms), signing_key(&self.pipeline.credential))
     }
 
-    /// A signature whose terms a stored access policy gives. What the policy leaves open has to be said here.
-    pub fn sas_by_policy(&self, id: impl Into<String>) -> TableSas {
+    /// Begins a signature with the terms of a stored access policy. The signature sets the terms that the policy lacks.
+    pub fn sas_from_policy(&self, id: impl Into<String>) -> TableSas {
         let terms = TableSasTerms::from_policy(self.name(), id);
         TableSas::with_terms(Ok(terms), signing_key(&self.pipeline.credential))
     }
 }
 
 impl TableServiceClient {
-    /// A signature for the account: services, levels of resources, permissions.
+    /// Begins a signature for the account: services, resource types and permissions.
+    #[doc(alias = "generate_account_sas")]
     pub fn account_sas(
         &self,
         services: SignedServices,
-        levels: SignedResourceTypes,
+        resource_types: SignedResourceTypes,
         permissions: AccountPermissions,
         expiry: impl IntoDateTime,
     ) -> AccountSas {
-        let terms = AccountSasTerms::new(services, levels, permissions, expiry.into_date_time());
+        let terms = AccountSasTerms::new(services, resource_types, permissions, expiry.into_date_time());
         AccountSas::with_terms(Ok(terms), signing_key(&self.pipeline.credential))
     }
 }

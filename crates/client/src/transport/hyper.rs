@@ -1,4 +1,4 @@
-//! hyper with a pool of connections, and rustls.
+//! The default transport: hyper with a connection pool, and rustls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,36 +13,35 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::{ClientConfig, RootCertStore};
 
-use super::{ANSWER_BYTES_MAX, BoxFuture, Transport, TransportError};
+use super::{BoxFuture, RESPONSE_BYTES_MAX, Transport, TransportError};
 
-/// Shorter than servers and load balancers usually keep an idle connection.
+/// Less than the usual idle timeout of servers and load balancers.
 const IDLE_SECONDS: u64 = 60;
 const CONNECT_SECONDS_MAX: u64 = 10;
-/// More than these are closed when they have nothing to do: a burst leaves no crowd behind.
+/// Idle connections above this number are closed.
 const IDLE_CONNECTIONS_PER_HOST_MAX: usize = 128;
 
-/// The transport that every client has unless it is given another. It can be shared between clients, which then share
-/// its connections.
+/// The default transport of every client. Clients that share it share its connections.
 #[derive(Debug, Clone)]
 pub struct HyperTransport {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
 }
 
 impl HyperTransport {
-    /// Trusts the certificates that the operating system trusts.
+    /// Returns a transport that trusts the certificates of the operating system.
     pub fn new() -> Self {
         let mut roots = RootCertStore::empty();
-        // A certificate that cannot be read is skipped: the others may be all that is needed.
+        // A certificate that cannot be parsed is skipped: the others may be sufficient.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         Self::with_tls(tls_config(roots))
     }
 
-    /// For endpoints without TLS, which need no certificates.
+    /// Returns a transport for endpoints without TLS, which loads no certificates.
     pub fn without_tls() -> Self {
         Self::with_tls(tls_config(RootCertStore::empty()))
     }
 
-    /// With TLS as configured: other roots, a client certificate.
+    /// Returns a transport with a TLS configuration, for other roots or a client certificate.
     pub fn with_tls(config: ClientConfig) -> Self {
         let mut tcp = HttpConnector::new();
         tcp.set_nodelay(true);
@@ -67,37 +66,37 @@ impl Default for HyperTransport {
 fn tls_config(roots: RootCertStore) -> ClientConfig {
     ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
-        .expect("ring speaks the versions of TLS that rustls does")
+        .expect("ring supports the TLS versions of rustls")
         .with_root_certificates(roots)
         .with_no_client_auth()
 }
 
 impl Transport for HyperTransport {
     fn send(&self, request: Request<Bytes>) -> BoxFuture<'_, Result<Response<Bytes>, TransportError>> {
-        let answer = self.client.request(request.map(Full::new));
+        let response = self.client.request(request.map(Full::new));
         Box::pin(async move {
-            let answer = answer.await.map_err(|error| match error.is_connect() {
+            let response = response.await.map_err(|error| match error.is_connect() {
                 true => TransportError::not_sent(error),
                 false => TransportError::lost(error),
             })?;
-            let (head, body) = answer.into_parts();
-            Ok(Response::from_parts(head, read(body, ANSWER_BYTES_MAX).await?))
+            let (head, body) = response.into_parts();
+            Ok(Response::from_parts(head, read(body, RESPONSE_BYTES_MAX).await?))
         })
     }
 }
 
-/// Reads a body to its end, unless it is too large, which most say before they begin.
+/// Reads a body to its end. Fails at once if its announced size is too large.
 async fn read<B>(body: B, bytes_max: usize) -> Result<Bytes, TransportError>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     if body.size_hint().lower() > bytes_max as u64 {
-        return Err(TransportError::answer_too_large(format!("more than {bytes_max} bytes were announced")));
+        return Err(TransportError::response_too_large(format!("Content-Length is above {bytes_max} bytes")));
     }
     match Limited::new(body, bytes_max).collect().await {
         Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(TransportError::answer_too_large(error)),
+        Err(error) if error.is::<LengthLimitError>() => Err(TransportError::response_too_large(error)),
         Err(error) => Err(TransportError::lost(error)),
     }
 }
@@ -109,8 +108,8 @@ mod tests {
 
     use super::*;
 
-    /// A body that does not say how large it is.
-    fn untold(pieces: &'static [&'static str]) -> impl Body<Data = Bytes, Error = std::io::Error> {
+    /// A body without an announced size.
+    fn chunked(pieces: &'static [&'static str]) -> impl Body<Data = Bytes, Error = std::io::Error> {
         let pieces = pieces.iter().map(|piece| Ok(Frame::data(Bytes::from_static(piece.as_bytes()))));
         StreamBody::new(futures_util::stream::iter(pieces))
     }
@@ -118,12 +117,12 @@ mod tests {
     #[tokio::test]
     async fn a_body_is_read_up_to_its_bound() {
         assert_eq!(read(Full::new(Bytes::from_static(b"abcd")), 4).await.unwrap(), "abcd");
-        assert_eq!(read(untold(&["ab", "cd"]), 4).await.unwrap(), "abcd");
+        assert_eq!(read(chunked(&["ab", "cd"]), 4).await.unwrap(), "abcd");
         for error in [
             read(Full::new(Bytes::from_static(b"abcde")), 4).await.unwrap_err(),
-            read(untold(&["ab", "cd", "e"]), 4).await.unwrap_err(),
+            read(chunked(&["ab", "cd", "e"]), 4).await.unwrap_err(),
         ] {
-            assert!(error.is_answer_too_large() && error.may_have_arrived(), "{error:?}");
+            assert!(error.is_response_too_large() && error.may_have_arrived(), "{error:?}");
         }
     }
 }

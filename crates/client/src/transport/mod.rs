@@ -1,5 +1,4 @@
-//! The seam to the network: one request out, one answer in. Whatever can do that can carry the client: hyper as a
-//! rule, a script in tests, a recorder in between.
+//! Transports: the interface between the client and the network. The default is hyper; tests use scripted transports.
 
 mod hyper;
 
@@ -12,20 +11,37 @@ use bytes::Bytes;
 
 pub use hyper::HyperTransport;
 
-/// The largest answer that is read. A page of entities has 4 MiB in the store and a few times that as JSON; a blob can
-/// be larger, and is then read by [ranges](crate::BlobClient::get_range) of at most so many bytes.
-pub const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// The largest response that the client reads. A page of entities has 4 MiB in the store and a few times that as JSON.
+/// A larger blob is read in [ranges](crate::BlobClient::download_range).
+pub const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// A future on the heap, as the traits of this crate return it.
+/// A boxed future, as the traits of this crate return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Carries requests. Retries, signatures and time-outs are not its business: it sees one try at a time, complete.
+/// Implements `IntoFuture` for builders by their method `send`.
+macro_rules! send_when_awaited {
+    ($($request:ty => $output:ty;)*) => {
+        $(impl IntoFuture for $request {
+            type Output = $output;
+            type IntoFuture = $crate::transport::BoxFuture<'static, $output>;
+
+            fn into_future(self) -> Self::IntoFuture {
+                Box::pin(self.send())
+            }
+        })*
+    };
+}
+
+pub(crate) use send_when_awaited;
+
+/// Sends requests. The client handles retries, signatures and timeouts; a transport sends one complete attempt at a
+/// time.
 pub trait Transport: fmt::Debug + Send + Sync {
-    /// Sends a request and reads its answer to the end.
+    /// Sends a request and reads its response to the end.
     fn send(&self, request: Request<Bytes>) -> BoxFuture<'_, Result<Response<Bytes>, TransportError>>;
 }
 
-/// Why a request got no answer.
+/// The error of a request without a usable response.
 #[derive(Debug, Clone)]
 pub struct TransportError {
     kind: Kind,
@@ -36,42 +52,41 @@ pub struct TransportError {
 enum Kind {
     NotSent,
     Lost,
-    AnswerTooLarge,
+    ResponseTooLarge,
 }
 
 impl TransportError {
-    /// The request never left: there was no connection.
+    /// The request was not sent: there was no connection.
     pub fn not_sent(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self { kind: Kind::NotSent, source: source.into().into() }
     }
 
-    /// The request may have arrived, and been carried out.
+    /// The connection was lost: the service may have applied the request.
     pub fn lost(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self { kind: Kind::Lost, source: source.into().into() }
     }
 
-    /// An answer came and has more than [`ANSWER_BYTES_MAX`]. It would be no smaller the next time, so the request is
-    /// not tried again.
-    pub fn answer_too_large(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self { kind: Kind::AnswerTooLarge, source: source.into().into() }
+    /// The response has more than [`RESPONSE_BYTES_MAX`]. The client does not retry the request.
+    pub fn response_too_large(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self { kind: Kind::ResponseTooLarge, source: source.into().into() }
     }
 
-    /// Whether the service may have carried out the request.
+    /// Whether the service may have applied the request.
     pub fn may_have_arrived(&self) -> bool {
         self.kind != Kind::NotSent
     }
 
-    pub(crate) fn is_answer_too_large(&self) -> bool {
-        self.kind == Kind::AnswerTooLarge
+    pub(crate) fn is_response_too_large(&self) -> bool {
+        self.kind == Kind::ResponseTooLarge
     }
 }
 
 impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.kind {
-            Kind::NotSent => "no connection",
+            Kind::NotSent => "cannot connect",
             Kind::Lost => "the connection was lost",
-            Kind::AnswerTooLarge => "the answer is too large",
+            Kind::ResponseTooLarge => "the response is too large",
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What every story needs: an account, and tables, queues and containers of its own that go away at the end.
+//! The account of an example, with tables, queues and containers that are deleted at its end.
 
 #![allow(dead_code, reason = "each story uses what it needs")]
 
@@ -12,7 +12,7 @@ use tablerock_client::{
 
 const VARIABLE: &str = "AZURE_STORAGE_CONNECTION_STRING";
 
-/// An employee of the guide's company.
+/// An employee of the company in the guide.
 #[derive(TableEntity, Debug, Clone, PartialEq)]
 #[entity(rename_all = "PascalCase")]
 pub(crate) struct Employee {
@@ -32,7 +32,7 @@ pub(crate) fn employee(department: &str, id: &str, first_name: &str, last_name: 
     Employee { department, id, first_name, last_name, email, age }
 }
 
-/// Where a story plays.
+/// The services of an example, and the resources to delete.
 pub(crate) struct Stage {
     pub(crate) tables: TableServiceClient,
     pub(crate) queues: QueueServiceClient,
@@ -47,7 +47,7 @@ enum Prop {
     Container(ContainerClient),
 }
 
-/// The account that the environment names, or the one of a server on this machine.
+/// Returns the connection string of the environment, or of the server on this machine.
 pub(crate) fn connection_string() -> String {
     std::env::var(VARIABLE).unwrap_or_else(|_| "UseDevelopmentStorage=true".to_owned())
 }
@@ -69,7 +69,7 @@ impl Stage {
         })
     }
 
-    /// A table of its own, which is there.
+    /// Creates a table.
     pub(crate) async fn table(&self, name: &str) -> Result<TableClient> {
         let table = self.tables.table(format!("{name}x{}", self.suffix));
         table.create_if_not_exists().await?;
@@ -91,20 +91,20 @@ impl Stage {
         Ok(container)
     }
 
-    /// A name for what the story itself creates and drops.
+    /// Returns a unique name for a resource that the example deletes itself.
     pub(crate) fn name(&self, name: &str) -> String {
         format!("{name}x{}", self.suffix)
     }
 
     fn remember(&self, prop: Prop) {
-        self.props.lock().expect("nobody panics while remembering").push(prop);
+        self.props.lock().expect("the lock is not poisoned").push(prop);
     }
 
-    /// Clears the stage.
+    /// Deletes all resources.
     pub(crate) async fn close(self) -> Result<()> {
-        for prop in self.props.into_inner().expect("nobody panics while remembering") {
+        for prop in self.props.into_inner().expect("the lock is not poisoned") {
             match prop {
-                Prop::Table(table) => drop(table.drop_table_if_exists().await?),
+                Prop::Table(table) => drop(table.delete_table_if_exists().await?),
                 Prop::Queue(queue) => drop(queue.delete_queue_if_exists().await?),
                 Prop::Container(container) => drop(container.delete_container_if_exists().await?),
             }

@@ -1,4 +1,4 @@
-//! D: index entities under many writers at once, copies that many change, and what is read while it is written.
+//! Index entities under many writers at once, copies that many change, and what is read while it is written.
 
 use std::time::Duration;
 
@@ -31,14 +31,14 @@ async fn fill<S: ListStore + Clone + 'static>(list: IndexList<S>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d_an_index_entity_keeps_every_id_that_many_writers_add() {
+async fn an_index_entity_keeps_every_id_that_many_writers_add() {
     let account = Account::open().await;
     let table = account.table().await;
     fill(IndexList::new(EntityList::new(table, "Sales", "Jones"))).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d_an_index_blob_keeps_every_id_that_many_writers_add() {
+async fn an_index_blob_keeps_every_id_that_many_writers_add() {
     let account = Account::open().await;
     let container = Process::healthy(&account).blobs.container(unique_name());
     container.create().await.unwrap();
@@ -46,7 +46,7 @@ async fn d_an_index_blob_keeps_every_id_that_many_writers_add() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d_copies_across_partitions_end_equal_whoever_was_last() {
+async fn copies_across_partitions_end_equal_whoever_was_last() {
     let account = Account::open().await;
     let process = Process::healthy(&account);
     let (table, name) = (account.table().await, unique_name());
@@ -88,7 +88,7 @@ fn check_whole(entity: &Entity, values: usize) {
 
 /// Parts of more than the server reads at once, written over and written anew after a deletion.
 #[tokio::test(flavor = "multi_thread")]
-async fn d_a_wide_entity_is_read_whole_while_it_is_written() {
+async fn a_wide_entity_is_read_whole_while_it_is_written() {
     const VALUES: usize = 40;
     let account = Account::open().await;
     let wide = WideEntities::new(account.table().await);
@@ -107,7 +107,7 @@ async fn d_a_wide_entity_is_read_whole_while_it_is_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d_a_large_entity_is_read_whole_while_it_is_written() {
+async fn a_large_entity_is_read_whole_while_it_is_written() {
     const VALUES: usize = 3;
     let account = Account::open().await;
     let (process, name) = (Process::healthy(&account), unique_name());

@@ -1,10 +1,12 @@
-//! D: what each pattern costs in requests and in entities, counted by the server and written in the guide: a row of the
+//! What each pattern costs in requests and in entities, counted by the server and written in the guide: a row of the
 //! guide that is not true any more fails here, with the row that is.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tablerock_client::{BlobServiceClient, DateTime, Entity, QueueClient, Result, TableClient, Write, column, row_key};
+use tablerock_client::{
+    BlobServiceClient, DateTime, Entity, QueueClient, Result, TableClient, TableOperation, column, row_key,
+};
 use tablerock_patterns::keys::{compound, compound_prefix, inverted_ticks};
 use tablerock_patterns::{
     Archive, BlobList, CopiesAcrossPartitions, CopiesInPartition, DaySeries, EntityList, IndexList, LargeEntities,
@@ -18,7 +20,7 @@ const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide.md");
 const TITLES: &str = "| call | requests | entities read | written |";
 
 #[tokio::test]
-async fn d_the_guide_tells_what_each_pattern_costs() {
+async fn the_guide_tells_what_each_pattern_costs() {
     let account = Account::open().await;
     if account.metrics().is_none() {
         eprintln!("SKIPPED: another server counts for itself");
@@ -49,7 +51,7 @@ async fn queries(meter: &mut Meter<'_>) {
         let department = if number < 50 { "Sales" } else { "Marketing" };
         Entity::new(department, format!("{number:06}")).with("Age", number)
     };
-    table.bulk((0..100).map(|number| Write::insert(&entity(number)))).await.into_result().unwrap();
+    table.bulk((0..100).map(|number| TableOperation::insert(&entity(number)))).await.into_result().unwrap();
     let age = || column("Age");
     let (query, sales) = (|| table.query::<Entity>(), || table.query::<Entity>().partition("Sales"));
     meter.measure("`get(\"Sales\", \"000012\")`", table.get::<Entity>("Sales", "000012")).await;
@@ -100,8 +102,8 @@ async fn index_lists(meter: &mut Meter<'_>) {
     container.create().await.unwrap();
     let here = IndexList::new(EntityList::new(table, "Sales", "lastname_Jones"));
     let in_blob = IndexList::new(BlobList::new(container.blob("Jones")));
-    let writes = [Write::insert(&jones("c"))];
-    meter.measure("`IndexList::add_together`, in the partition", here.add_together("000123", &writes)).await;
+    let writes = [TableOperation::insert(&jones("c"))];
+    meter.measure("`IndexList::add_with`, in the partition", here.add_with("000123", &writes)).await;
     meter.measure("`IndexList::add`, in an entity", here.add("000152")).await;
     meter.measure("`IndexList::add`, in a blob", in_blob.add("000123")).await;
     meter.measure("`IndexList::ids`, in an entity", here.ids()).await;
@@ -119,8 +121,8 @@ async fn relationships(meter: &mut Meter<'_>) {
     let together = meter.account.table().await;
     let department = Entity::new("Sales", "department").with("EmployeeCount", 10).with("Manager", "Ash");
     let employee = |number: i32| Entity::new("Sales", format!("{number:06}")).with("Manager", "Ash");
-    let hire = |table: &TableClient, writes: Vec<Write>| table.transaction().writes(writes).commit();
-    let staff = || (0..10).map(employee).map(|entity| Write::insert(&entity)).collect::<Vec<_>>();
+    let hire = |table: &TableClient, writes: Vec<TableOperation>| table.transaction().operations(writes).commit();
+    let staff = || (0..10).map(employee).map(|entity| TableOperation::insert(&entity)).collect::<Vec<_>>();
     departments.insert(&department).await.unwrap();
     together.insert(&department).await.unwrap();
     hire(&employees, staff()).await.unwrap();
@@ -131,12 +133,13 @@ async fn relationships(meter: &mut Meter<'_>) {
     meter.measure("separate: show a department and its 10 employees", both).await;
     meter.measure("together: the same", all(&together)).await;
     meter.measure("denormalised: show an employee and the manager", employees.get::<Entity>("Sales", "000003")).await;
-    let new = [Write::insert(&employee(10)), Write::merge(&department).any_version()];
+    let new = [TableOperation::insert(&employee(10)), TableOperation::merge(&department).any_version()];
     meter.measure("together: hire, and count", hire(&together, new.to_vec())).await;
-    let renamed = (0..10).map(|number| Write::merge(&employee(number).with("Manager", "Jun")).any_version());
+    let renamed = (0..10).map(|number| TableOperation::merge(&employee(number).with("Manager", "Jun")).any_version());
     meter.measure("denormalised: another manager", hire(&employees, renamed.collect())).await;
 
-    let pair = [Write::insert(&Entity::new("Legal", "1")), Write::insert(&Entity::new("Legal", "salary_1"))];
+    let pair =
+        [TableOperation::insert(&Entity::new("Legal", "1")), TableOperation::insert(&Entity::new("Legal", "salary_1"))];
     meter.measure("one to one: an employee and the salary", hire(&employees, pair.to_vec())).await;
     let join = async { all(&departments).await.and(employees.query::<Entity>().all().await) };
     meter.measure("join of 1 department and 12 employees in the client", join).await;
@@ -149,9 +152,10 @@ async fn keys(meter: &mut Meter<'_>) {
     let department = Entity::new("Sales", "department").with("Manager", "Jones");
     table.insert(&department).await.unwrap();
     table.insert(&jones("a")).await.unwrap();
-    let renamed = [jones("a"), department].map(|entity| Write::merge(&entity.with("Manager", "Ash")).any_version());
+    let renamed =
+        [jones("a"), department].map(|entity| TableOperation::merge(&entity.with("Manager", "Ash")).any_version());
     meter.measure("show the department", table.get::<Entity>("Sales", "department")).await;
-    meter.measure("rename its manager", table.transaction().writes(renamed).commit()).await;
+    meter.measure("rename its manager", table.transaction().operations(renamed).commit()).await;
 
     for (employee, year) in (0..30).map(|number| (format!("{:06}", number / 5), format!("{}", 2010 + number % 5))) {
         table.insert(&Entity::new("reviews", compound(&[&employee, &year]))).await.unwrap();
@@ -171,7 +175,7 @@ async fn periods(meter: &mut Meter<'_>) {
     meter.measure("`PeriodTables::insert`, the first of a day", logins.insert(day(1), &jones("x"))).await;
     let other = Entity::new("Sales", "2");
     meter.measure("`PeriodTables::insert`, any other", logins.insert(day(1), &other)).await;
-    meter.measure("`PeriodTables::drop_before`, one day of any size", logins.drop_before(day(2))).await;
+    meter.measure("`PeriodTables::delete_before`, one day of any size", logins.delete_before(day(2))).await;
 
     let series = DaySeries::new(meter.account.table().await);
     meter.measure("`DaySeries::record`", series.record("000123", day(1), 1)).await;

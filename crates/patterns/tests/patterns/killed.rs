@@ -1,10 +1,10 @@
-//! D: where consistency is the point, the writer is killed at every step, with its last request carried out or not, and
+//! Where consistency is the point, the writer is killed at every step, with its last request carried out or not, and
 //! the end state is checked.
 
-use tablerock_client::{ContainerClient, Entity, QueueClient, Result, TableClient, Write};
+use tablerock_client::{ContainerClient, Entity, QueueClient, Result, TableClient, TableOperation};
 use tablerock_patterns::{
     Archive, BlobList, CopiesAcrossPartitions, CopiesInPartition, EntityList, IndexList, ListStore, ListedEntities,
-    Resumed, WideEntities,
+    WideEntities, WorkOutcome,
 };
 
 use crate::mortal::{Death, Process, hasty, killed_at_every_step, recover};
@@ -37,7 +37,7 @@ pub(crate) async fn all(table: &TableClient) -> Vec<Entity> {
 }
 
 #[tokio::test]
-async fn d_a_killed_writer_of_copies_in_a_partition_leaves_all_or_nothing() {
+async fn a_killed_writer_of_copies_in_a_partition_leaves_all_or_nothing() {
     let account = Account::open().await;
     let row_keys = |entity: &Entity| {
         let text = |name| entity.property::<String>(name).unwrap_or_default();
@@ -67,7 +67,7 @@ async fn d_a_killed_writer_of_copies_in_a_partition_leaves_all_or_nothing() {
 }
 
 #[tokio::test]
-async fn d_a_killed_writer_of_a_wide_entity_leaves_the_old_one_or_the_new_one() {
+async fn a_killed_writer_of_a_wide_entity_leaves_the_old_one_or_the_new_one() {
     let account = Account::open().await;
     let survey = |questions: i32| {
         (0..questions).fold(Entity::new("p", "r"), |survey, question| survey.with(format!("Q{question}"), questions))
@@ -92,7 +92,7 @@ async fn d_a_killed_writer_of_a_wide_entity_leaves_the_old_one_or_the_new_one() 
 }
 
 #[tokio::test]
-async fn d_a_killed_writer_of_an_employee_and_its_index_leaves_both_or_none() {
+async fn a_killed_writer_of_an_employee_and_its_index_leaves_both_or_none() {
     let account = Account::open().await;
     killed_at_every_step(
         &account,
@@ -101,7 +101,7 @@ async fn d_a_killed_writer_of_an_employee_and_its_index_leaves_both_or_none() {
             people.table.create().await.unwrap();
             people.piece.add("000001").await.unwrap();
         },
-        async |people| people.piece.add_together("000123", &[Write::insert(&jones("x"))]).await,
+        async |people| people.piece.add_with("000123", &[TableOperation::insert(&jones("x"))]).await,
         async |people, death, is_done| {
             let is_listed = people.piece.ids().await.unwrap().contains(&"000123".to_owned());
             let is_there = people.table.get_if_exists::<Entity>("Sales", "000123").await.unwrap().is_some();
@@ -126,9 +126,9 @@ pub(crate) fn queued<P>(build: impl Fn(&Queued<()>, QueueClient) -> P) -> impl F
     }
 }
 
-pub(crate) async fn act_to_the_end(outcome: Result<Resumed>) -> Result<()> {
+pub(crate) async fn act_to_the_end(outcome: Result<WorkOutcome>) -> Result<()> {
     match outcome? {
-        Resumed::Failed(error) => Err(error),
+        WorkOutcome::Failed(error) => Err(error),
         _ => Ok(()),
     }
 }
@@ -145,7 +145,7 @@ pub(crate) async fn prepare_archive(company: &Queued<Archive>) {
 }
 
 #[tokio::test]
-async fn d_a_killed_archive_worker_loses_nothing_and_leaves_nothing_twice() {
+async fn a_killed_archive_worker_loses_nothing_and_leaves_nothing_twice() {
     let account = Account::open().await;
     killed_at_every_step(
         &account,
@@ -158,16 +158,16 @@ async fn d_a_killed_archive_worker_loses_nothing_and_leaves_nothing_twice() {
         async |company, death, is_done| {
             let (current, archived) = (all(&company.table).await, all(&company.other).await);
             assert!(!current.is_empty() || !archived.is_empty(), "{death:?}: it was in neither");
-            let was_asked = company.queue.message_count().await.unwrap() > 0 || !archived.is_empty();
+            let was_asked = company.queue.approximate_message_count().await.unwrap() > 0 || !archived.is_empty();
             recover(&company.queue, async || company.piece.work_once().await).await;
             let (current, archived) = (all(&company.table).await, all(&company.other).await);
             assert_eq!((current.is_empty(), archived.is_empty()), (was_asked, !was_asked), "{death:?}");
             let names: Vec<String> = jones("x").properties().iter().map(|one| one.name.to_string()).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let mut found = current.into_iter().chain(archived).map(|entity| entity.only(&names));
+            let mut found = current.into_iter().chain(archived).map(|entity| entity.select_properties(&names));
             assert!(found.all(|entity| entity.properties() == jones("x").properties()));
             assert!(was_asked || !is_done);
-            assert_eq!(company.piece.poison().message_count().await.unwrap(), 0);
+            assert_eq!(company.piece.poison_queue().approximate_message_count().await.unwrap(), 0);
         },
     )
     .await;
@@ -201,7 +201,7 @@ pub(crate) fn copies(all: &Queued<()>, poison: QueueClient) -> CopiesAcrossParti
 }
 
 #[tokio::test]
-async fn d_copies_across_partitions_are_equal_again_after_a_writer_was_killed() {
+async fn copies_across_partitions_are_equal_again_after_a_writer_was_killed() {
     let account = Account::open().await;
     killed_at_every_step(
         &account,
@@ -217,7 +217,7 @@ async fn d_copies_across_partitions_are_equal_again_after_a_writer_was_killed() 
 }
 
 #[tokio::test]
-async fn d_copies_across_partitions_are_gone_after_a_deleter_was_killed() {
+async fn copies_across_partitions_are_gone_after_a_deleter_was_killed() {
     let account = Account::open().await;
     killed_at_every_step(
         &account,
@@ -233,7 +233,7 @@ async fn d_copies_across_partitions_are_gone_after_a_deleter_was_killed() {
 }
 
 #[tokio::test]
-async fn d_copies_across_partitions_are_equal_again_after_a_worker_was_killed() {
+async fn copies_across_partitions_are_equal_again_after_a_worker_was_killed() {
     let account = Account::open().await;
     killed_at_every_step(
         &account,
@@ -307,7 +307,7 @@ async fn killed_while_listed<S: ListStore>(
 }
 
 #[tokio::test]
-async fn d_a_list_in_a_blob_is_right_again_after_a_writer_was_killed() {
+async fn a_list_in_a_blob_is_right_again_after_a_writer_was_killed() {
     let account = Account::open().await;
     killed_while_listed(&account, |all, poison| {
         let lists = all.container.clone();
@@ -317,7 +317,7 @@ async fn d_a_list_in_a_blob_is_right_again_after_a_writer_was_killed() {
 }
 
 #[tokio::test]
-async fn d_a_list_in_another_partition_is_right_again_after_a_writer_was_killed() {
+async fn a_list_in_another_partition_is_right_again_after_a_writer_was_killed() {
     let account = Account::open().await;
     killed_while_listed(&account, |all, poison| {
         let lists = all.other.clone();

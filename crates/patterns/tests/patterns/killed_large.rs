@@ -1,4 +1,4 @@
-//! D: large entities, whose writers, deleters and workers are killed at every step.
+//! Large entities, whose writers, deleters and workers are killed at every step.
 
 use tablerock_client::{Entity, QueueClient, TryStreamExt};
 use tablerock_patterns::LargeEntities;
@@ -38,7 +38,7 @@ async fn check_large(people: &Queued<LargeEntities>, either: &[Option<Entity>], 
 }
 
 #[tokio::test]
-async fn d_a_killed_writer_of_a_large_entity_leaves_no_dangling_reference_and_no_blob_behind() {
+async fn a_killed_writer_of_a_large_entity_leaves_no_dangling_reference_and_no_blob_behind() {
     let account = Account::open().await;
     killed_at_every_step(
         &account,
@@ -54,7 +54,7 @@ async fn d_a_killed_writer_of_a_large_entity_leaves_no_dangling_reference_and_no
 }
 
 #[tokio::test]
-async fn d_a_large_entity_whose_first_writer_was_killed_is_whole_or_not_there() {
+async fn a_large_entity_whose_first_writer_was_killed_is_whole_or_not_there() {
     let account = Account::open().await;
     killed_at_every_step(
         &account,
@@ -72,7 +72,7 @@ async fn d_a_large_entity_whose_first_writer_was_killed_is_whole_or_not_there() 
 }
 
 #[tokio::test]
-async fn d_a_killed_deleter_of_a_large_entity_leaves_it_whole_or_nothing() {
+async fn a_killed_deleter_of_a_large_entity_leaves_it_whole_or_nothing() {
     let account = Account::open().await;
     killed_at_every_step(
         &account,
@@ -87,7 +87,7 @@ async fn d_a_killed_deleter_of_a_large_entity_leaves_it_whole_or_nothing() {
 }
 
 #[tokio::test]
-async fn d_a_killed_worker_leaves_the_blobs_of_a_killed_writer_to_the_next_worker() {
+async fn a_killed_worker_leaves_the_blobs_of_a_killed_writer_to_the_next_worker() {
     let account = Account::open().await;
     killed_at_every_step(
         &account,

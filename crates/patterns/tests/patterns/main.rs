@@ -1,4 +1,4 @@
-//! D: every pattern against a server: its story, its writers killed or slow at every step, many at once, its secrets, and
+//! Every pattern against a server: its story, its writers killed or slow at every step, many at once, its secrets, and
 //! what it costs.
 //!
 //! Without more it is a server in the test's own process. `CLIENT_TEST_CONNECTION_STRING` names another one.

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use http::{Request, Response};
 use tablerock_client::transport::{BoxFuture, HyperTransport, Transport, TransportError};
 use tablerock_client::{BlobServiceClient, ClientOptions, QueueServiceClient, RetryPolicy, TableServiceClient};
-use tablerock_patterns::{Intents, Resumed};
+use tablerock_patterns::{Intents, WorkOutcome};
 
 use crate::support::{Account, unique_name};
 
@@ -67,7 +67,7 @@ impl Process {
         let sent = Arc::new(AtomicI64::new(0));
         Self::with(account, || {
             let transport = MortalTransport { inner: HyperTransport::without_tls(), death, sent: Arc::clone(&sent) };
-            ClientOptions::new().retry(RetryPolicy::never()).transport(transport)
+            ClientOptions::new().retry(RetryPolicy::none()).transport(transport)
         })
     }
 
@@ -83,7 +83,7 @@ impl Process {
 
 /// Settings with which a test does not wait long.
 pub(crate) fn hasty(intents: Intents<()>) -> Intents<()> {
-    intents.invisible_for(INVISIBLE).tries_max(100)
+    intents.visibility_timeout(INVISIBLE).max_attempts(100)
 }
 
 /// Runs an act once for every step at which its process can die, and either way of dying, and has the end judged.
@@ -113,14 +113,14 @@ pub(crate) async fn killed_at_every_step<P>(
 /// A worker that goes on until nothing is left, however long intents stay hidden.
 pub(crate) async fn recover(
     queue: &tablerock_client::QueueClient,
-    work_once: impl AsyncFn() -> tablerock_client::Result<Resumed>,
+    work_once: impl AsyncFn() -> tablerock_client::Result<WorkOutcome>,
 ) {
     let recovery = async {
         loop {
             match work_once().await.unwrap() {
-                Resumed::Nothing if queue.message_count().await.unwrap() == 0 => return,
-                Resumed::Nothing => tokio::time::sleep(Duration::from_millis(50)).await,
-                Resumed::Finished => {}
+                WorkOutcome::Nothing if queue.approximate_message_count().await.unwrap() == 0 => return,
+                WorkOutcome::Nothing => tokio::time::sleep(Duration::from_millis(50)).await,
+                WorkOutcome::Finished => {}
                 other => panic!("{other:?}"),
             }
         }

@@ -1,9 +1,9 @@
-//! D: eventually consistent transactions: what cannot be done goes to the poison queue, and holds up nobody.
+//! Eventually consistent transactions: what cannot be done goes to the poison queue, and holds up nobody.
 
 use std::time::Duration;
 
 use tablerock_client::{Entity, QueueClient};
-use tablerock_patterns::{Archive, Resumed};
+use tablerock_patterns::{Archive, WorkOutcome};
 
 use crate::mortal::Process;
 use crate::support::{Account, unique_name};
@@ -21,46 +21,46 @@ async fn company(account: &Account) -> Company {
     let (current, archived) = (account.table().await, process.tables.table(format!("{name}old")));
     let (queue, poison) = (process.queues.queue(&name), process.queues.queue(format!("{name}-poison")));
     let archive = Archive::new(current.clone(), archived.clone(), queue.clone(), poison);
-    let archive = archive.with_intents(|intents| intents.invisible_for(Duration::from_secs(1)).tries_max(2));
+    let archive = archive.with_intents(|intents| intents.visibility_timeout(Duration::from_secs(1)).max_attempts(2));
     archive.create_queues_if_not_exist().await.unwrap();
     current.insert(&Entity::new("Sales", "000123")).await.unwrap();
     Company { current, archived, queue, archive }
 }
 
 #[tokio::test]
-async fn d_a_request_that_fails_too_often_is_poison() {
+async fn a_request_that_fails_too_often_is_poison() {
     let account = Account::open().await;
     let company = company(&account).await;
     company.archive.request("Sales", "000123").await.unwrap();
     let mut failures = 0;
     loop {
         match company.archive.work_once().await.unwrap() {
-            Resumed::Failed(error) => {
+            WorkOutcome::Failed(error) => {
                 assert!(error.is_not_found(), "{error}");
                 failures += 1;
             }
-            Resumed::Nothing => tokio::time::sleep(Duration::from_millis(100)).await,
-            Resumed::Poisoned => break,
-            Resumed::Finished => panic!("there is no archive"),
+            WorkOutcome::Nothing => tokio::time::sleep(Duration::from_millis(100)).await,
+            WorkOutcome::Poisoned => break,
+            WorkOutcome::Finished => panic!("there is no archive"),
         }
     }
     assert_eq!(failures, 2);
-    assert_eq!(company.queue.message_count().await.unwrap(), 0);
-    let poison = company.archive.poison().peek_messages(32).await.unwrap();
+    assert_eq!(company.queue.approximate_message_count().await.unwrap(), 0);
+    let poison = company.archive.poison_queue().peek_messages(32).await.unwrap();
     assert!(poison.len() == 1 && poison[0].text.contains("000123"));
     assert!(company.current.get_if_exists::<Entity>("Sales", "000123").await.unwrap().is_some());
 }
 
 #[tokio::test]
-async fn d_what_cannot_be_read_is_poison_at_once_and_holds_up_nobody() {
+async fn what_cannot_be_read_is_poison_at_once_and_holds_up_nobody() {
     let account = Account::open().await;
     let company = company(&account).await;
     company.archived.create().await.unwrap();
-    company.queue.put_message("no request").await.unwrap();
+    company.queue.send_message("no request").await.unwrap();
     company.archive.request("Sales", "000123").await.unwrap();
-    assert!(matches!(company.archive.work_once().await.unwrap(), Resumed::Poisoned));
-    assert!(matches!(company.archive.work_once().await.unwrap(), Resumed::Finished));
-    assert!(matches!(company.archive.work_once().await.unwrap(), Resumed::Nothing));
-    assert_eq!(company.archive.poison().message_count().await.unwrap(), 1);
+    assert!(matches!(company.archive.work_once().await.unwrap(), WorkOutcome::Poisoned));
+    assert!(matches!(company.archive.work_once().await.unwrap(), WorkOutcome::Finished));
+    assert!(matches!(company.archive.work_once().await.unwrap(), WorkOutcome::Nothing));
+    assert_eq!(company.archive.poison_queue().approximate_message_count().await.unwrap(), 1);
     assert!(company.current.get_if_exists::<Entity>("Sales", "000123").await.unwrap().is_none());
 }

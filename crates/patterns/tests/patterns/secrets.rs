@@ -1,6 +1,6 @@
-//! D: what a resolver calls a secret stays one, whatever keys a pattern writes it under.
+//! What a resolver calls a secret stays one, whatever keys a pattern writes it under.
 
-use tablerock_client::encryption::{AesKey, Encryption};
+use tablerock_client::encryption::{AesKey, EncryptionPolicy};
 use tablerock_client::{Entity, TableClient, Value};
 use tablerock_patterns::{CopiesInPartition, LargeEntities, WideEntities};
 
@@ -11,8 +11,8 @@ use crate::support::{Account, unique_name};
 /// A table on which the salary of employee 000123 is a secret, and on which it is read as it is stored.
 async fn tables(account: &Account, row_key: &'static str) -> (TableClient, TableClient) {
     let plain = account.table().await;
-    let encryption = Encryption::new(AesKey::new("local:test", &[7; 32]).unwrap());
-    let encryption = encryption.properties(move |_, row, name| row == row_key && name == "Salary");
+    let encryption = EncryptionPolicy::new(AesKey::new("local:test", &[7; 32]).unwrap());
+    let encryption = encryption.encryption_resolver(move |_, row, name| row == row_key && name == "Salary");
     (plain.clone().with_encryption(encryption), plain)
 }
 
@@ -21,7 +21,7 @@ fn is_stored_openly(entities: &[Entity]) -> bool {
 }
 
 #[tokio::test]
-async fn d_a_secret_of_a_wide_entity_is_one_in_its_parts() {
+async fn a_secret_of_a_wide_entity_is_one_in_its_parts() {
     let account = Account::open().await;
     let (sealed, plain) = tables(&account, "000123").await;
     let surveys = WideEntities::new(sealed);
@@ -32,12 +32,12 @@ async fn d_a_secret_of_a_wide_entity_is_one_in_its_parts() {
     // Also after it was read and written by who knows nothing of the resolver.
     let read = surveys.get("Sales", "000123").await.unwrap().unwrap();
     assert_eq!(read.properties(), survey.properties());
-    surveys.put(&read.copy_at("Sales", "000124")).await.unwrap();
+    surveys.put(&read.with_keys("Sales", "000124")).await.unwrap();
     assert!(!is_stored_openly(&all(&plain).await));
 }
 
 #[tokio::test]
-async fn d_a_secret_under_one_key_is_one_in_all_copies() {
+async fn a_secret_under_one_key_is_one_in_all_copies() {
     let account = Account::open().await;
     let (sealed, plain) = tables(&account, "empid_000123").await;
     let people = CopiesInPartition::new(sealed.clone(), |entity| {
@@ -56,7 +56,7 @@ async fn d_a_secret_under_one_key_is_one_in_all_copies() {
 }
 
 #[tokio::test]
-async fn d_a_large_value_that_is_a_secret_is_refused_and_so_is_one_that_cannot_be_read_back() {
+async fn a_large_value_that_is_a_secret_is_refused_and_so_is_one_that_cannot_be_read_back() {
     let account = Account::open().await;
     let (sealed, _) = tables(&account, "000123").await;
     let (process, name) = (Process::healthy(&account), unique_name());
@@ -69,6 +69,6 @@ async fn d_a_large_value_that_is_a_secret_is_refused_and_so_is_one_that_cannot_b
     let huge = Entity::new("Sales", "000124").with("Photo", vec![0; (64 << 20) + 1]);
     let error = people.put(&huge).await.unwrap_err().to_string();
     assert!(error.contains("Photo") && error.contains("67108864"), "{error}");
-    assert_eq!(queue.message_count().await.unwrap(), 0);
-    people.put(&secret.copy_at("Sales", "000124")).await.unwrap();
+    assert_eq!(queue.approximate_message_count().await.unwrap(), 0);
+    people.put(&secret.with_keys("Sales", "000124")).await.unwrap();
 }

@@ -1,4 +1,4 @@
-//! D: where consistency is the point, the writer stands still at every step for so long that a worker takes over, and
+//! Where consistency is the point, the writer stands still at every step for so long that a worker takes over, and
 //! then goes on, or gets its one request out and dies.
 
 use std::sync::Arc;
@@ -108,7 +108,7 @@ impl<Build, Prepare, Act, Meanwhile, Resume, Judge> Scene<Build, Prepare, Act, M
         (self.prepare)(&survivor).await;
         let halt = Arc::new(Halt::at(step, dies));
         let transport = SlowTransport { inner: HyperTransport::without_tls(), halt: Arc::clone(&halt) };
-        let options = || ClientOptions::new().retry(RetryPolicy::never()).transport(transport.clone());
+        let options = || ClientOptions::new().retry(RetryPolicy::none()).transport(transport.clone());
         let writer = (self.build)(&Process::with(account, options), &name);
         let others = async {
             halt.reached.acquire().await.expect("nobody closes it").forget();
@@ -136,7 +136,7 @@ async fn resume_copies(people: &Queued<CopiesAcrossPartitions>) {
 }
 
 #[tokio::test]
-async fn d_copies_across_partitions_end_equal_however_slow_a_writer_is() {
+async fn copies_across_partitions_end_equal_however_slow_a_writer_is() {
     let account = Account::open().await;
     let scene = Scene {
         build: queued(copies),
@@ -153,7 +153,7 @@ async fn d_copies_across_partitions_end_equal_however_slow_a_writer_is() {
 }
 
 #[tokio::test]
-async fn d_copies_across_partitions_end_gone_however_slow_a_deleter_is() {
+async fn copies_across_partitions_end_gone_however_slow_a_deleter_is() {
     let account = Account::open().await;
     let scene = Scene {
         build: queued(copies),
@@ -170,7 +170,7 @@ async fn d_copies_across_partitions_end_gone_however_slow_a_deleter_is() {
 }
 
 #[tokio::test]
-async fn d_a_slow_archive_worker_does_not_bring_an_old_version_back() {
+async fn a_slow_archive_worker_does_not_bring_an_old_version_back() {
     let account = Account::open().await;
     let changed = || Entity::new("note", "changed");
     let scene = Scene {
@@ -204,7 +204,7 @@ async fn d_a_slow_archive_worker_does_not_bring_an_old_version_back() {
 }
 
 #[tokio::test]
-async fn d_a_slow_writer_of_a_large_entity_never_refers_to_blobs_that_are_gone() {
+async fn a_slow_writer_of_a_large_entity_never_refers_to_blobs_that_are_gone() {
     let account = Account::open().await;
     for is_new in [false, true] {
         let scene = Scene {

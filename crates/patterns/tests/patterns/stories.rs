@@ -1,4 +1,4 @@
-//! D: each pattern and relationship as a story of employees and departments, which is also a program in `examples/`.
+//! Each pattern and relationship as a story of employees and departments, which is also a program in `examples/`.
 
 use crate::support::Account;
 
@@ -20,20 +20,20 @@ macro_rules! stories {
 }
 
 stories! {
-    d_intra_partition_secondary_index: intra_partition_index in "../../examples/intra_partition_index.rs";
-    d_inter_partition_secondary_index: inter_partition_index in "../../examples/inter_partition_index.rs";
-    d_eventually_consistent_transactions: archive in "../../examples/archive.rs";
-    d_index_entities_in_three_places: index_entities in "../../examples/index_entities.rs";
-    d_denormalisation: denormalisation in "../../examples/denormalisation.rs";
-    d_compound_keys: compound_keys in "../../examples/compound_keys.rs";
-    d_log_tail: log_tail in "../../examples/log_tail.rs";
-    d_high_volume_delete: high_volume_delete in "../../examples/high_volume_delete.rs";
-    d_data_series: data_series in "../../examples/data_series.rs";
-    d_wide_entities: wide_entities in "../../examples/wide_entities.rs";
-    d_large_entities: large_entities in "../../examples/large_entities.rs";
-    d_one_to_many_relationships_three_ways: one_to_many in "../../examples/one_to_many.rs";
-    d_one_to_one_relationships: one_to_one in "../../examples/one_to_one.rs";
-    d_join_in_the_client: join_in_client in "../../examples/join_in_client.rs";
-    d_inheritance: inheritance in "../../examples/inheritance.rs";
-    d_anti_patterns: anti_patterns in "../../examples/anti_patterns.rs";
+    intra_partition_secondary_index: intra_partition_index in "../../examples/intra_partition_index.rs";
+    inter_partition_secondary_index: inter_partition_index in "../../examples/inter_partition_index.rs";
+    eventually_consistent_transactions: archive in "../../examples/archive.rs";
+    index_entities_in_three_places: index_entities in "../../examples/index_entities.rs";
+    denormalisation: denormalisation in "../../examples/denormalisation.rs";
+    compound_keys: compound_keys in "../../examples/compound_keys.rs";
+    log_tail: log_tail in "../../examples/log_tail.rs";
+    high_volume_delete: high_volume_delete in "../../examples/high_volume_delete.rs";
+    data_series: data_series in "../../examples/data_series.rs";
+    wide_entities: wide_entities in "../../examples/wide_entities.rs";
+    large_entities: large_entities in "../../examples/large_entities.rs";
+    one_to_many_relationships_three_ways: one_to_many in "../../examples/one_to_many.rs";
+    one_to_one_relationships: one_to_one in "../../examples/one_to_one.rs";
+    join_in_the_client: join_in_client in "../../examples/join_in_client.rs";
+    inheritance: inheritance in "../../examples/inheritance.rs";
+    anti_patterns: anti_patterns in "../../examples/anti_patterns.rs";
 }

@@ -1,11 +1,12 @@
 //! An account with something of everything, and all that can be seen of an account.
 
-use tablerock_client::blob::{BlobHeaders, ContainerAccess, PublicAccess};
+use tablerock_client::blob::{BlobHttpHeaders, ContainerAccess, PublicAccess};
 use tablerock_client::table::{
     CorsMethod, CorsRule, ServicePropertiesUpdate, StoredAccessPolicies, StoredAccessPolicy,
 };
 use tablerock_client::{
-    BlobServiceClient, DateTime, Entity, QueueServiceClient, TableServiceClient, TryStreamExt as _, Uuid, Value, Write,
+    BlobServiceClient, DateTime, Entity, QueueServiceClient, TableOperation, TableServiceClient, TryStreamExt as _,
+    Uuid, Value,
 };
 
 use super::server::Server;
@@ -30,26 +31,29 @@ pub(crate) async fn fill(server: &Server) {
     queue.set_metadata(&pairs()).await.unwrap();
     queue.set_access_policies(&policies("r")).await.unwrap();
     for text in ["1", "2", "3"] {
-        queue.put_message(text).await.unwrap();
+        queue.send_message(text).await.unwrap();
     }
     let container = BlobServiceClient::from_connection_string(&text).unwrap().container("box");
     container.create().await.unwrap();
     container.set_metadata(&pairs()).await.unwrap();
-    container.set_access(&ContainerAccess { public: PublicAccess::Blob, policies: policies("rl") }).await.unwrap();
-    let headers = BlobHeaders {
+    container
+        .set_access_policies(&ContainerAccess { public_access: PublicAccess::Blob, policies: policies("rl") })
+        .await
+        .unwrap();
+    let headers = BlobHttpHeaders {
         content_type: "text/plain".to_owned(),
         content_encoding: "x".to_owned(),
         content_language: "de".to_owned(),
         cache_control: "no-cache".to_owned(),
         content_disposition: "inline".to_owned(),
-        ..BlobHeaders::default()
+        ..BlobHttpHeaders::default()
     };
     for (name, content) in [("empty", Vec::new()), ("a/b &é%", b"small".to_vec()), ("large", large())] {
-        container.blob(name).put(content).headers(headers.clone()).metadata(pairs()).await.unwrap();
+        container.blob(name).upload(content).headers(headers.clone()).metadata(pairs()).await.unwrap();
     }
     // It says of itself an MD5 that is not its own.
-    let headers = BlobHeaders { content_md5: "AAAAAAAAAAAAAAAAAAAAAA==".to_owned(), ..BlobHeaders::default() };
-    container.blob("odd").put_block_list([]).headers(headers).await.unwrap();
+    let headers = BlobHttpHeaders { content_md5: "AAAAAAAAAAAAAAAAAAAAAA==".to_owned(), ..BlobHttpHeaders::default() };
+    container.blob("odd").commit_block_list([]).headers(headers).await.unwrap();
     server.put_blob_raw("/box/log", "x-ms-blob-type: AppendBlob\r\n");
     server.put_blob_raw("/box/empty?comp=snapshot", "");
 }
@@ -65,7 +69,7 @@ async fn fill_tables(service: &TableServiceClient) {
             entity.with("Number", number as i64).with("Name", format!("ä€{number}")).with("Padding", padding.as_str())
         })
         .collect();
-    people.bulk(many.iter().map(Write::insert)).await.into_result().unwrap();
+    people.bulk(many.iter().map(TableOperation::insert)).await.into_result().unwrap();
     let types = service.table("Types");
     types.create().await.unwrap();
     let all = Entity::new("o'b r+(é)", "ключ %25")
@@ -98,29 +102,29 @@ async fn fill_tables(service: &TableServiceClient) {
 pub(crate) async fn seen(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let tables = TableServiceClient::from_connection_string(text).unwrap();
-    lines.push(format!("{:?}", tables.properties().await.unwrap()));
+    lines.push(format!("{:?}", tables.get_properties().await.unwrap()));
     for name in tables.list_tables().stream().try_collect::<Vec<_>>().await.unwrap() {
         let table = tables.table(&name);
-        lines.push(format!("{name} {:?}", table.access_policies().await.unwrap()));
+        lines.push(format!("{name} {:?}", table.get_access_policies().await.unwrap()));
         for entity in table.query::<Entity>().all().await.unwrap() {
             lines.push(format!("{name} {} {} {:?}", entity.partition_key, entity.row_key, entity.properties()));
         }
     }
     let queues = QueueServiceClient::from_connection_string(text).unwrap();
     for queue in queues.list_queues().stream().try_collect::<Vec<_>>().await.unwrap() {
-        lines.push(format!("{queue:?} {:?}", queues.queue(&queue.name).access_policies().await.unwrap()));
+        lines.push(format!("{queue:?} {:?}", queues.queue(&queue.name).get_access_policies().await.unwrap()));
     }
     let blobs = BlobServiceClient::from_connection_string(text).unwrap();
     for container in blobs.list_containers().stream().try_collect::<Vec<_>>().await.unwrap() {
         let client = blobs.container(&container.name);
-        lines.push(format!("{container:?} {:?}", client.access().await.unwrap()));
+        lines.push(format!("{container:?} {:?}", client.get_access_policies().await.unwrap()));
         for blob in client.list_blobs().stream().try_collect::<Vec<_>>().await.unwrap() {
             if blob.blob_type != "BlockBlob" {
                 continue;
             }
-            let content = client.blob(&blob.name).get().await.unwrap().content;
+            let content = client.blob(&blob.name).download().await.unwrap().content;
             assert!(blob.name != "large" || content == large(), "the large blob differs");
-            let (name, headers, metadata) = (&blob.name, BlobHeaders::from(&blob), &blob.metadata);
+            let (name, headers, metadata) = (&blob.name, BlobHttpHeaders::from(&blob), &blob.metadata);
             lines.push(format!("{name} {headers:?} {metadata:?} {} bytes", content.len()));
         }
     }

@@ -161,13 +161,13 @@ async fn blobs_that_had_arrived_are_not_copied_again() {
     assert!(files.len() == 1 && files[0].contains("\"name\":\"a/b &é%\""), "{files:?}");
 
     let container = BlobServiceClient::from_connection_string(&new.connection_string()).unwrap().container("box");
-    assert!(container.blob("large").get_if_exists().await.unwrap().is_none());
+    assert!(container.blob("large").download_if_exists().await.unwrap().is_none());
     container.blob("a/b &é%").delete().await.unwrap();
     gate.open();
     let copied = copy(folder.path(), &from, &to);
     assert!(copied.stdout.contains("1 containers, 4 blobs, 16.2 MiB"), "{}", copied.stdout);
-    assert!(container.blob("large").get().await.unwrap().content == large());
-    assert!(container.blob("a/b &é%").get_if_exists().await.unwrap().is_none());
+    assert!(container.blob("large").download().await.unwrap().content == large());
+    assert!(container.blob("a/b &é%").download_if_exists().await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -184,7 +184,7 @@ async fn reads_are_served_from_a_folder_while_it_goes_to_an_endpoint_and_after()
     let copy = ["copy", "--from", location, "--to", &to, "--serve-reads", "--resume-file", file];
     let copying = Server::start(OLD_KEY, &copy);
     assert_eq!(seen(&copying.connection_string()).await, wanted);
-    let options = ClientOptions::new().retry(RetryPolicy::never());
+    let options = ClientOptions::new().retry(RetryPolicy::none());
     let service = TableServiceClient::from_connection_string_with(&copying.connection_string(), options).unwrap();
     let refused = service.table("People").insert(&Entity::new("new", "1")).await.unwrap_err();
     assert_eq!(refused.status(), Some(503), "{refused}");

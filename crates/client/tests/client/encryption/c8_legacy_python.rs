@@ -1,11 +1,11 @@
-//! C8: an entity that Microsoft's legacy library for Python has written reads here, and the other way round.
+//! An entity that Microsoft's legacy library for Python has written reads here, and the other way round.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rsa::pkcs8::{EncodePrivateKey as _, LineEnding};
 use serde_json::{Value, json};
 use tablerock_client::Entity;
-use tablerock_client::encryption::{AesKey, Encryption, RsaKey};
+use tablerock_client::encryption::{AesKey, EncryptionPolicy, RsaKey};
 
 use super::python;
 use crate::support::Account;
@@ -13,16 +13,16 @@ use crate::support::Account;
 const KEY: [u8; 32] = [0x5a; 32];
 
 /// A key in both worlds.
-fn aes() -> (Encryption, Value) {
-    let encryption = Encryption::new(AesKey::new("local:aes", &KEY).unwrap());
+fn aes() -> (EncryptionPolicy, Value) {
+    let encryption = EncryptionPolicy::new(AesKey::new("local:aes", &KEY).unwrap());
     (encryption, json!({ "kind": "aes", "id": "local:aes", "secret": STANDARD.encode(KEY) }))
 }
 
-fn rsa() -> (Encryption, Value) {
+fn rsa() -> (EncryptionPolicy, Value) {
     let mut random = rsa::rand_core::UnwrapErr(getrandom::SysRng);
     let private = rsa::RsaPrivateKey::new(&mut random, 2048).unwrap();
     let pem = private.to_pkcs8_pem(LineEnding::LF).unwrap();
-    let encryption = Encryption::new(RsaKey::from_private_pem("local:rsa", &pem).unwrap());
+    let encryption = EncryptionPolicy::new(RsaKey::from_private_pem("local:rsa", &pem).unwrap());
     (encryption, json!({ "kind": "rsa", "id": "local:rsa", "secret": pem.as_str() }))
 }
 
@@ -30,10 +30,11 @@ async fn run(task: Value) -> Value {
     tokio::task::spawn_blocking(move || python::run(&task)).await.unwrap()
 }
 
-async fn both_ways((encryption, key): (Encryption, Value)) {
+async fn both_ways((encryption, key): (EncryptionPolicy, Value)) {
     let account = Account::open().await;
     let stored = account.table().await;
-    let table = stored.with_encryption(encryption.properties(|_, _, name| name != "Plain").required());
+    let table =
+        stored.with_encryption(encryption.encryption_resolver(|_, _, name| name != "Plain").require_encryption());
     let task = |action: &str, row: &str| {
         json!({
             "connection_string": account.connection_string(),
@@ -63,12 +64,12 @@ async fn both_ways((encryption, key): (Encryption, Value)) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "cargo xtask conform --suite legacy-python"]
-async fn c8_the_legacy_python_library_and_we_read_each_other_with_a_key_of_aes() {
+async fn the_legacy_python_library_and_we_read_each_other_with_a_key_of_aes() {
     both_ways(aes()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "cargo xtask conform --suite legacy-python"]
-async fn c8_the_legacy_python_library_and_we_read_each_other_with_a_key_of_rsa() {
+async fn the_legacy_python_library_and_we_read_each_other_with_a_key_of_rsa() {
     both_ways(rsa()).await;
 }

@@ -1,13 +1,13 @@
-//! C8: merges are refused, with the reason.
+//! Merges are refused, with the reason.
 
 use tablerock_client::encryption::EncryptionError;
-use tablerock_client::{Entity, Error, Value, Write};
+use tablerock_client::{Entity, Error, TableOperation, Value};
 
 use super::{Employee, ann, encryption};
 use crate::support::Account;
 
 #[tokio::test]
-async fn c8_no_merge_goes_into_an_encrypted_entity() {
+async fn no_merge_goes_into_an_encrypted_entity() {
     let account = Account::open().await;
     let table = account.table().await.with_encryption(encryption());
     table.insert(&ann()).await.unwrap();
@@ -16,16 +16,16 @@ async fn c8_no_merge_goes_into_an_encrypted_entity() {
         table.merge(&change).any_version().await.unwrap_err(),
         table.insert_or_merge(&change).await.unwrap_err(),
         table.transaction().insert_or_merge(&change).commit().await.unwrap_err(),
-        table.bulk([Write::merge(&change).any_version()]).await.into_result().unwrap_err(),
+        table.bulk([TableOperation::merge(&change).any_version()]).await.into_result().unwrap_err(),
     ] {
-        let is_told = matches!(&error, Error::Encryption(EncryptionError::Refused(why)) if why.contains("merged"));
+        let is_told = matches!(&error, Error::Encryption(EncryptionError::NotAllowed(why)) if why.contains("merge"));
         assert!(is_told, "{error}");
     }
     assert_eq!(table.get::<Employee>("Sales", "00001").await.unwrap(), ann());
 }
 
 #[tokio::test]
-async fn c8_what_is_in_the_open_can_be_merged_around_the_encryption() {
+async fn what_is_in_the_open_can_be_merged_around_the_encryption() {
     let account = Account::open().await;
     let table = account.table().await.with_encryption(encryption());
     table.insert(&ann()).await.unwrap();

@@ -1,6 +1,6 @@
-//! C8: what is decrypted on its way in, without being told which.
+//! What is decrypted on its way in, without being told which.
 
-use tablerock_client::encryption::{AesKey, Encryption, EncryptionError, KeyRing};
+use tablerock_client::encryption::{AesKey, EncryptionError, EncryptionPolicy, KeyRing};
 use tablerock_client::{Entity, Error, Keyed, StreamExt as _, TableEntity};
 
 use super::{Employee, ann, encryption, key};
@@ -13,7 +13,7 @@ struct SalaryOnly {
 }
 
 #[tokio::test]
-async fn c8_projections_bring_what_decrypting_needs() {
+async fn projections_bring_what_decrypting_needs() {
     let account = Account::open().await;
     let table = account.table().await.with_encryption(encryption());
     table.insert(&ann()).await.unwrap();
@@ -24,15 +24,15 @@ async fn c8_projections_bring_what_decrypting_needs() {
 }
 
 #[tokio::test]
-async fn c8_a_ring_reads_entities_of_many_keys() {
+async fn a_ring_reads_entities_of_many_keys() {
     let account = Account::open().await;
     let table = account.table().await;
     for id in ["2024", "2025", "2026"] {
         let employee = Employee { id: id.into(), ..ann() };
-        table.with_encryption(Encryption::new(key(id))).insert(&employee).await.unwrap();
+        table.with_encryption(EncryptionPolicy::new(key(id))).insert(&employee).await.unwrap();
     }
     let ring = KeyRing::new().with(key("2024")).with(key("2025"));
-    let reader = table.with_encryption(encryption().keys(ring));
+    let reader = table.with_encryption(encryption().key_resolver(ring));
     let read = reader.query::<Employee>().all().await.unwrap();
     assert!(read.len() == 3 && read.iter().all(|employee| employee.salary == ann().salary));
     let error = table.with_encryption(encryption()).query::<Employee>().all().await.unwrap_err();
@@ -40,7 +40,7 @@ async fn c8_a_ring_reads_entities_of_many_keys() {
 }
 
 #[tokio::test]
-async fn c8_one_that_is_damaged_is_named_and_holds_up_no_other() {
+async fn one_that_is_damaged_is_named_and_holds_up_no_other() {
     let account = Account::open().await;
     let table = account.table().await.with_encryption(encryption());
     for id in ["1", "2", "3"] {
@@ -55,22 +55,22 @@ async fn c8_one_that_is_damaged_is_named_and_holds_up_no_other() {
 }
 
 #[tokio::test]
-async fn c8_plain_entities_are_read_unless_encryption_is_required() {
+async fn plain_entities_are_read_unless_encryption_is_required() {
     let account = Account::open().await;
     let table = account.table().await;
     table.insert(&Entity::new("p", "r").with("A", 1)).await.unwrap();
     let read: Entity = table.with_encryption(encryption()).get("p", "r").await.unwrap();
     assert_eq!(read.properties().len(), 1);
-    let error = table.with_encryption(encryption().required()).get::<Entity>("p", "r").await.unwrap_err();
+    let error = table.with_encryption(encryption().require_encryption()).get::<Entity>("p", "r").await.unwrap_err();
     assert!(matches!(error, Error::Encryption(EncryptionError::NotEncrypted)), "{error}");
 }
 
 #[tokio::test]
-async fn c8_the_wrong_key_under_the_right_id_is_told() {
+async fn the_wrong_key_under_the_right_id_is_told() {
     let account = Account::open().await;
     let table = account.table().await;
     table.with_encryption(encryption()).insert(&ann()).await.unwrap();
-    let impostor = Encryption::new(AesKey::new("2026", &[1; 32]).unwrap());
+    let impostor = EncryptionPolicy::new(AesKey::new("2026", &[1; 32]).unwrap());
     let error = table.with_encryption(impostor).get::<Employee>("Sales", "00001").await.unwrap_err();
     assert!(matches!(&error, Error::Encryption(EncryptionError::Key { id, .. }) if id == "2026"), "{error}");
 }

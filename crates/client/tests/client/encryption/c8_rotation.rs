@@ -1,20 +1,20 @@
-//! C8: key rotation by wrapping anew, the one merge there is.
+//! Key rotation by wrapping anew, the one merge there is.
 
-use tablerock_client::encryption::{Encryption, KeyRing};
+use tablerock_client::encryption::{EncryptionPolicy, KeyRing};
 use tablerock_client::{ClientOptions, Entity, TableClient};
 
 use super::{Employee, ann, encryption, key};
 use crate::support::{Account, Script, Step};
 
 fn rotating(table: &TableClient) -> TableClient {
-    table.with_encryption(encryption().keys(KeyRing::new().with(key("2025"))))
+    table.with_encryption(encryption().key_resolver(KeyRing::new().with(key("2025"))))
 }
 
 #[tokio::test]
-async fn c8_rotation_changes_the_wrapping_and_nothing_else() {
+async fn rotation_changes_the_wrapping_and_nothing_else() {
     let account = Account::open().await;
     let table = account.table().await;
-    let old = table.with_encryption(Encryption::new(key("2025")));
+    let old = table.with_encryption(EncryptionPolicy::new(key("2025")));
     old.insert(&ann()).await.unwrap();
     let before: Entity = table.get("Sales", "00001").await.unwrap();
     assert!(rotating(&table).rewrap_key("Sales", "00001").await.unwrap());
@@ -28,7 +28,7 @@ async fn c8_rotation_changes_the_wrapping_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn c8_rotation_leaves_alone_what_has_the_key_or_none() {
+async fn rotation_leaves_alone_what_has_the_key_or_none() {
     let account = Account::open().await;
     let table = account.table().await;
     table.with_encryption(encryption()).insert(&ann()).await.unwrap();
@@ -42,10 +42,10 @@ async fn c8_rotation_leaves_alone_what_has_the_key_or_none() {
 }
 
 #[tokio::test]
-async fn c8_a_rotation_whose_answer_was_lost_says_that_it_has_happened() {
+async fn a_rotation_whose_answer_was_lost_says_that_it_has_happened() {
     let account = Account::open().await;
     let table = account.table().await;
-    table.with_encryption(Encryption::new(key("2025"))).insert(&ann()).await.unwrap();
+    table.with_encryption(EncryptionPolicy::new(key("2025"))).insert(&ann()).await.unwrap();
     let script = Script::new([Step::Deliver, Step::LoseAnswer]);
     let scripted = account.tables_with(ClientOptions::new().transport(script.clone())).table(table.name());
     assert!(rotating(&scripted).rewrap_key("Sales", "00001").await.unwrap());
@@ -54,10 +54,10 @@ async fn c8_a_rotation_whose_answer_was_lost_says_that_it_has_happened() {
 }
 
 #[tokio::test]
-async fn c8_rotation_beside_writers_loses_no_write() {
+async fn rotation_beside_writers_loses_no_write() {
     let account = Account::open().await;
     let table = account.table().await;
-    let writer = table.with_encryption(Encryption::new(key("2025")));
+    let writer = table.with_encryption(EncryptionPolicy::new(key("2025")));
     let with_salary = |salary: usize| Employee { salary: salary.to_string(), ..ann() };
     writer.insert(&with_salary(0)).await.unwrap();
     let writes = async {

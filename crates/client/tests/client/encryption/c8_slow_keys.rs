@@ -1,10 +1,10 @@
-//! C8: keys in a service: many are asked side by side, and none is waited for without a bound.
+//! Keys in a service: many are asked side by side, and none is waited for without a bound.
 
 use std::time::Duration;
 
-use tablerock_client::encryption::{ContentKey, Encryption, EncryptionError, KeyError, KeyWrapper};
+use tablerock_client::encryption::{ContentKey, EncryptionError, EncryptionPolicy, KeyError, KeyWrapper};
 use tablerock_client::transport::BoxFuture;
-use tablerock_client::{ClientOptions, Error, Write};
+use tablerock_client::{ClientOptions, Error, TableOperation};
 use tokio::time::Instant;
 
 use super::{Employee, ann, key};
@@ -39,33 +39,33 @@ impl KeyWrapper for Slow {
 }
 
 #[tokio::test]
-async fn c8_a_key_has_as_much_time_as_a_try() {
+async fn a_key_has_as_much_time_as_a_try() {
     let account = Account::open().await;
     let name = account.table().await.name().to_owned();
-    let table = account.tables_with(ClientOptions::new().try_time_max(Duration::from_millis(300))).table(name);
-    table.with_encryption(Encryption::new(key("2026"))).insert(&ann()).await.unwrap();
-    let table = table.with_encryption(Encryption::new(Slow(Duration::from_secs(3600))));
+    let table = account.tables_with(ClientOptions::new().attempt_timeout(Duration::from_millis(300))).table(name);
+    table.with_encryption(EncryptionPolicy::new(key("2026"))).insert(&ann()).await.unwrap();
+    let table = table.with_encryption(EncryptionPolicy::new(Slow(Duration::from_secs(3600))));
     for error in [
         table.insert_or_replace(&ann()).await.unwrap_err(),
         table.get::<Employee>("Sales", "00001").await.unwrap_err(),
-        table.bulk([Write::insert(&ann())]).await.into_result().unwrap_err(),
+        table.bulk([TableOperation::insert(&ann())]).await.into_result().unwrap_err(),
     ] {
         assert!(matches!(&error, Error::Encryption(EncryptionError::Key { id, .. }) if id == "2026"), "{error:?}");
     }
 }
 
 #[tokio::test]
-async fn c8_keys_are_asked_side_by_side() {
+async fn keys_are_asked_side_by_side() {
     let account = Account::open().await;
-    let table = account.table().await.with_encryption(Encryption::new(Slow(Duration::from_millis(200))));
+    let table = account.table().await.with_encryption(EncryptionPolicy::new(Slow(Duration::from_millis(200))));
     let staff: Vec<Employee> = (0..32).map(|id| Employee { id: format!("{id:05}"), ..ann() }).collect();
     // One after the other, the keys of sixteen entities would take more than three seconds.
     let check_time = |started: Instant| assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     let started = Instant::now();
-    table.transaction().writes(staff[..16].iter().map(Write::insert)).commit().await.unwrap();
+    table.transaction().operations(staff[..16].iter().map(TableOperation::insert)).commit().await.unwrap();
     check_time(started);
     let started = Instant::now();
-    table.bulk(staff[16..].iter().map(Write::insert)).await.into_result().unwrap();
+    table.bulk(staff[16..].iter().map(TableOperation::insert)).await.into_result().unwrap();
     check_time(started);
     let started = Instant::now();
     assert_eq!(table.query::<Employee>().all().await.unwrap(), staff);

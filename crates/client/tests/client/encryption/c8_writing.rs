@@ -1,7 +1,7 @@
-//! C8: what is encrypted on its way out: what a struct marks, what a resolver chooses, in every kind of write.
+//! What is encrypted on its way out: what a struct marks, what a resolver chooses, in every kind of write.
 
 use tablerock_client::encryption::EncryptionError;
-use tablerock_client::{Entity, Error, TableEntity, Value, Write};
+use tablerock_client::{Entity, Error, TableEntity, TableOperation, Value};
 
 use super::{Employee, ann, encryption};
 use crate::support::Account;
@@ -13,7 +13,7 @@ fn is_binary(entity: &Entity, name: &str) -> bool {
 }
 
 #[tokio::test]
-async fn c8_what_a_struct_marks_is_stored_as_binary_and_the_rest_in_the_open() {
+async fn what_a_struct_marks_is_stored_as_binary_and_the_rest_in_the_open() {
     let account = Account::open().await;
     let table = account.table().await.with_encryption(encryption());
     table.insert(&ann()).await.unwrap();
@@ -25,10 +25,10 @@ async fn c8_what_a_struct_marks_is_stored_as_binary_and_the_rest_in_the_open() {
 }
 
 #[tokio::test]
-async fn c8_a_resolver_chooses_by_partition_row_and_name() {
+async fn a_resolver_chooses_by_partition_row_and_name() {
     let account = Account::open().await;
     let chosen = |partition: &str, row: &str, name: &str| (partition, row, name) == ("p", "r", "Secret");
-    let table = account.table().await.with_encryption(encryption().properties(chosen));
+    let table = account.table().await.with_encryption(encryption().encryption_resolver(chosen));
     for (partition, row, is_chosen) in [("p", "r", true), ("p", "s", false), ("q", "r", false)] {
         let entity = Entity::new(partition, row).with("Secret", "x").with("Plain", "y");
         table.insert(&entity).await.unwrap();
@@ -42,7 +42,7 @@ async fn c8_a_resolver_chooses_by_partition_row_and_name() {
 }
 
 #[tokio::test]
-async fn c8_replaces_transactions_and_bulks_encrypt_as_well() {
+async fn replaces_transactions_and_bulks_encrypt_as_well() {
     let account = Account::open().await;
     let table = account.table().await.with_encryption(encryption());
     let with_salary = |id: &str, salary: &str| Employee { id: id.into(), salary: salary.into(), ..ann() };
@@ -50,8 +50,8 @@ async fn c8_replaces_transactions_and_bulks_encrypt_as_well() {
     table.replace(&with_salary("1", "two")).any_version().await.unwrap();
     table.transaction().insert(&with_salary("2", "three")).insert(&with_salary("3", "four")).commit().await.unwrap();
     let more: Vec<Employee> = (4..9).map(|id| with_salary(&id.to_string(), "five")).collect();
-    table.bulk(more.iter().map(Write::insert)).await.into_result().unwrap();
-    let echoed: Employee = table.insert(&with_salary("9", "six")).echo().await.unwrap();
+    table.bulk(more.iter().map(TableOperation::insert)).await.into_result().unwrap();
+    let echoed: Employee = table.insert(&with_salary("9", "six")).return_content().await.unwrap();
     assert_eq!(echoed.salary, "six");
     let stored: Vec<Entity> = table.without_encryption().query().all().await.unwrap();
     assert!(stored.len() == 9 && stored.iter().all(|entity| is_binary(entity, "Salary")));
@@ -61,7 +61,7 @@ async fn c8_replaces_transactions_and_bulks_encrypt_as_well() {
 }
 
 #[tokio::test]
-async fn c8_every_entity_has_a_content_key_of_its_own() {
+async fn every_entity_has_a_content_key_of_its_own() {
     let account = Account::open().await;
     let table = account.table().await.with_encryption(encryption());
     table.insert(&ann()).await.unwrap();
@@ -75,7 +75,7 @@ async fn c8_every_entity_has_a_content_key_of_its_own() {
 }
 
 #[tokio::test]
-async fn c8_a_client_without_a_key_writes_nothing_that_is_marked() {
+async fn a_client_without_a_key_writes_nothing_that_is_marked() {
     #[derive(TableEntity)]
     #[entity(tag = "Kind")]
     enum Staff {
@@ -87,7 +87,7 @@ async fn c8_a_client_without_a_key_writes_nothing_that_is_marked() {
         table.insert(&ann()).await.unwrap_err(),
         table.insert(&Staff::Employee(ann())).await.unwrap_err(),
         table.transaction().insert(&ann()).commit().await.unwrap_err(),
-        table.bulk([Write::insert(&ann())]).await.into_result().unwrap_err(),
+        table.bulk([TableOperation::insert(&ann())]).await.into_result().unwrap_err(),
     ] {
         assert!(matches!(&error, Error::Invalid(why) if why.contains("Salary")), "{error}");
     }
@@ -95,14 +95,14 @@ async fn c8_a_client_without_a_key_writes_nothing_that_is_marked() {
 }
 
 #[tokio::test]
-async fn c8_what_was_read_encrypted_is_written_encrypted_whatever_its_type() {
+async fn what_was_read_encrypted_is_written_encrypted_whatever_its_type() {
     let account = Account::open().await;
     let table = account.table().await.with_encryption(encryption());
     table.insert(&ann()).await.unwrap();
     let mut bag: Entity = table.get("Sales", "00001").await.unwrap();
     bag.set("Salary", "94,000 €");
     table.replace(&bag).await.unwrap();
-    let copy = bag.copy_at("Sales", "copy");
+    let copy = bag.with_keys("Sales", "copy");
     table.insert(&copy).await.unwrap();
     for row in ["00001", "copy"] {
         let stored: Entity = table.without_encryption().get("Sales", row).await.unwrap();
@@ -113,7 +113,7 @@ async fn c8_what_was_read_encrypted_is_written_encrypted_whatever_its_type() {
 }
 
 #[tokio::test]
-async fn c8_a_bag_can_mark_what_is_to_be_encrypted() {
+async fn a_bag_can_mark_what_is_to_be_encrypted() {
     let account = Account::open().await;
     let table = account.table().await.with_encryption(encryption());
     let mut entity = Entity::new("p", "r").with("Secret", "x").with("Plain", "y");
@@ -125,9 +125,9 @@ async fn c8_a_bag_can_mark_what_is_to_be_encrypted() {
 }
 
 #[tokio::test]
-async fn c8_only_text_can_be_encrypted() {
+async fn only_text_can_be_encrypted() {
     let account = Account::open().await;
-    let table = account.table().await.with_encryption(encryption().properties(|_, _, name| name == "Age"));
+    let table = account.table().await.with_encryption(encryption().encryption_resolver(|_, _, name| name == "Age"));
     let error = table.insert(&Entity::new("p", "r").with("Age", 41)).await.unwrap_err();
-    assert!(matches!(error, Error::Encryption(EncryptionError::Refused(_))), "{error}");
+    assert!(matches!(error, Error::Encryption(EncryptionError::NotAllowed(_))), "{error}");
 }

@@ -1,4 +1,4 @@
-//! C8: client-side encryption against a server, and against the data of Microsoft's own library.
+//! Client-side encryption against a server, and against the data of Microsoft's own library.
 
 #![cfg(feature = "encryption-rsa")]
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
@@ -12,7 +12,7 @@ mod c8_writing;
 mod python;
 
 use tablerock_client::TableEntity;
-use tablerock_client::encryption::{AesKey, Encryption};
+use tablerock_client::encryption::{AesKey, EncryptionPolicy};
 
 /// The employee of these tests: a salary that is nobody's business.
 #[derive(TableEntity, Debug, Clone, PartialEq)]
@@ -44,6 +44,6 @@ fn key(id: &str) -> AesKey {
     AesKey::new(id, &[byte; 32]).unwrap()
 }
 
-fn encryption() -> Encryption {
-    Encryption::new(key("2026"))
+fn encryption() -> EncryptionPolicy {
+    EncryptionPolicy::new(key("2026"))
 }

@@ -1,4 +1,4 @@
-//! C9: shared access signatures for queues, containers and blobs, made here and held against the server: by their own
+//! Shared access signatures for queues, containers and blobs, made here and held against the server: by their own
 //! terms, by a stored policy, by both, and for the whole account.
 
 use tablerock_client::blob::ContainerAccess;
@@ -51,43 +51,43 @@ fn is_refused<T>(outcome: Result<T, Error>) -> bool {
 }
 
 #[tokio::test]
-async fn c9_a_queue_s_signature_gives_its_permissions_and_no_more() {
+async fn a_queue_s_signature_gives_its_permissions_and_no_more() {
     let account = Account::open().await;
     let queue = queue(&account).await;
     let adder = queue.with_credential(queue.sas(QueuePermissions::ADD, expiry()).sign().unwrap()).unwrap();
-    adder.put_message("x").await.unwrap();
-    assert!(is_refused(adder.get_message().await));
+    adder.send_message("x").await.unwrap();
+    assert!(is_refused(adder.receive_message().await));
     let both = QueuePermissions::READ | QueuePermissions::PROCESS;
     let worker = QueueSas::new(&key(&account), queue.name(), both, expiry()).unwrap().sign().unwrap();
     let worker = queue.with_credential(worker).unwrap();
     assert_eq!(worker.peek_messages(1).await.unwrap()[0].text, "x");
-    let message = worker.get_message().await.unwrap().unwrap();
+    let message = worker.receive_message().await.unwrap().unwrap();
     worker.delete_message(&message).await.unwrap();
-    assert!(is_refused(worker.put_message("y").await));
-    let late = queue.sas(both, expiry()).starting(expiry()).sign().unwrap();
-    assert!(is_refused(queue.with_credential(late).unwrap().get_message().await));
+    assert!(is_refused(worker.send_message("y").await));
+    let late = queue.sas(both, expiry()).starts_on(expiry()).sign().unwrap();
+    assert!(is_refused(queue.with_credential(late).unwrap().receive_message().await));
     let other = self::queue(&account).await;
     let stranger = other.with_credential(queue.sas(both, expiry()).sign().unwrap()).unwrap();
-    assert!(is_refused(stranger.get_message().await));
+    assert!(is_refused(stranger.receive_message().await));
 }
 
 #[tokio::test]
-async fn c9_a_queue_s_policy_and_signature_share_the_terms_as_they_like() {
+async fn a_queue_s_policy_and_signature_share_the_terms_as_they_like() {
     let account = Account::open().await;
     let queue = queue(&account).await;
-    let by = || queue.sas_by_policy("guests");
+    let by = || queue.sas_from_policy("guests");
     let read = QueuePermissions::READ;
     for (policy, sas) in [
         (policies(Some(expiry()), Some("r")), by()),
         (policies(Some(expiry()), None), by().permissions(read)),
-        (policies(None, Some("r")), by().expiring(expiry())),
+        (policies(None, Some("r")), by().expires_on(expiry())),
         (policies(None, None), queue.sas(read, expiry()).policy("guests")),
-        (policies(Some(expiry()), Some("r")), QueueSas::by_policy(&key(&account), queue.name(), "guests").unwrap()),
+        (policies(Some(expiry()), Some("r")), QueueSas::from_policy(&key(&account), queue.name(), "guests").unwrap()),
     ] {
         queue.set_access_policies(&policy).await.unwrap();
         let guest = queue.with_credential(sas.sign().unwrap()).unwrap();
         assert!(guest.peek_messages(1).await.unwrap().is_empty(), "{policy:?}");
-        assert!(is_refused(guest.put_message("x").await));
+        assert!(is_refused(guest.send_message("x").await));
         queue.set_access_policies(&StoredAccessPolicies::default()).await.unwrap();
         assert_eq!(guest.peek_messages(1).await.unwrap_err().code(), Some(ErrorCode::AuthenticationFailed));
     }
@@ -98,28 +98,28 @@ async fn c9_a_queue_s_policy_and_signature_share_the_terms_as_they_like() {
 }
 
 #[tokio::test]
-async fn c9_a_container_s_signature_is_good_for_all_its_blobs() {
+async fn a_container_s_signature_is_good_for_all_its_blobs() {
     let account = Account::open().await;
     let container = container(&account).await;
     let read = BlobPermissions::READ;
     let sas = container.sas(read | BlobPermissions::CREATE | BlobPermissions::LIST, expiry()).sign().unwrap();
     let guest = container.with_credential(sas).unwrap();
-    guest.blob("a/b").put("x").if_absent().await.unwrap();
-    assert_eq!(guest.blob("a/b").get().await.unwrap().content, "x");
+    guest.blob("a/b").upload("x").if_not_exists().await.unwrap();
+    assert_eq!(guest.blob("a/b").download().await.unwrap().content, "x");
     assert_eq!(guest.list_blobs().stream().try_collect::<Vec<_>>().await.unwrap().len(), 1);
     assert!(is_refused(guest.blob("a/b").delete().await));
     let reader = BlobSas::for_container(&key(&account), container.name(), read, expiry()).unwrap().sign().unwrap();
     let reader = container.with_credential(reader).unwrap();
-    assert_eq!(reader.blob("a/b").get().await.unwrap().content, "x");
-    assert!(is_refused(reader.list_blobs().segment(None).await));
+    assert_eq!(reader.blob("a/b").download().await.unwrap().content, "x");
+    assert!(is_refused(reader.list_blobs().page(None).await));
 }
 
 #[tokio::test]
-async fn c9_a_blob_s_signature_is_good_for_it_alone() {
+async fn a_blob_s_signature_is_good_for_it_alone() {
     let account = Account::open().await;
     let container = container(&account).await;
     for name in ["a b/é", "other"] {
-        container.blob(name).put(name).await.unwrap();
+        container.blob(name).upload(name).await.unwrap();
     }
     let blob = container.blob("a b/é");
     let read = BlobPermissions::READ;
@@ -129,67 +129,73 @@ async fn c9_a_blob_s_signature_is_good_for_it_alone() {
     ] {
         let sas = sas.sign().unwrap();
         let guest = container.with_credential(sas.clone()).unwrap();
-        assert_eq!(guest.blob("a b/é").get().await.unwrap().content, "a b/é");
-        assert!(is_refused(guest.blob("other").get().await));
-        assert!(is_refused(blob.with_credential(sas).unwrap().put("y").await));
+        assert_eq!(guest.blob("a b/é").download().await.unwrap().content, "a b/é");
+        assert!(is_refused(guest.blob("other").download().await));
+        assert!(is_refused(blob.with_credential(sas).unwrap().upload("y").await));
     }
     let headers = ResponseHeaders { content_type: Some("text/csv".into()), ..ResponseHeaders::default() };
     let told = blob.sas(read, expiry()).response_headers(headers).sign().unwrap();
-    assert_eq!(blob.with_credential(told).unwrap().get().await.unwrap().content_type, "text/csv");
+    assert_eq!(blob.with_credential(told).unwrap().download().await.unwrap().content_type, "text/csv");
     // A signature for a snapshot does not reach the blob itself.
     let snapshot = blob.sas(read, expiry()).snapshot("2020-01-01T00:00:00.0000000Z").sign().unwrap();
     assert!(snapshot.as_str().contains("sr=bs"));
-    assert!(is_refused(blob.with_credential(snapshot).unwrap().get().await));
+    assert!(is_refused(blob.with_credential(snapshot).unwrap().download().await));
 }
 
 #[tokio::test]
-async fn c9_a_container_s_policy_serves_its_blobs_as_well() {
+async fn a_container_s_policy_serves_its_blobs_as_well() {
     let account = Account::open().await;
     let container = container(&account).await;
     let blob = container.blob("b");
-    blob.put("x").await.unwrap();
+    blob.upload("x").await.unwrap();
     let read = BlobPermissions::READ;
     for (policy, sas) in [
-        (policies(Some(expiry()), Some("r")), container.sas_by_policy("guests")),
-        (policies(Some(expiry()), Some("r")), blob.sas_by_policy("guests")),
-        (policies(None, Some("r")), blob.sas_by_policy("guests").expiring(expiry())),
-        (policies(Some(expiry()), None), container.sas_by_policy("guests").permissions(read)),
+        (policies(Some(expiry()), Some("r")), container.sas_from_policy("guests")),
+        (policies(Some(expiry()), Some("r")), blob.sas_from_policy("guests")),
+        (policies(None, Some("r")), blob.sas_from_policy("guests").expires_on(expiry())),
+        (policies(Some(expiry()), None), container.sas_from_policy("guests").permissions(read)),
         (policies(None, None), blob.sas(read, expiry()).policy("guests")),
-        (policies(Some(expiry()), Some("r")), BlobSas::by_policy(&key(&account), container.name(), "guests").unwrap()),
+        (
+            policies(Some(expiry()), Some("r")),
+            BlobSas::from_policy(&key(&account), container.name(), "guests").unwrap(),
+        ),
     ] {
-        container.set_access(&ContainerAccess { policies: policy, ..ContainerAccess::default() }).await.unwrap();
+        container
+            .set_access_policies(&ContainerAccess { policies: policy, ..ContainerAccess::default() })
+            .await
+            .unwrap();
         let guest = blob.with_credential(sas.sign().unwrap()).unwrap();
-        assert_eq!(guest.get().await.unwrap().content, "x");
-        assert!(is_refused(guest.put("y").await));
-        container.set_access(&ContainerAccess::default()).await.unwrap();
-        assert!(is_refused(guest.get().await));
+        assert_eq!(guest.download().await.unwrap().content, "x");
+        assert!(is_refused(guest.upload("y").await));
+        container.set_access_policies(&ContainerAccess::default()).await.unwrap();
+        assert!(is_refused(guest.download().await));
     }
 }
 
 #[tokio::test]
-async fn c9_an_account_s_signature_reaches_the_services_that_it_names() {
+async fn an_account_s_signature_reaches_the_services_that_it_names() {
     let account = Account::open().await;
     let (queue, container) = (queue(&account).await, container(&account).await);
     let (levels, all) = (SignedResourceTypes::parse("sco").unwrap(), AccountPermissions::parse("rwdlacup").unwrap());
     let sas = |services| AccountSas::new(&key(&account), services, levels, all, expiry()).sign().unwrap();
     let (of_queues, of_blobs) = (sas(SignedServices::QUEUE), sas(SignedServices::BLOB));
     let worker = queue.with_credential(of_queues.clone()).unwrap();
-    worker.put_message("x").await.unwrap();
-    assert_eq!(worker.get_message().await.unwrap().unwrap().text, "x");
+    worker.send_message("x").await.unwrap();
+    assert_eq!(worker.receive_message().await.unwrap().unwrap().text, "x");
     let writer = container.with_credential(of_blobs.clone()).unwrap();
-    writer.blob("b").put("x").await.unwrap();
-    assert_eq!(writer.blob("b").get().await.unwrap().content, "x");
+    writer.blob("b").upload("x").await.unwrap();
+    assert_eq!(writer.blob("b").download().await.unwrap().content, "x");
     let mismatch = Some(ErrorCode::AuthorizationServiceMismatch);
-    assert_eq!(queue.with_credential(of_blobs).unwrap().get_message().await.unwrap_err().code(), mismatch);
-    assert_eq!(container.with_credential(of_queues).unwrap().blob("b").get().await.unwrap_err().code(), mismatch);
+    assert_eq!(queue.with_credential(of_blobs).unwrap().receive_message().await.unwrap_err().code(), mismatch);
+    assert_eq!(container.with_credential(of_queues).unwrap().blob("b").download().await.unwrap_err().code(), mismatch);
 }
 
 #[test]
-fn c9_a_name_that_nothing_can_have_is_told_when_it_is_signed() {
+fn a_name_that_nothing_can_have_is_told_when_it_is_signed() {
     let text = "UseDevelopmentStorage=true";
     let queue = QueueServiceClient::from_connection_string(text).unwrap().queue("No Queue");
     let container = BlobServiceClient::from_connection_string(text).unwrap().container("No Container");
     assert!(queue.sas(QueuePermissions::READ, expiry()).sign().is_err());
     assert!(container.sas(BlobPermissions::READ, expiry()).sign().is_err());
-    assert!(container.blob("b").sas_by_policy("x").expiring(expiry()).sign().is_err());
+    assert!(container.blob("b").sas_from_policy("x").expires_on(expiry()).sign().is_err());
 }

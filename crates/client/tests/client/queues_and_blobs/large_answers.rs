@@ -1,6 +1,6 @@
 //! An answer that is too large to be read is told at once, with what to do about it.
 
-use tablerock_client::transport::ANSWER_BYTES_MAX;
+use tablerock_client::transport::RESPONSE_BYTES_MAX;
 use tablerock_client::{BlobServiceClient, Error};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -15,7 +15,7 @@ async fn an_answer_that_is_too_large_is_not_asked_for_again() {
             requests += 1;
             let mut head = [0; 4096];
             let _ = stream.read(&mut head).await.unwrap();
-            let length = ANSWER_BYTES_MAX + 1;
+            let length = RESPONSE_BYTES_MAX + 1;
             let answer = format!("HTTP/1.1 200 OK\r\nETag: \"x\"\r\nContent-Length: {length}\r\n\r\nbegin");
             stream.write_all(answer.as_bytes()).await.unwrap();
             if requests == 2 {
@@ -26,11 +26,11 @@ async fn an_answer_that_is_too_large_is_not_asked_for_again() {
     });
     let text = format!("AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:{port}/acct");
     let blob = BlobServiceClient::from_connection_string(&text).unwrap().container("c").blob("b");
-    let error = blob.get().await.unwrap_err();
-    assert!(matches!(&error, Error::Answer(why) if why.contains("get_range")), "{error:?}");
+    let error = blob.download().await.unwrap_err();
+    assert!(matches!(&error, Error::InvalidResponse(why) if why.contains("download_range")), "{error:?}");
     assert!(!error.is_ambiguous());
     // The second request that the server sees is one that is asked for here.
-    let error = blob.put("x").await.unwrap_err();
+    let error = blob.upload("x").await.unwrap_err();
     assert!(matches!(error, Error::Unconfirmed(_)), "{error:?}");
     assert_eq!(served.await.unwrap(), 2);
 }

@@ -1,11 +1,11 @@
-//! C10: retries with back-off for what passes, within a bound of time, and honesty about lost answers.
+//! Retries with back-off for what passes, within a bound of time, and honesty about lost answers.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
 use tablerock_client::{
-    ClientOptions, Entity, EntityError, Error, ErrorCode, FromEntity, RetryPolicy, TableClient, TableServiceClient,
-    Write,
+    ClientOptions, Entity, EntityError, Error, ErrorCode, FromEntity, RetryPolicy, TableClient, TableOperation,
+    TableServiceClient,
 };
 use tokio::time::Instant;
 
@@ -14,8 +14,8 @@ use crate::support::{Account, Script, Server, ServerOptions, Step, unique_name};
 /// Waits that a test can wait for.
 fn swift() -> ClientOptions {
     let retry = RetryPolicy {
-        delay_first: Duration::from_millis(2),
-        delay_max: Duration::from_millis(10),
+        initial_delay: Duration::from_millis(2),
+        max_delay: Duration::from_millis(10),
         ..RetryPolicy::default()
     };
     ClientOptions::new().retry(retry)
@@ -29,7 +29,7 @@ async fn scripted(account: &Account, steps: impl IntoIterator<Item = Step>) -> (
 }
 
 #[tokio::test]
-async fn c10_what_passes_is_tried_again() {
+async fn what_passes_is_tried_again() {
     let account = Account::open().await;
     for step in [Step::Refuse, Step::LoseAnswer].into_iter().chain([408, 429, 500, 502, 503, 504].map(Step::status)) {
         let (table, script) = scripted(&account, [step.clone(), step.clone()]).await;
@@ -46,7 +46,7 @@ async fn c10_what_passes_is_tried_again() {
 }
 
 #[tokio::test]
-async fn c10_what_does_not_pass_is_not_tried_again() {
+async fn what_does_not_pass_is_not_tried_again() {
     let account = Account::open().await;
     for status in [400, 401, 403, 404, 409, 412, 413, 501] {
         let (table, script) = scripted(&account, [Step::status(status)]).await;
@@ -56,18 +56,18 @@ async fn c10_what_does_not_pass_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn c10_tries_have_an_end() {
+async fn tries_have_an_end() {
     let account = Account::open().await;
     let (table, script) = scripted(&account, vec![Step::status(503); 10]).await;
     let error = table.get::<Entity>("p", "r").await.unwrap_err();
-    assert_eq!(error.service_failure().map(|failure| (failure.status, failure.tries)), Some((503, 4)));
+    assert_eq!(error.service_failure().map(|failure| (failure.status, failure.attempts)), Some((503, 4)));
     assert_eq!(script.requests().len(), 4);
     assert!(!error.is_ambiguous());
     let (table, _) = scripted(&account, vec![Step::status(500); 10]).await;
     assert!(table.insert(&Entity::new("p", "r")).await.unwrap_err().is_ambiguous());
     let (table, _) = scripted(&account, vec![Step::Refuse; 10]).await;
     let error = table.get::<Entity>("p", "r").await.unwrap_err();
-    assert!(matches!(&error, Error::Transport { tries: 4, .. }) && !error.is_ambiguous(), "{error:?}");
+    assert!(matches!(&error, Error::Transport { attempts: 4, .. }) && !error.is_ambiguous(), "{error:?}");
 }
 
 /// A client whose network is the script alone, so that time can stand still.
@@ -80,7 +80,7 @@ fn offline(options: ClientOptions, steps: impl IntoIterator<Item = Step>) -> (Ta
 }
 
 #[tokio::test]
-async fn c10_a_lost_answer_is_not_forgotten_when_nothing_else_comes() {
+async fn a_lost_answer_is_not_forgotten_when_nothing_else_comes() {
     let account = Account::open().await;
     let (table, _) = scripted(&account, [Step::LoseAnswer, Step::Refuse, Step::Refuse, Step::Refuse]).await;
     let error = table.insert(&Entity::new("p", "r")).await.unwrap_err();
@@ -90,7 +90,7 @@ async fn c10_a_lost_answer_is_not_forgotten_when_nothing_else_comes() {
 }
 
 #[tokio::test]
-async fn c10_a_write_whose_answer_cannot_be_read_may_have_happened() {
+async fn a_write_whose_answer_cannot_be_read_may_have_happened() {
     let account = Account::open().await;
     let no_etag = || [Step::status(204)];
     let (table, _) = scripted(&account, no_etag()).await;
@@ -104,14 +104,14 @@ async fn c10_a_write_whose_answer_cannot_be_read_may_have_happened() {
     let (table, _) = scripted(&account, [Step::status(202)]).await;
     unreadable(table.transaction().insert(&ann).commit().await.unwrap_err());
     let (table, _) = scripted(&account, [Step::status(201)]).await;
-    unreadable(table.insert(&ann).echo::<Entity>().await.unwrap_err());
+    unreadable(table.insert(&ann).return_content::<Entity>().await.unwrap_err());
     let (table, _) = scripted(&account, []).await;
-    unreadable(table.insert(&ann).echo::<Never>().await.unwrap_err());
+    unreadable(table.insert(&ann).return_content::<Never>().await.unwrap_err());
     assert!(table.get_if_exists::<Entity>("p", "r").await.unwrap().is_some());
     // A read has no effect that could be in doubt.
     let (table, _) = scripted(&account, [Step::status(200)]).await;
     let error = table.get::<Entity>("p", "r").await.unwrap_err();
-    assert!(matches!(error, Error::Answer(_)) && !error.is_ambiguous(), "{error:?}");
+    assert!(matches!(error, Error::InvalidResponse(_)) && !error.is_ambiguous(), "{error:?}");
 }
 
 /// A type that nothing fits.
@@ -140,7 +140,7 @@ fn refused_group(status: u16, headers: &str, body: &str) -> Step {
 const BUSY: &str = r#"{"odata.error":{"code":"ServerBusy","message":{"lang":"en-US","value":"0:Busy."}}}"#;
 
 #[tokio::test]
-async fn c10_a_group_that_is_refused_for_what_passes_is_tried_again() {
+async fn a_group_that_is_refused_for_what_passes_is_tried_again() {
     let account = Account::open().await;
     for status in [408, 429, 500, 502, 503, 504] {
         let (table, script) = scripted(&account, [refused_group(status, "", BUSY)]).await;
@@ -161,7 +161,7 @@ async fn c10_a_group_that_is_refused_for_what_passes_is_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn c10_a_group_waits_as_its_part_asks() {
+async fn a_group_waits_as_its_part_asks() {
     let final_answer = refused_group(409, "", "");
     let (table, script) = offline(ClientOptions::new(), [refused_group(503, "Retry-After: 7\r\n", BUSY), final_answer]);
     let started = Instant::now();
@@ -172,9 +172,9 @@ async fn c10_a_group_waits_as_its_part_asks() {
 }
 
 #[tokio::test]
-async fn c10_a_bulk_blames_no_write_for_a_busy_service() {
+async fn a_bulk_blames_no_write_for_a_busy_service() {
     let account = Account::open().await;
-    let writes = || (0..5).map(|row| Write::insert(&Entity::new("p", row.to_string())));
+    let writes = || (0..5).map(|row| TableOperation::insert(&Entity::new("p", row.to_string())));
     let (table, script) = scripted(&account, vec![refused_group(503, "", BUSY); 3]).await;
     table.bulk(writes()).await.into_result().unwrap();
     assert_eq!(script.requests().len(), 4);
@@ -187,7 +187,7 @@ async fn c10_a_bulk_blames_no_write_for_a_busy_service() {
 }
 
 #[tokio::test]
-async fn c10_a_bulk_waits_for_a_server_that_is_busy() {
+async fn a_bulk_waits_for_a_server_that_is_busy() {
     let options = ServerOptions { partition_entities_per_second: Some(500), ..ServerOptions::default() };
     let server = Server::start(options).await;
     let script = Script::new([]);
@@ -195,14 +195,15 @@ async fn c10_a_bulk_waits_for_a_server_that_is_busy() {
     let service = TableServiceClient::from_connection_string_with(&server.connection_string(), options).unwrap();
     let table = service.table(unique_name());
     table.create().await.unwrap();
-    let writes: Vec<Write> = (0..800).map(|row| Write::insert(&Entity::new("p", row.to_string()))).collect();
+    let writes: Vec<TableOperation> =
+        (0..800).map(|row| TableOperation::insert(&Entity::new("p", row.to_string()))).collect();
     assert_eq!(table.bulk(writes).await.into_result().unwrap().len(), 800);
     let groups = script.requests().iter().filter(|request| request.uri().path().ends_with("/$batch")).count();
     assert!(groups > 8, "the server was never busy");
 }
 
 #[tokio::test(start_paused = true)]
-async fn c10_the_service_is_given_the_time_that_it_asks_for() {
+async fn the_service_is_given_the_time_that_it_asks_for() {
     let (table, script) = offline(ClientOptions::new(), [Step::retry_after(503, 7), Step::status(404)]);
     let started = Instant::now();
     assert!(table.get::<Entity>("p", "r").await.unwrap_err().is_not_found());
@@ -216,8 +217,8 @@ async fn c10_the_service_is_given_the_time_that_it_asks_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn c10_time_is_bounded_for_a_try_and_for_the_call() {
-    let options = ClientOptions::new().try_time_max(Duration::from_secs(4)).time_max(Duration::from_secs(10));
+async fn time_is_bounded_for_a_try_and_for_the_call() {
+    let options = ClientOptions::new().attempt_timeout(Duration::from_secs(4)).timeout(Duration::from_secs(10));
     let (table, script) = offline(options, vec![Step::Hang; 10]);
     let started = Instant::now();
     let error = table.insert(&Entity::new("p", "r")).await.unwrap_err();
@@ -227,14 +228,14 @@ async fn c10_time_is_bounded_for_a_try_and_for_the_call() {
 }
 
 #[tokio::test]
-async fn c10_a_lost_answer_is_told_from_a_plain_refusal() {
+async fn a_lost_answer_is_told_from_a_plain_refusal() {
     let account = Account::open().await;
     let ann = Entity::new("p", "r");
     // The insert has happened; its echo is a conflict, and says what it may be.
     let (table, _) = scripted(&account, [Step::LoseAnswer]).await;
     let error = table.insert(&ann).await.unwrap_err();
     assert_eq!((error.code(), error.is_ambiguous()), (Some(ErrorCode::EntityAlreadyExists), true));
-    assert!(error.to_string().ends_with("(an earlier try got no answer and may have succeeded)"), "{error}");
+    assert!(error.to_string().ends_with("(an earlier attempt got no response and may have succeeded)"), "{error}");
     // A try that never arrived leaves no doubt, and neither does one that was refused for being busy.
     for step in [Step::Refuse, Step::status(503)] {
         let (table, _) = scripted(&account, [Step::Deliver, step]).await;
@@ -247,7 +248,7 @@ async fn c10_a_lost_answer_is_told_from_a_plain_refusal() {
     let mut ann = ann;
     ann.etag = Some(table.insert(&ann).await.unwrap());
     let error = table.replace(&ann).await.unwrap_err();
-    assert!(error.is_changed() && error.is_ambiguous(), "{error}");
+    assert!(error.is_precondition_failed() && error.is_ambiguous(), "{error}");
     let (table, _) = scripted(&account, [Step::Deliver, Step::LoseAnswer]).await;
     table.insert(&ann).await.unwrap();
     let error = table.delete(&ann).any_version().await.unwrap_err();
@@ -255,10 +256,11 @@ async fn c10_a_lost_answer_is_told_from_a_plain_refusal() {
 }
 
 #[tokio::test]
-async fn c10_a_bulk_tells_of_a_lost_answer_for_the_whole_group() {
+async fn a_bulk_tells_of_a_lost_answer_for_the_whole_group() {
     let account = Account::open().await;
     let (table, _) = scripted(&account, [Step::LoseAnswer]).await;
-    let writes: Vec<Write> = (0..5).map(|row| Write::insert(&Entity::new("p", row.to_string()))).collect();
+    let writes: Vec<TableOperation> =
+        (0..5).map(|row| TableOperation::insert(&Entity::new("p", row.to_string()))).collect();
     let report = table.bulk(writes).await;
     assert_eq!(report.failures().count(), 5);
     for (_, error) in report.failures() {

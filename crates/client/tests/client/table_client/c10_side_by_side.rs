@@ -1,11 +1,11 @@
-//! C10: many requests side by side, over connections that are shared.
+//! Many requests side by side, over connections that are shared.
 
 use tablerock_client::{Entity, StreamExt as _, TryStreamExt as _};
 
 use crate::support::Account;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn c10_clones_work_side_by_side() {
+async fn clones_work_side_by_side() {
     let account = Account::open().await;
     let table = account.table().await;
     let tasks: Vec<_> = (0..64)
@@ -25,7 +25,7 @@ async fn c10_clones_work_side_by_side() {
 }
 
 #[tokio::test]
-async fn c10_calls_are_futures_that_can_be_put_together() {
+async fn calls_are_futures_that_can_be_put_together() {
     let account = Account::open().await;
     let table = account.table().await;
     let (one, two) = tokio::join!(
@@ -39,7 +39,7 @@ async fn c10_calls_are_futures_that_can_be_put_together() {
 }
 
 #[tokio::test]
-async fn c10_an_increment_under_contention_loses_nothing() {
+async fn an_increment_under_contention_loses_nothing() {
     let account = Account::open().await;
     let table = account.table().await;
     table.insert(&Entity::new("p", "counter").with("Count", 0_i64)).await.unwrap();
@@ -48,7 +48,7 @@ async fn c10_an_increment_under_contention_loses_nothing() {
         counter.set("Count", counter.property::<i64>("Count").unwrap() + 1);
         match table.replace(&counter).await {
             Ok(_) => return,
-            Err(error) => assert!(error.is_changed(), "{error}"),
+            Err(error) => assert!(error.is_precondition_failed(), "{error}"),
         }
     };
     futures_util::future::join_all((0..10).map(|_| add_one())).await;

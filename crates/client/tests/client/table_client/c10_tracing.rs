@@ -1,4 +1,4 @@
-//! C10: what a call leaves in a trace: which operation on which table, how often, how it ended and under which id.
+//! What a call leaves in a trace: which operation on which table, how often, how it ended and under which id.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,10 +55,10 @@ impl Subscriber for Calls {
 }
 
 #[tokio::test]
-async fn c10_a_call_s_span_tells_all_but_what_is_private() {
+async fn a_call_s_span_tells_all_but_what_is_private() {
     let account = Account::open().await;
     let name = account.table().await.name().to_owned();
-    let swift = RetryPolicy { delay_first: std::time::Duration::from_millis(1), ..RetryPolicy::default() };
+    let swift = RetryPolicy { initial_delay: std::time::Duration::from_millis(1), ..RetryPolicy::default() };
     let steps = [Step::status(503), Step::Deliver, Step::Deliver, Step::Deliver];
     let script = Script::new(steps.into_iter().chain(vec![Step::Refuse; 4]));
     let options = ClientOptions::new().retry(swift).transport(script.clone());
@@ -76,13 +76,13 @@ async fn c10_a_call_s_span_tells_all_but_what_is_private() {
     let spans: Vec<Fields> = calls.spans.lock().unwrap().values().cloned().collect();
     let told = |place: usize, field: &str| spans[place].get(field).map(String::as_str);
     let row = |place: usize| {
-        ["operation", "resource", "tries", "status"].map(|field| told(place, field).unwrap_or_default().to_owned())
+        ["operation", "resource", "attempts", "status"].map(|field| told(place, field).unwrap_or_default().to_owned())
     };
     assert_eq!(row(0), ["InsertEntity", &name, "2", "204"]);
     assert_eq!(row(1), ["InsertEntity", &name, "1", "409"]);
     // The status of a group is that of the operation at fault.
     assert_eq!(row(2), ["EntityGroupTransaction", &name, "1", "409"]);
-    // Tries are told also when no answer came.
+    // Attempts are told also when no answer came.
     assert_eq!(row(3), ["QueryEntity", &name, "4", ""]);
     assert!((0..3).all(|place| told(place, "request_id").is_some_and(|id| !id.is_empty())), "{spans:?}");
     assert!((0..4).all(|place| told(place, "service") == Some("table")), "{spans:?}");

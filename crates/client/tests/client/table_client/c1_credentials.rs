@@ -1,4 +1,4 @@
-//! C1: connection strings, Shared Key, SAS and access tokens, over http and https, in path style and host style.
+//! Connection strings, Shared Key, SAS and access tokens, over http and https, in path style and host style.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +11,7 @@ use http::{Request, Response, Uri};
 use tablerock_client::transport::{BoxFuture, HyperTransport, Transport, TransportError};
 use tablerock_client::{
     AccessToken, ClientOptions, Credential, Endpoint, Entity, Error, ErrorCode, TableClient, TableServiceClient,
-    TokenSource,
+    TokenCredential,
 };
 use tablerock_protocol::Service;
 
@@ -25,17 +25,17 @@ async fn works(service: &TableServiceClient) {
     assert_eq!(table.query::<Entity>().partition("o'b é").first().await.unwrap().as_ref(), Some(&read));
     let group = table.transaction().replace(&read).insert(&Entity::new("o'b é", "s"));
     group.commit().await.unwrap();
-    service.properties().await.unwrap();
-    table.drop_table().await.unwrap();
+    service.get_properties().await.unwrap();
+    table.delete_table().await.unwrap();
 }
 
 #[tokio::test]
-async fn c1_a_connection_string_is_all_it_takes() {
+async fn a_connection_string_is_all_it_takes() {
     works(&Account::open().await.tables()).await;
 }
 
 #[tokio::test]
-async fn c1_an_endpoint_and_a_key_do_as_well() {
+async fn an_endpoint_and_a_key_do_as_well() {
     let account = Account::open().await;
     let tables = account.tables();
     let connection = tablerock_client::ConnectionString::parse(account.connection_string()).unwrap();
@@ -44,7 +44,7 @@ async fn c1_an_endpoint_and_a_key_do_as_well() {
 }
 
 #[tokio::test]
-async fn c1_a_wrong_key_is_refused() {
+async fn a_wrong_key_is_refused() {
     let account = Account::open().await;
     let connection = tablerock_client::ConnectionString::parse(account.connection_string()).unwrap();
     let wrong = Credential::shared_key(connection.account().unwrap(), "d3Jvbmc=").unwrap();
@@ -71,7 +71,7 @@ impl Transport for ToTheTest {
 }
 
 #[tokio::test]
-async fn c1_host_style_works_as_in_the_cloud() {
+async fn host_style_works_as_in_the_cloud() {
     let server = Server::start(ServerOptions::default()).await;
     let text = format!("AccountName={};AccountKey={}", Server::ACCOUNT, Server::KEY);
     let authority = format!("127.0.0.1:{}", server.port(Service::Table));
@@ -80,7 +80,7 @@ async fn c1_host_style_works_as_in_the_cloud() {
     let service = TableServiceClient::from_connection_string_with(&text, options).unwrap();
     assert_eq!(service.endpoint().to_string(), "https://acct.table.core.windows.net");
     works(&service).await;
-    service.statistics().await.unwrap();
+    service.get_statistics().await.unwrap();
 }
 
 /// Tokens that a server in development takes for what they say.
@@ -89,8 +89,8 @@ struct Tokens {
     asked: Arc<AtomicU32>,
 }
 
-impl TokenSource for Tokens {
-    fn token<'a>(
+impl TokenCredential for Tokens {
+    fn get_token<'a>(
         &'a self,
         scope: &'a str,
     ) -> BoxFuture<'a, Result<AccessToken, Box<dyn std::error::Error + Send + Sync>>> {
@@ -98,8 +98,8 @@ impl TokenSource for Tokens {
             self.asked.fetch_add(1, Ordering::Relaxed);
             let audience = scope.trim_end_matches("/.default");
             let claims = URL_SAFE_NO_PAD.encode(format!(r#"{{"aud":"{audience}","exp":32503680000}}"#));
-            let expires_at = std::time::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(32_503_680_000));
-            Ok(AccessToken { secret: format!("e30.{claims}.signature"), expires_at })
+            let expires_on = std::time::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(32_503_680_000));
+            Ok(AccessToken { token: format!("e30.{claims}.signature"), expires_on })
         })
     }
 }
@@ -114,7 +114,7 @@ fn trusting(server: &Server) -> HyperTransport {
 }
 
 #[tokio::test]
-async fn c1_tokens_work_over_https_and_are_asked_for_once() {
+async fn tokens_work_over_https_and_are_asked_for_once() {
     let server = Server::start(ServerOptions { tls: true, accept_tokens: true, ..ServerOptions::default() }).await;
     let tokens = Tokens::default();
     let endpoint = Endpoint::parse(&server.endpoint(Service::Table)).unwrap();
@@ -128,23 +128,27 @@ async fn c1_tokens_work_over_https_and_are_asked_for_once() {
 }
 
 #[tokio::test]
-async fn c1_a_key_works_over_https() {
+async fn a_key_works_over_https() {
     let server = Server::start(ServerOptions { tls: true, ..ServerOptions::default() }).await;
     let options = ClientOptions::new().transport(trusting(&server));
     works(&TableServiceClient::from_connection_string_with(&server.connection_string(), options).unwrap()).await;
 }
 
 #[tokio::test]
-async fn c1_a_server_that_nobody_vouches_for_is_not_talked_to() {
+async fn a_server_that_nobody_vouches_for_is_not_talked_to() {
     let server = Server::start(ServerOptions { tls: true, ..ServerOptions::default() }).await;
-    let options = ClientOptions::new().retry(tablerock_client::RetryPolicy::never());
+    let options = ClientOptions::new().retry(tablerock_client::RetryPolicy::none());
     let service = TableServiceClient::from_connection_string_with(&server.connection_string(), options).unwrap();
     let error = service.table("any").get::<Entity>("p", "r").await.unwrap_err();
     assert!(matches!(&error, Error::Transport { source, .. } if !source.may_have_arrived()), "{error:?}");
 }
 
 /// A client with tokens, whose network is a script.
-fn with_tokens(source: impl TokenSource + 'static, steps: Vec<Step>, options: ClientOptions) -> (TableClient, Script) {
+fn with_tokens(
+    source: impl TokenCredential + 'static,
+    steps: Vec<Step>,
+    options: ClientOptions,
+) -> (TableClient, Script) {
     let script = Script::new(steps);
     let endpoint = Endpoint::parse("http://127.0.0.1:1/acct").unwrap();
     let options = options.transport(script.clone());
@@ -153,7 +157,7 @@ fn with_tokens(source: impl TokenSource + 'static, steps: Vec<Step>, options: Cl
 }
 
 #[tokio::test]
-async fn c1_a_token_that_is_refused_is_replaced_once() {
+async fn a_token_that_is_refused_is_replaced_once() {
     let tokens = Tokens::default();
     let steps = [404, 401, 404, 401, 401, 404].map(Step::status).to_vec();
     let (table, script) = with_tokens(tokens.clone(), steps, ClientOptions::new());
@@ -173,8 +177,8 @@ struct Troubled {
     hangs: bool,
 }
 
-impl TokenSource for Troubled {
-    fn token<'a>(
+impl TokenCredential for Troubled {
+    fn get_token<'a>(
         &'a self,
         scope: &'a str,
     ) -> BoxFuture<'a, Result<AccessToken, Box<dyn std::error::Error + Send + Sync>>> {
@@ -184,14 +188,14 @@ impl TokenSource for Troubled {
             }
             match self.failures.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)) {
                 Ok(_) => Err("the directory is busy".into()),
-                Err(_) => Tokens::default().token(scope).await,
+                Err(_) => Tokens::default().get_token(scope).await,
             }
         })
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn c1_a_source_of_tokens_that_fails_is_asked_again_within_the_bounds() {
+async fn a_source_of_tokens_that_fails_is_asked_again_within_the_bounds() {
     let source = |failures| Troubled { failures: AtomicU32::new(failures), hangs: false };
     let (table, script) = with_tokens(source(2), vec![Step::status(404)], ClientOptions::new());
     assert!(table.get::<Entity>("p", "r").await.unwrap_err().is_not_found());
@@ -201,7 +205,7 @@ async fn c1_a_source_of_tokens_that_fails_is_asked_again_within_the_bounds() {
     assert!(matches!(error, Error::Token { .. }) && !error.is_ambiguous(), "{error:?}");
     assert!(script.requests().is_empty());
     // A source that never answers has as much time as a try has, and nothing was sent.
-    let options = ClientOptions::new().try_time_max(Duration::from_secs(4)).time_max(Duration::from_secs(10));
+    let options = ClientOptions::new().attempt_timeout(Duration::from_secs(4)).timeout(Duration::from_secs(10));
     let (table, _) = with_tokens(Troubled { failures: AtomicU32::new(0), hangs: true }, vec![], options);
     let started = tokio::time::Instant::now();
     let error = table.insert(&Entity::new("p", "r")).await.unwrap_err();
@@ -210,16 +214,16 @@ async fn c1_a_source_of_tokens_that_fails_is_asked_again_within_the_bounds() {
 }
 
 #[test]
-fn c1_a_client_does_not_print_its_secrets() {
+fn a_client_does_not_print_its_secrets() {
     #[derive(Debug)]
     #[expect(dead_code, reason = "it is only printed, or rather not")]
     struct Talkative(&'static str);
-    impl TokenSource for Talkative {
-        fn token<'a>(
+    impl TokenCredential for Talkative {
+        fn get_token<'a>(
             &'a self,
             scope: &'a str,
         ) -> BoxFuture<'a, Result<AccessToken, Box<dyn std::error::Error + Send + Sync>>> {
-            Box::pin(async move { Tokens::default().token(scope).await })
+            Box::pin(async move { Tokens::default().get_token(scope).await })
         }
     }
     for credential in [
@@ -234,7 +238,7 @@ fn c1_a_client_does_not_print_its_secrets() {
 }
 
 #[test]
-fn c1_a_token_is_not_sent_in_the_clear() {
+fn a_token_is_not_sent_in_the_clear() {
     let endpoint = Endpoint::parse("http://acct.table.example").unwrap();
     let error = TableServiceClient::new(endpoint, Credential::token(Tokens::default())).unwrap_err();
     assert!(error.to_string().contains("plain http"), "{error}");

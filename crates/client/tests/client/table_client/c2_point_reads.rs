@@ -1,4 +1,4 @@
-//! C2: point reads by keys into a typed struct, or into a dynamic bag; and exact values on the way.
+//! Point reads by keys into a typed struct, or into a dynamic bag; and exact values on the way.
 
 use crate::support::{self, Account};
 use bytes::Bytes;
@@ -73,7 +73,7 @@ fn everything(ticks: u64) -> Everything {
 }
 
 #[tokio::test]
-async fn c2_every_type_survives_the_round_trip_exactly() {
+async fn every_type_survives_the_round_trip_exactly() {
     let account = Account::open().await;
     let table = account.table().await;
     for ticks in [DateTime::MIN_STORED.ticks(), 637_000_000_000_000_001, 638_000_000_000_000_000, DateTime::MAX.ticks()]
@@ -88,7 +88,7 @@ async fn c2_every_type_survives_the_round_trip_exactly() {
 }
 
 #[tokio::test]
-async fn c2_doubles_keep_their_type_and_bits() {
+async fn doubles_keep_their_type_and_bits() {
     let account = Account::open().await;
     let table = account.table().await;
     let numbers = [0.0, -0.0, 1.0, -1e15, 1e300, 5e-324, 0.1, f64::MAX, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
@@ -102,7 +102,7 @@ async fn c2_doubles_keep_their_type_and_bits() {
 }
 
 #[tokio::test]
-async fn c2_a_bag_holds_whatever_there_is() {
+async fn a_bag_holds_whatever_there_is() {
     let account = Account::open().await;
     let table = account.table().await;
     let sent = everything(638_000_000_000_000_001);
@@ -116,7 +116,7 @@ async fn c2_a_bag_holds_whatever_there_is() {
 }
 
 #[tokio::test]
-async fn c2_what_is_not_there_is_none_or_an_error_that_says_so() {
+async fn what_is_not_there_is_none_or_an_error_that_says_so() {
     let account = Account::open().await;
     let table = account.table().await;
     assert_eq!(table.get_if_exists::<Entity>("p", "r").await.unwrap(), None);
@@ -129,7 +129,7 @@ async fn c2_what_is_not_there_is_none_or_an_error_that_says_so() {
 }
 
 #[tokio::test]
-async fn c2_an_entity_that_does_not_fit_its_type_names_the_property() {
+async fn an_entity_that_does_not_fit_its_type_names_the_property() {
     #[derive(TableEntity, Debug)]
     struct Person {
         #[entity(rename = "Age")]

@@ -1,6 +1,6 @@
-//! C4: streams that follow continuation tokens, segments with tokens that can be stored, and page sizes.
+//! Streams that follow continuation tokens, segments with tokens that can be stored, and page sizes.
 
-use tablerock_client::{Continuation, Entity, ErrorCode, TableClient, TryStreamExt as _, Write};
+use tablerock_client::{ContinuationToken, Entity, ErrorCode, TableClient, TableOperation, TryStreamExt as _};
 
 use crate::support::{self, Account};
 
@@ -9,7 +9,7 @@ const ENTITIES: usize = 2_345;
 async fn filled(account: &Account) -> TableClient {
     let table = account.table().await;
     let entities = (0..ENTITIES).map(|number| Entity::new(format!("p{}", number % 3), format!("{number:05}")));
-    let writes: Vec<Write> = entities.map(|entity| Write::insert(&entity)).collect();
+    let writes: Vec<TableOperation> = entities.map(|entity| TableOperation::insert(&entity)).collect();
     table.bulk(writes).await.into_result().unwrap();
     table
 }
@@ -19,7 +19,7 @@ fn keys(entities: &[Entity]) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn c4_a_stream_follows_every_page_in_order() {
+async fn a_stream_follows_every_page_in_order() {
     let account = Account::open().await;
     let table = filled(&account).await;
     let all: Vec<Entity> = table.query().stream().try_collect().await.unwrap();
@@ -34,7 +34,7 @@ async fn c4_a_stream_follows_every_page_in_order() {
 }
 
 #[tokio::test]
-async fn c4_a_stored_token_goes_on_where_it_stopped() {
+async fn a_stored_token_goes_on_where_it_stopped() {
     let account = Account::open().await;
     let table = filled(&account).await;
     let expected: Vec<Entity> = table.query().partition("p1").all().await.unwrap();
@@ -43,11 +43,11 @@ async fn c4_a_stored_token_goes_on_where_it_stopped() {
     loop {
         // Everything is new but the text: a client after a restart.
         let table = account.tables().table(table.name());
-        let token: Option<Continuation> = stored.take().map(|text| text.parse().unwrap());
-        let page = table.query::<Entity>().partition("p1").page_size(100).segment(token.as_ref()).await.unwrap();
+        let token: Option<ContinuationToken> = stored.take().map(|text| text.parse().unwrap());
+        let page = table.query::<Entity>().partition("p1").page_size(100).page(token.as_ref()).await.unwrap();
         assert!(page.items.len() <= 100);
         collected.extend(page.items);
-        match page.next {
+        match page.continuation_token {
             Some(next) => stored = Some(next.to_string()),
             None => break,
         }
@@ -56,7 +56,7 @@ async fn c4_a_stored_token_goes_on_where_it_stopped() {
 }
 
 #[tokio::test]
-async fn c4_keys_that_are_hard_to_write_survive_in_a_token() {
+async fn keys_that_are_hard_to_write_survive_in_a_token() {
     let account = Account::open().await;
     let table = account.table().await;
     let rows = ["", " ", "'", "+", "é", "日", "\u{1f600}"];
@@ -70,15 +70,15 @@ async fn c4_keys_that_are_hard_to_write_survive_in_a_token() {
 }
 
 #[tokio::test]
-async fn c4_an_error_ends_the_stream() {
+async fn an_error_ends_the_stream() {
     let account = Account::open().await;
     let nowhere = account.tables().table(support::unique_name());
     let mut stream = nowhere.query::<Entity>().stream();
     let error = stream.try_next().await.unwrap_err();
     assert_eq!(error.code(), Some(ErrorCode::TableNotFound));
     assert!(stream.try_next().await.unwrap().is_none());
-    let wrong: Continuation = "bm90IGEgdG9rZW4".parse().unwrap();
+    let wrong: ContinuationToken = "bm90IGEgdG9rZW4".parse().unwrap();
     let table = account.table().await;
-    let refused = table.query::<Entity>().segment(Some(&wrong)).await;
+    let refused = table.query::<Entity>().page(Some(&wrong)).await;
     assert!(refused.is_err_and(|error| error.status() == Some(400)));
 }

@@ -1,4 +1,4 @@
-//! C5: projection into a smaller type, with keys, Timestamp and ETag still at hand.
+//! Projection into a smaller type, with keys, Timestamp and ETag still at hand.
 
 use tablerock_client::{DateTime, Entity, Etag, Keyed, TableClient, TableEntity};
 
@@ -32,7 +32,7 @@ async fn staff(account: &Account) -> TableClient {
 }
 
 #[tokio::test]
-async fn c5_a_smaller_type_keeps_keys_timestamp_and_etag() {
+async fn a_smaller_type_keeps_keys_timestamp_and_etag() {
     let account = Account::open().await;
     let table = staff(&account).await;
     let full: Vec<Entity> = table.query().all().await.unwrap();
@@ -48,7 +48,7 @@ async fn c5_a_smaller_type_keeps_keys_timestamp_and_etag() {
 }
 
 #[tokio::test]
-async fn c5_a_type_without_keys_gets_them_beside_it() {
+async fn a_type_without_keys_gets_them_beside_it() {
     let account = Account::open().await;
     let table = staff(&account).await;
     let found = table.query::<Entity>().select::<Keyed<EmailOnly>>().all().await.unwrap();
@@ -61,7 +61,7 @@ async fn c5_a_type_without_keys_gets_them_beside_it() {
 }
 
 #[tokio::test]
-async fn c5_only_what_is_selected_travels() {
+async fn only_what_is_selected_travels() {
     let account = Account::open().await;
     let table = staff(&account).await;
     let found = table.query::<Entity>().select_properties(&["Age"]).all().await.unwrap();

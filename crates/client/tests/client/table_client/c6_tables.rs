@@ -8,7 +8,7 @@ use tablerock_client::{DateTime, TryStreamExt as _};
 use crate::support::{self, Account};
 
 #[tokio::test]
-async fn c6_tables_are_listed_by_prefix_and_in_pages() {
+async fn tables_are_listed_by_prefix_and_in_pages() {
     let account = Account::open().await;
     let service = account.tables();
     let prefix = support::unique_name();
@@ -21,18 +21,18 @@ async fn c6_tables_are_listed_by_prefix_and_in_pages() {
     listed.sort_unstable();
     expected.sort_unstable();
     assert_eq!(listed, expected);
-    let page = service.list_tables().page_size(1).segment(None).await.unwrap();
+    let page = service.list_tables().page_size(1).page(None).await.unwrap();
     assert_eq!(page.items.len(), 1);
-    let next = page.next.unwrap().to_string().parse().unwrap();
-    let second = service.list_tables().page_size(1).segment(Some(&next)).await.unwrap();
+    let next = page.continuation_token.unwrap().to_string().parse().unwrap();
+    let second = service.list_tables().page_size(1).page(Some(&next)).await.unwrap();
     assert_ne!(second.items, page.items);
 }
 
 #[tokio::test]
-async fn c6_stored_access_policies_come_back_as_they_were_set() {
+async fn stored_access_policies_come_back_as_they_were_set() {
     let account = Account::open().await;
     let table = account.table().await;
-    assert_eq!(table.access_policies().await.unwrap(), StoredAccessPolicies::default());
+    assert_eq!(table.get_access_policies().await.unwrap(), StoredAccessPolicies::default());
     let policy = StoredAccessPolicy {
         id: "readers & co".into(),
         start: Some(DateTime::parse("2020-01-01").unwrap()),
@@ -41,11 +41,11 @@ async fn c6_stored_access_policies_come_back_as_they_were_set() {
     };
     let policies = StoredAccessPolicies { policies: vec![policy] };
     table.set_access_policies(&policies).await.unwrap();
-    assert_eq!(table.access_policies().await.unwrap(), policies);
+    assert_eq!(table.get_access_policies().await.unwrap(), policies);
 }
 
 #[tokio::test]
-async fn c6_properties_change_by_section() {
+async fn properties_change_by_section() {
     let account = Account::open().await;
     let service = account.tables();
     let rule = CorsRule {
@@ -63,16 +63,16 @@ async fn c6_properties_change_by_section() {
     };
     service.set_properties(&update).await.unwrap();
     let clear = ServicePropertiesUpdate { cors: Some(vec![]), ..Default::default() };
-    let properties = service.properties().await.unwrap();
+    let properties = service.get_properties().await.unwrap();
     assert_eq!((&properties.logging, &properties.cors), (&logging, &vec![rule]));
     service.set_properties(&clear).await.unwrap();
-    let properties = service.properties().await.unwrap();
+    let properties = service.get_properties().await.unwrap();
     assert_eq!((&properties.logging, properties.cors.len()), (&logging, 0));
 }
 
 #[tokio::test]
-async fn c6_statistics_come_from_the_secondary() {
+async fn statistics_come_from_the_secondary() {
     let account = Account::open().await;
-    let statistics = account.tables().statistics().await.unwrap();
+    let statistics = account.tables().get_statistics().await.unwrap();
     assert!(matches!(statistics.geo_replication, GeoReplication::Live { .. }), "{statistics:?}");
 }

@@ -1,10 +1,10 @@
-//! C6: every write, with ETag conditions.
+//! Every write, with ETag conditions.
 
 use crate::support::{self, Account};
-use tablerock_client::{Entity, Error, ErrorCode, Etag, Value, Write};
+use tablerock_client::{Entity, Error, ErrorCode, Etag, TableOperation, Value};
 
 #[tokio::test]
-async fn c6_an_insert_happens_once() {
+async fn an_insert_happens_once() {
     let account = Account::open().await;
     let table = account.table().await;
     let ann = Entity::new("Sales", "1").with("Name", "Ann");
@@ -13,16 +13,16 @@ async fn c6_an_insert_happens_once() {
     assert_eq!((error.is_conflict(), error.code()), (true, Some(ErrorCode::EntityAlreadyExists)));
     let failure = error.service_failure().unwrap();
     assert!(failure.request_id.is_some() && !failure.client_request_id.is_empty());
-    assert_eq!((failure.tries, failure.after_lost_answer), (1, false));
+    assert_eq!((failure.attempts, failure.after_lost_response), (1, false));
     let read: Entity = table.get("Sales", "1").await.unwrap();
     assert_eq!(read.etag, Some(etag));
 }
 
 #[tokio::test]
-async fn c6_an_insert_can_bring_the_entity_back() {
+async fn an_insert_can_bring_the_entity_back() {
     let account = Account::open().await;
     let table = account.table().await;
-    let stored: Entity = table.insert(&Entity::new("p", "r").with("Count", 5_i64)).echo().await.unwrap();
+    let stored: Entity = table.insert(&Entity::new("p", "r").with("Count", 5_i64)).return_content().await.unwrap();
     assert!(stored.timestamp.is_some() && stored.etag.is_some());
     assert_eq!(stored.get("Count"), Some(&Value::Int64(5)));
     let read: Entity = table.get("p", "r").await.unwrap();
@@ -30,12 +30,12 @@ async fn c6_an_insert_can_bring_the_entity_back() {
 }
 
 #[tokio::test]
-async fn c6_replace_removes_what_it_leaves_out_and_merge_keeps_it() {
+async fn replace_removes_what_it_leaves_out_and_merge_keeps_it() {
     let account = Account::open().await;
     let table = account.table().await;
     let mut ann = Entity::new("p", "r").with("A", 1).with("B", 2);
     ann.etag = Some(table.insert(&ann).await.unwrap());
-    let change = ann.clone().only(&["B"]).with("B", 3);
+    let change = ann.clone().select_properties(&["B"]).with("B", 3);
     ann.etag = Some(table.merge(&change).await.unwrap());
     let read: Entity = table.get("p", "r").await.unwrap();
     assert_eq!((read.get("A"), read.get("B")), (Some(&Value::Int32(1)), Some(&Value::Int32(3))));
@@ -47,7 +47,7 @@ async fn c6_replace_removes_what_it_leaves_out_and_merge_keeps_it() {
 }
 
 #[tokio::test]
-async fn c6_a_version_that_has_passed_is_refused() {
+async fn a_version_that_has_passed_is_refused() {
     let account = Account::open().await;
     let table = account.table().await;
     let mut ann = Entity::new("p", "r").with("A", 1);
@@ -60,17 +60,17 @@ async fn c6_a_version_that_has_passed_is_refused() {
         table.delete(&ann).await.unwrap_err(),
         table.delete(&ann).if_exists().await.unwrap_err(),
     ] {
-        assert!(error.is_changed(), "{error}");
+        assert!(error.is_precondition_failed(), "{error}");
         assert_eq!(error.code(), Some(ErrorCode::UpdateConditionNotSatisfied));
     }
     let newest = table.merge(&ann).if_match(newer).await.unwrap();
     table.replace(&ann).any_version().await.unwrap();
-    assert!(table.delete(&ann).if_match(newest).await.unwrap_err().is_changed());
-    table.delete_at("p", "r").any_version().await.unwrap();
+    assert!(table.delete(&ann).if_match(newest).await.unwrap_err().is_precondition_failed());
+    table.delete_by_keys("p", "r").any_version().await.unwrap();
 }
 
 #[tokio::test]
-async fn c6_a_condition_is_never_left_to_chance() {
+async fn a_condition_is_never_left_to_chance() {
     let account = Account::open().await;
     let table = account.table().await;
     let unread = Entity::new("p", "r");
@@ -78,14 +78,14 @@ async fn c6_a_condition_is_never_left_to_chance() {
         table.replace(&unread).await.unwrap_err(),
         table.merge(&unread).await.unwrap_err(),
         table.delete(&unread).await.unwrap_err(),
-        table.delete_at("p", "r").await.unwrap_err(),
+        table.delete_by_keys("p", "r").await.unwrap_err(),
     ] {
         assert!(matches!(error, Error::Invalid(_)), "{error}");
     }
 }
 
 #[tokio::test]
-async fn c6_an_etag_is_a_version_and_nothing_else() {
+async fn an_etag_is_a_version_and_nothing_else() {
     let account = Account::open().await;
     let table = account.table().await;
     table.insert(&Entity::new("p", "r").with("A", 1)).await.unwrap();
@@ -99,10 +99,15 @@ async fn c6_an_etag_is_a_version_and_nothing_else() {
             table.replace(&read).await.unwrap_err(),
             table.merge(&given).if_match(tag).await.unwrap_err(),
             table.delete(&read).await.unwrap_err(),
-            table.delete_at("p", "r").if_match(tag).if_exists().await.unwrap_err(),
+            table.delete_by_keys("p", "r").if_match(tag).if_exists().await.unwrap_err(),
             table.transaction().replace(&read).commit().await.unwrap_err(),
-            table.transaction().write(Write::delete_at("p", "r").if_match(tag)).commit().await.unwrap_err(),
-            table.bulk([Write::merge(&read)]).await.into_result().unwrap_err(),
+            table
+                .transaction()
+                .operation(TableOperation::delete_by_keys("p", "r").if_match(tag))
+                .commit()
+                .await
+                .unwrap_err(),
+            table.bulk([TableOperation::merge(&read)]).await.into_result().unwrap_err(),
         ] {
             assert!(matches!(&error, Error::Invalid(text) if text.contains(why)), "{tag:?}: {error:?}");
         }
@@ -112,7 +117,7 @@ async fn c6_an_etag_is_a_version_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn c6_a_name_that_means_something_else_is_refused() {
+async fn a_name_that_means_something_else_is_refused() {
     let account = Account::open().await;
     let table = account.table().await;
     for name in ["PartitionKey", "RowKey", "Timestamp", "a@b", "a@odata.type", "odata.etag", "odata.x"] {
@@ -121,7 +126,7 @@ async fn c6_a_name_that_means_something_else_is_refused() {
             table.insert(&entity).await.unwrap_err(),
             table.insert_or_merge(&entity).await.unwrap_err(),
             table.transaction().insert(&entity).commit().await.unwrap_err(),
-            table.bulk([Write::insert(&entity)]).await.into_result().unwrap_err(),
+            table.bulk([TableOperation::insert(&entity)]).await.into_result().unwrap_err(),
         ] {
             assert!(matches!(&error, Error::Invalid(why) if why.contains(name)), "{name}: {error:?}");
         }
@@ -132,7 +137,7 @@ async fn c6_a_name_that_means_something_else_is_refused() {
 }
 
 #[tokio::test]
-async fn c6_replace_and_merge_of_what_is_not_there_fail_and_upserts_do_not() {
+async fn replace_and_merge_of_what_is_not_there_fail_and_upserts_do_not() {
     let account = Account::open().await;
     let table = account.table().await;
     let ann = Entity::new("p", "r").with("A", 1);
@@ -148,24 +153,24 @@ async fn c6_replace_and_merge_of_what_is_not_there_fail_and_upserts_do_not() {
 }
 
 #[tokio::test]
-async fn c6_delete_if_exists_tells_whether_it_did() {
+async fn delete_if_exists_tells_whether_it_did() {
     let account = Account::open().await;
     let table = account.table().await;
     let mut ann = Entity::new("p", "r");
     ann.etag = Some(table.insert(&ann).await.unwrap());
     assert!(table.delete(&ann).if_exists().await.unwrap());
     assert!(!table.delete(&ann).if_exists().await.unwrap());
-    assert!(!table.delete_at("p", "r").any_version().if_exists().await.unwrap());
+    assert!(!table.delete_by_keys("p", "r").any_version().if_exists().await.unwrap());
     assert!(table.delete(&ann).await.unwrap_err().is_not_found());
     let tag = Etag::from("W/\"datetime'2020-01-01T00%3A00%3A00Z'\"");
-    assert!(table.delete_at("p", "r").if_match(tag).await.unwrap_err().is_not_found());
+    assert!(table.delete_by_keys("p", "r").if_match(tag).await.unwrap_err().is_not_found());
     let nowhere = account.tables().table(support::unique_name());
-    let error = nowhere.delete_at("p", "r").any_version().if_exists().await.unwrap_err();
+    let error = nowhere.delete_by_keys("p", "r").any_version().if_exists().await.unwrap_err();
     assert_eq!(error.code(), Some(ErrorCode::TableNotFound));
 }
 
 #[tokio::test]
-async fn c6_keys_may_hold_whatever_the_service_allows() {
+async fn keys_may_hold_whatever_the_service_allows() {
     let account = Account::open().await;
     let table = account.table().await;
     for key in ["", "'", "''", "a b", "a+b", "a%2Fb", "(x),RowKey='", "é日😀", "a&b=c", "a;b", "~.-_", "$x"] {
@@ -178,13 +183,13 @@ async fn c6_keys_may_hold_whatever_the_service_allows() {
 }
 
 #[tokio::test]
-async fn c6_tables_are_created_and_dropped_once() {
+async fn tables_are_created_and_dropped_once() {
     let account = Account::open().await;
     let table = account.tables().table(support::unique_name());
     assert!(table.create_if_not_exists().await.unwrap());
     assert!(!table.create_if_not_exists().await.unwrap());
     assert_eq!(table.create().await.unwrap_err().code(), Some(ErrorCode::TableAlreadyExists));
-    assert!(table.drop_table_if_exists().await.unwrap());
-    assert!(!table.drop_table_if_exists().await.unwrap());
-    assert!(table.drop_table().await.unwrap_err().is_not_found());
+    assert!(table.delete_table_if_exists().await.unwrap());
+    assert!(!table.delete_table_if_exists().await.unwrap());
+    assert!(table.delete_table().await.unwrap_err().is_not_found());
 }

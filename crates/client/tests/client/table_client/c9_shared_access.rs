@@ -1,4 +1,4 @@
-//! C9: shared access signatures of every kind, made here and held against the server.
+//! Shared access signatures of every kind, made here and held against the server.
 
 use tablerock_client::sas::{AccountPermissions, IpRange, SignedResourceTypes, SignedServices, TablePermissions};
 use tablerock_client::table::{StoredAccessPolicies, StoredAccessPolicy};
@@ -24,7 +24,7 @@ async fn keys(table: &TableClient) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn c9_a_table_s_signature_gives_its_permissions_and_no_more() {
+async fn a_table_s_signature_gives_its_permissions_and_no_more() {
     let account = Account::open().await;
     let table = filled(&account).await;
     let reader = table.with_credential(table.sas(TablePermissions::READ, expiry()).sign().unwrap()).unwrap();
@@ -38,7 +38,7 @@ async fn c9_a_table_s_signature_gives_its_permissions_and_no_more() {
 }
 
 #[tokio::test]
-async fn c9_a_range_of_keys_is_all_there_is() {
+async fn a_range_of_keys_is_all_there_is() {
     let account = Account::open().await;
     let table = filled(&account).await;
     let all = TablePermissions::READ | TablePermissions::ADD;
@@ -59,15 +59,15 @@ async fn c9_a_range_of_keys_is_all_there_is() {
 }
 
 #[tokio::test]
-async fn c9_a_stored_policy_can_be_revoked() {
+async fn a_stored_policy_can_be_revoked() {
     let account = Account::open().await;
     let table = filled(&account).await;
     let policy =
         StoredAccessPolicy { id: "readers".into(), start: None, expiry: Some(expiry()), permissions: Some("r".into()) };
     table.set_access_policies(&StoredAccessPolicies { policies: vec![policy] }).await.unwrap();
-    let guest = table.with_credential(table.sas_by_policy("readers").sign().unwrap()).unwrap();
+    let guest = table.with_credential(table.sas_from_policy("readers").sign().unwrap()).unwrap();
     assert_eq!(keys(&guest).await.len(), 4);
-    let narrowed = table.sas_by_policy("readers").from_partition("c").sign().unwrap();
+    let narrowed = table.sas_from_policy("readers").from_partition("c").sign().unwrap();
     assert_eq!(keys(&table.with_credential(narrowed).unwrap()).await, ["c1"]);
     table.set_access_policies(&StoredAccessPolicies::default()).await.unwrap();
     let error = guest.get::<Entity>("a", "1").await.unwrap_err();
@@ -75,13 +75,13 @@ async fn c9_a_stored_policy_can_be_revoked() {
 }
 
 #[tokio::test]
-async fn c9_policy_and_signature_share_the_terms_as_they_like() {
+async fn policy_and_signature_share_the_terms_as_they_like() {
     let account = Account::open().await;
     let table = filled(&account).await;
-    let by = || table.sas_by_policy("guests");
+    let by = || table.sas_from_policy("guests");
     for (policy_expiry, policy_permissions, sas) in [
         (Some(expiry()), None, by().permissions(TablePermissions::READ)),
-        (None, Some("r"), by().expiring(expiry())),
+        (None, Some("r"), by().expires_on(expiry())),
         (None, None, table.sas(TablePermissions::READ, expiry()).policy("guests")),
     ] {
         let permissions = policy_permissions.map(str::to_owned);
@@ -96,16 +96,16 @@ async fn c9_policy_and_signature_share_the_terms_as_they_like() {
 }
 
 #[tokio::test]
-async fn c9_time_address_and_protocol_are_kept() {
+async fn time_address_and_protocol_are_kept() {
     let account = Account::open().await;
     let table = filled(&account).await;
     let sas = || table.sas(TablePermissions::READ, expiry());
     let elsewhere = IpRange::parse("203.0.113.1-203.0.113.9").unwrap();
     for (sas, code) in [
-        (sas().starting(expiry()), ErrorCode::AuthenticationFailed),
+        (sas().starts_on(expiry()), ErrorCode::AuthenticationFailed),
         (table.sas(TablePermissions::READ, DateTime::parse("2020-01-01").unwrap()), ErrorCode::AuthenticationFailed),
         (sas().https_only(), ErrorCode::AuthorizationProtocolMismatch),
-        (sas().source(elsewhere), ErrorCode::AuthorizationSourceIPMismatch),
+        (sas().ip_range(elsewhere), ErrorCode::AuthorizationSourceIPMismatch),
     ] {
         let guest = table.with_credential(sas.sign().unwrap()).unwrap();
         let error = guest.get::<Entity>("a", "1").await.unwrap_err();
@@ -114,7 +114,7 @@ async fn c9_time_address_and_protocol_are_kept() {
 }
 
 #[tokio::test]
-async fn c9_an_account_s_signature_reaches_over_its_tables() {
+async fn an_account_s_signature_reaches_over_its_tables() {
     let account = Account::open().await;
     let table = filled(&account).await;
     let everything = AccountPermissions::parse("rwdlacu").unwrap();
@@ -125,7 +125,7 @@ async fn c9_an_account_s_signature_reaches_over_its_tables() {
     copy.create().await.unwrap();
     copy.transaction().insert(&Entity::new("p", "1")).insert(&Entity::new("p", "2")).commit().await.unwrap();
     assert_eq!(keys(&guest.table(table.name())).await.len(), 4);
-    guest.properties().await.unwrap();
+    guest.get_properties().await.unwrap();
     let entities = SignedResourceTypes::OBJECT;
     let sas = account.tables().account_sas(SignedServices::TABLE, entities, everything, expiry()).sign().unwrap();
     let guest = account.tables().with_credential(sas).unwrap();

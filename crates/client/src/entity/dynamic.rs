@@ -1,4 +1,4 @@
-//! The dynamic entity: keys, version and any properties.
+//! The dynamic entity: keys, ETag and any properties.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use tablerock_protocol::{DateTime, Property, Value};
 
 use super::{EntityError, Etag, FromEntity, IntoValue, PropertyValue, TableEntity};
 
-/// An entity of any shape. Properties keep the order in which they came.
+/// An entity with any properties, which keep their order.
 ///
 /// ```
 /// use tablerock_client::{Entity, Value};
@@ -19,36 +19,38 @@ use super::{EntityError, Etag, FromEntity, IntoValue, PropertyValue, TableEntity
 /// assert_eq!(ann.property::<Option<String>>("Email")?, None);
 /// # Ok::<(), tablerock_client::EntityError>(())
 /// ```
+#[doc(alias = "DynamicTableEntity")]
+#[doc(alias = "dynamic")]
 #[derive(Debug, Clone, Default)]
 pub struct Entity {
-    /// Which partition the entity is in.
+    /// The PartitionKey.
     pub partition_key: String,
-    /// Which entity of the partition it is.
+    /// The RowKey.
     pub row_key: String,
-    /// When it was last written, by the service's clock. What is written here is never sent.
+    /// The time of the last write, by the service's clock. The client never sends it.
     pub timestamp: Option<DateTime>,
-    /// The version that was read; conditional writes hold against it.
+    /// The ETag of the version that was read, which replace, merge and delete require.
     pub etag: Option<Etag>,
     properties: Vec<Property<'static>>,
-    /// The properties that are encrypted when the entity is written: those that its type marks, and those that were
-    /// encrypted when it was read, so that what was a secret stays one.
+    /// The properties to encrypt when the entity is written: those that its type marks, and those that were encrypted
+    /// when it was read.
     encrypted: Vec<Cow<'static, str>>,
 }
 
 impl Entity {
-    /// An entity without properties.
+    /// Returns an entity without properties.
     pub fn new(partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         Self { partition_key: partition_key.into(), row_key: row_key.into(), ..Self::default() }
     }
 
-    /// The same with a property set.
+    /// Sets a property.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl IntoValue) -> Self {
         self.set(name, value);
         self
     }
 
-    /// Sets a property, whether it was there or not.
+    /// Sets a property, or replaces its value.
     pub fn set(&mut self, name: impl Into<String>, value: impl IntoValue) {
         let (name, value) = (name.into(), value.into_value());
         match self.properties.iter_mut().find(|property| property.name == name) {
@@ -57,64 +59,64 @@ impl Entity {
         }
     }
 
-    /// A property's value.
+    /// Returns the value of a property.
     pub fn get(&self, name: &str) -> Option<&Value<'static>> {
         self.properties.iter().find(|property| property.name == name).map(|property| &property.value)
     }
 
-    /// A property as a Rust type. One that may be missing is read as an `Option`.
+    /// Returns a property as a Rust type. Use an `Option` for a property that may be missing.
     pub fn property<T: PropertyValue>(&self, name: &str) -> Result<T, EntityError> {
         let value = match self.get(name) {
             Some(value) => T::from_value(value.clone()),
             None => T::absent().ok_or_else(|| EntityError::missing(name)),
         };
-        value.map_err(|error| error.at(name))
+        value.map_err(|error| error.with_property(name))
     }
 
-    /// Takes a property out.
+    /// Removes a property and returns its value.
     pub fn remove(&mut self, name: &str) -> Option<Value<'static>> {
-        let place = self.properties.iter().position(|property| property.name == name)?;
-        Some(self.properties.remove(place).value)
+        let index = self.properties.iter().position(|property| property.name == name)?;
+        Some(self.properties.remove(index).value)
     }
 
-    /// The properties, without keys and Timestamp.
+    /// Returns the properties, without keys and Timestamp.
     pub fn properties(&self) -> &[Property<'static>] {
         &self.properties
     }
 
-    /// The properties, to be taken apart.
+    /// Converts the entity to its properties.
     pub fn into_properties(self) -> Vec<Property<'static>> {
         self.properties
     }
 
-    /// The entity with these properties only: what a merge needs to change some and leave the others alone.
+    /// Keeps only the named properties. A merge of the result leaves the others unchanged.
     #[must_use]
-    pub fn only(mut self, names: &[&str]) -> Self {
+    pub fn select_properties(mut self, names: &[&str]) -> Self {
         self.properties.retain(|property| names.contains(&property.name.as_ref()));
         self
     }
 
-    /// The same properties under other keys: a copy, which has no version yet. What is to be encrypted stays so.
+    /// Returns a copy with other keys, without ETag and Timestamp. Marks for encryption are kept.
     #[must_use]
-    pub fn copy_at(&self, partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
+    pub fn with_keys(&self, partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         let (partition_key, row_key) = (partition_key.into(), row_key.into());
         Self { partition_key, row_key, timestamp: None, etag: None, ..self.clone() }
     }
 
-    /// Adds a property that is known to be new.
+    /// Adds a property that the entity does not have.
     pub(crate) fn push(&mut self, name: impl Into<Cow<'static, str>>, value: Value<'static>) {
         self.properties.push(Property { name: name.into(), value });
     }
 
-    /// Has a property encrypted when the entity is written, as `#[entity(encrypt)]` does for a struct. A table's client
-    /// that has no encryption refuses to write it.
+    /// Marks a property for encryption when the entity is written, as `#[entity(encrypt)]` does for a struct. A client
+    /// without encryption rejects such an entity.
     ///
     /// ```
     /// use tablerock_client::Entity;
     ///
     /// let mut ann = Entity::new("Sales", "00001").with("Name", "Ann").with("Salary", "93,000");
     /// ann.mark_encrypted("Salary");
-    /// assert_eq!(ann.encrypted().collect::<Vec<_>>(), ["Salary"]);
+    /// assert_eq!(ann.encrypted_properties().collect::<Vec<_>>(), ["Salary"]);
     /// ```
     pub fn mark_encrypted(&mut self, name: impl Into<Cow<'static, str>>) {
         let name = name.into();
@@ -123,9 +125,9 @@ impl Entity {
         }
     }
 
-    /// The properties that are encrypted when the entity is written: those that its type marks with
-    /// `#[entity(encrypt)]`, and those that were encrypted when it was read.
-    pub fn encrypted(&self) -> impl Iterator<Item = &str> {
+    /// Returns the properties marked for encryption: by `#[entity(encrypt)]`, by
+    /// [`mark_encrypted`](Self::mark_encrypted), or because they were encrypted when the entity was read.
+    pub fn encrypted_properties(&self) -> impl Iterator<Item = &str> {
         let names = self.properties.iter().map(|property| property.name.as_ref());
         names.filter(|name| self.is_encrypted(name))
     }
@@ -138,15 +140,15 @@ impl Entity {
         std::mem::take(&mut self.properties)
     }
 
-    /// An entity as the service told it.
-    pub(crate) fn from_answer(answer: AnsweredEntity<'_>) -> Self {
+    /// Converts the entity of a response.
+    pub(crate) fn from_response(parsed: AnsweredEntity<'_>) -> Self {
         let own = |key: Option<Cow<'_, str>>| key.map(Cow::into_owned).unwrap_or_default();
-        let properties = answer.body.properties.into_iter();
+        let properties = parsed.body.properties.into_iter();
         Self {
-            partition_key: own(answer.body.partition_key),
-            row_key: own(answer.body.row_key),
-            timestamp: answer.timestamp,
-            etag: answer.etag.map(|etag| Etag::from(etag.into_owned())),
+            partition_key: own(parsed.body.partition_key),
+            row_key: own(parsed.body.row_key),
+            timestamp: parsed.timestamp,
+            etag: parsed.etag.map(|etag| Etag::from(etag.into_owned())),
             properties: properties
                 .map(|Property { name, value }| Property {
                     name: Cow::Owned(name.into_owned()),
@@ -158,14 +160,14 @@ impl Entity {
     }
 }
 
-/// Two entities are equal if what they say is, whether or not it is to be encrypted.
+/// Compares all but the marks for encryption.
 impl PartialEq for Entity {
     fn eq(&self, other: &Self) -> bool {
-        fn said(entity: &Entity) -> (&str, &str, Option<DateTime>, Option<&Etag>, &[Property<'static>]) {
+        fn compared(entity: &Entity) -> (&str, &str, Option<DateTime>, Option<&Etag>, &[Property<'static>]) {
             let Entity { partition_key, row_key, timestamp, etag, properties, encrypted: _ } = entity;
             (partition_key, row_key, *timestamp, etag.as_ref(), properties)
         }
-        said(self) == said(other)
+        compared(self) == compared(other)
     }
 }
 

@@ -1,32 +1,37 @@
-//! Decrypting an entity that was read, whoever wrote it.
+//! Decryption of entities, of any library.
 
 use tablerock_protocol::Value;
 
 use super::cipher::EntityCipher;
 use super::error::{EncryptionError, damaged};
 use super::metadata::EncryptionData;
-use super::{Encryption, METADATA_1, METADATA_2, names};
+use super::{EncryptionPolicy, METADATA_1, METADATA_2, names};
 use crate::Entity;
 
-impl Encryption {
-    /// The entity with all that is encrypted in it decrypted. One that is not encrypted stays as it is, unless only
-    /// encrypted ones are wanted.
-    pub(crate) async fn open(&self, entity: Entity) -> Result<Entity, EncryptionError> {
+impl EncryptionPolicy {
+    /// Decrypts all encrypted properties of an entity. Returns a plain entity unchanged, unless the policy requires
+    /// encryption.
+    pub(crate) async fn decrypt(&self, entity: Entity) -> Result<Entity, EncryptionError> {
         let (partition_key, row_key) = (entity.partition_key.clone(), entity.row_key.clone());
-        self.open_at(entity, &partition_key, &row_key).await.map_err(|error| match error {
-            // Among many it would not be known which.
+        self.decrypt_at(entity, &partition_key, &row_key).await.map_err(|error| match error {
+            // The keys identify the entity among many.
             EncryptionError::Damaged(why) => damaged(format!("{why} (entity {partition_key:?}, {row_key:?})")),
             other => other,
         })
     }
 
-    async fn open_at(&self, mut entity: Entity, partition_key: &str, row_key: &str) -> Result<Entity, EncryptionError> {
-        // A projection asks for both of them.
+    async fn decrypt_at(
+        &self,
+        mut entity: Entity,
+        partition_key: &str,
+        row_key: &str,
+    ) -> Result<Entity, EncryptionError> {
+        // A projection selects both.
         let (data, list) = match (entity.remove(METADATA_1), entity.remove(METADATA_2)) {
             (Some(Value::String(data)), Some(Value::Binary(list))) => (data, list),
             (None, None) if self.is_required => return Err(EncryptionError::NotEncrypted),
             (None, None) => return Ok(entity),
-            (Some(_), Some(_)) => return Err(damaged("its metadata has other types")),
+            (Some(_), Some(_)) => return Err(damaged("its metadata has the wrong types")),
             (Some(_), None) | (None, Some(_)) => return Err(damaged("half of its metadata is missing")),
         };
         let data = EncryptionData::parse(&data)?;
@@ -45,8 +50,8 @@ impl Encryption {
                     entity.set(name.clone(), text);
                     entity.mark_encrypted(name);
                 }
-                Some(_) => return Err(damaged(format!("property {name} is not what was encrypted"))),
-                // A projection has left it out.
+                Some(_) => return Err(damaged(format!("property {name} is damaged"))),
+                // A projection has omitted it.
                 None => {}
             }
         }
@@ -55,15 +60,14 @@ impl Encryption {
 }
 
 impl EntityCipher<'_> {
-    /// The names of the encrypted properties, in the flavour that the entity claims or else in the other one, which is
-    /// then the entity's.
+    /// Decrypts the names of the encrypted properties. If the likely flavour fails, uses the other one.
     fn find_names(&mut self, list: &[u8]) -> Result<Vec<String>, EncryptionError> {
-        let claimed = self.flavour;
+        let likely = self.flavour;
         let first = self.read_names(list);
         if first.is_ok() {
             return first;
         }
-        self.flavour = claimed.other();
+        self.flavour = likely.other();
         self.read_names(list).or(first)
     }
 
