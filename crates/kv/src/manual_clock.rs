@@ -25,6 +25,7 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
+    /// Returns a clock that shows `ticks`.
     pub fn at(ticks: u64) -> Self {
         Self { now: Mutex::new((ticks, Instant::now())) }
     }
