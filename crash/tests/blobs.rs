@@ -162,8 +162,8 @@ fn an_etag_is_never_used_twice() {
 
 #[test]
 fn impossible_responses_are_found() {
-    let refused = |write: &BlobWrite| model().on_response(write, &Outcome::Rejected(404)).is_err();
-    assert!(refused(&put("two")), "nothing forbade it");
+    let rejected = |write: &BlobWrite| model().on_response(write, &Outcome::Rejected(404)).is_err();
+    assert!(rejected(&put("two")), "nothing forbade it");
     let append = write(BlobOperation::Append { bytes: content("x"), position: 7 });
     assert!(done(&mut model(), &append, "e2").is_err(), "the blob is longer than that");
     let unknown = write(BlobOperation::PutBlockList { ids: vec!["0009".to_owned()], mark: "m".to_owned() });

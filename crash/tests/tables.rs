@@ -168,15 +168,15 @@ fn an_etag_that_changes_by_itself_is_found() {
 #[test]
 fn a_refusal_without_a_reason_and_a_success_against_one_are_found() {
     let mut model = model();
-    let refused = |model: &mut TableModel, operation, status| {
+    let rejected = |model: &mut TableModel, operation, status| {
         model.on_response(&TableWrite::Entities(vec![operation]), &Outcome::Rejected(status))
     };
-    assert!(refused(&mut model, insert("a", "again"), 409).is_ok());
-    assert!(refused(&mut model, insert("c", "new"), 409).is_err());
-    assert!(refused(&mut model, delete("c"), 404).is_ok());
+    assert!(rejected(&mut model, insert("a", "again"), 409).is_ok());
+    assert!(rejected(&mut model, insert("c", "new"), 409).is_err());
+    assert!(rejected(&mut model, delete("c"), 404).is_ok());
     assert!(done(&mut model, vec![insert("a", "again")], &[Some(3)]).is_err());
     let stale = EntityOperation { address: address("a"), change: EntityChange::Delete(IfMatch::Version(etag(9))) };
-    assert!(refused(&mut model, stale.clone(), 412).is_ok());
+    assert!(rejected(&mut model, stale.clone(), 412).is_ok());
     assert!(done(&mut model, vec![stale], &[None]).is_err());
 }
 
