@@ -16,7 +16,8 @@ pub(crate) struct Row {
     name: &'static str,
     service: Service,
     effect: Effect,
-    body: Body,
+    /// A request without a `Content-Length` is rejected.
+    needs_length: bool,
     /// The permissions that a SAS of the table, queue, container or blob needs.
     pub(crate) sas: ServiceSas,
     /// The level of resources that an account SAS has to cover, and the permissions that it needs.
@@ -26,7 +27,7 @@ pub(crate) struct Row {
     parameters: &'static [&'static str],
 }
 
-/// What an operation does to stored data.
+/// The effect of an operation on stored data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Reads,
@@ -34,13 +35,6 @@ enum Effect {
     Deletes,
     /// Hides messages from other consumers: a write, which Storage Analytics logs as a read.
     Dequeues,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Body {
-    Optional,
-    /// A request without a `Content-Length` is rejected.
-    Required,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,8 +89,8 @@ macro_rules! account_sas {
 
 macro_rules! operations {
     ($($service:ident { $(
-        $name:ident: $effect:ident, $body:ident, sas($($sas:tt)*), account($($account:tt)*), [$($flag:ident)*],
-            headers[$($headers:ident)*], parameters[$($parameter:literal)*];
+        $name:ident: $effect:ident $(with $body:ident)?, sas($($sas:tt)*), account($($account:tt)*)
+            $(, flags[$($flag:ident)*])? $(, headers[$($headers:ident)*])? $(, parameters[$($parameter:literal)*])?;
     )* })*) => {
         /// An operation of one of the services, by the name that Storage Analytics gives it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -114,12 +108,12 @@ macro_rules! operations {
             name: stringify!($name),
             service: Service::$service,
             effect: Effect::$effect,
-            body: Body::$body,
+            needs_length: false $(|| stringify!($body).len() > 0)?,
             sas: service_sas!($service $($sas)*),
             account_sas: account_sas!($($account)*),
-            flags: &[$(Flag::$flag),*],
-            headers: &[$($headers),*],
-            parameters: &[$($parameter),*],
+            flags: &[$($(Flag::$flag),*)?],
+            headers: &[$($($headers),*)?],
+            parameters: &[$($($parameter),*)?],
         }),*),*];
     };
 }
@@ -165,201 +159,138 @@ const COMMON_PARAMETERS: &[&str] = &["api-version", "comp", "restype", "timeout"
 
 operations! {
     Table {
-        QueryTables: Reads, Optional, sas(never), account(CONTAINER [LIST]), [],
-            headers[], parameters["$filter" "$top" "$format" "NextTableName"];
-        QueryTable: Reads, Optional, sas(never), account(CONTAINER [LIST]), [],
-            headers[], parameters["$format"];
-        CreateTable: Writes, Required, sas(never), account(CONTAINER [CREATE WRITE]), [],
-            headers[], parameters["$format"];
-        DeleteTable: Deletes, Optional, sas(never), account(CONTAINER [DELETE]), [],
-            headers[], parameters["$format"];
-        GetTableAcl: Reads, Optional, sas(never), account(never), [Policies Xml],
-            headers[], parameters[];
-        SetTableAcl: Writes, Required, sas(never), account(never), [Policies Xml],
-            headers[], parameters[];
-        QueryEntities: Reads, Optional, sas([READ]), account(OBJECT [READ]), [],
-            headers[], parameters["$filter" "$top" "$select" "$format" "NextPartitionKey" "NextRowKey"];
-        QueryEntity: Reads, Optional, sas([READ]), account(OBJECT [READ]), [],
-            headers[], parameters["$select" "$format"];
-        InsertEntity: Writes, Required, sas([ADD]), account(OBJECT [ADD]), [],
-            headers[], parameters["$format"];
-        UpdateEntity: Writes, Required, sas([UPDATE]), account(OBJECT [UPDATE]), [],
-            headers[], parameters["$format"];
-        MergeEntity: Writes, Required, sas([UPDATE]), account(OBJECT [UPDATE]), [],
-            headers[], parameters["$format"];
-        InsertOrReplaceEntity: Writes, Required, sas(all [ADD UPDATE]), account(OBJECT all [ADD UPDATE]), [],
-            headers[], parameters["$format"];
-        InsertOrMergeEntity: Writes, Required, sas(all [ADD UPDATE]), account(OBJECT all [ADD UPDATE]), [],
-            headers[], parameters["$format"];
-        DeleteEntity: Deletes, Optional, sas([DELETE]), account(OBJECT [DELETE]), [OnAnalytics],
-            headers[], parameters["$format"];
-        EntityGroupTransaction: Writes, Required, sas(nothing), account(OBJECT nothing), [],
-            headers[], parameters["$format"];
-        GetTableServiceProperties: Reads, Optional, sas(never), account(SERVICE [READ]), [Xml],
-            headers[], parameters[];
-        SetTableServiceProperties: Writes, Required, sas(never), account(SERVICE [WRITE]), [Xml],
-            headers[], parameters[];
-        GetTableServiceStats: Reads, Optional, sas(never), account(SERVICE [READ]), [Xml],
-            headers[], parameters[];
-        TablePreflightRequest: Reads, Optional, sas(never), account(never), [],
-            headers[], parameters[];
+        QueryTables: Reads, sas(never), account(CONTAINER [LIST]),
+            parameters["$filter" "$top" "$format" "NextTableName"];
+        QueryTable: Reads, sas(never), account(CONTAINER [LIST]), parameters["$format"];
+        CreateTable: Writes with body, sas(never), account(CONTAINER [CREATE WRITE]), parameters["$format"];
+        DeleteTable: Deletes, sas(never), account(CONTAINER [DELETE]), parameters["$format"];
+        GetTableAcl: Reads, sas(never), account(never), flags[Policies Xml];
+        SetTableAcl: Writes with body, sas(never), account(never), flags[Policies Xml];
+        QueryEntities: Reads, sas([READ]), account(OBJECT [READ]),
+            parameters["$filter" "$top" "$select" "$format" "NextPartitionKey" "NextRowKey"];
+        QueryEntity: Reads, sas([READ]), account(OBJECT [READ]), parameters["$select" "$format"];
+        InsertEntity: Writes with body, sas([ADD]), account(OBJECT [ADD]), parameters["$format"];
+        UpdateEntity: Writes with body, sas([UPDATE]), account(OBJECT [UPDATE]), parameters["$format"];
+        MergeEntity: Writes with body, sas([UPDATE]), account(OBJECT [UPDATE]), parameters["$format"];
+        InsertOrReplaceEntity: Writes with body, sas(all [ADD UPDATE]), account(OBJECT all [ADD UPDATE]),
+            parameters["$format"];
+        InsertOrMergeEntity: Writes with body, sas(all [ADD UPDATE]), account(OBJECT all [ADD UPDATE]),
+            parameters["$format"];
+        DeleteEntity: Deletes, sas([DELETE]), account(OBJECT [DELETE]), flags[OnAnalytics], parameters["$format"];
+        EntityGroupTransaction: Writes with body, sas(nothing), account(OBJECT nothing), parameters["$format"];
+        GetTableServiceProperties: Reads, sas(never), account(SERVICE [READ]), flags[Xml];
+        SetTableServiceProperties: Writes with body, sas(never), account(SERVICE [WRITE]), flags[Xml];
+        GetTableServiceStats: Reads, sas(never), account(SERVICE [READ]), flags[Xml];
+        TablePreflightRequest: Reads, sas(never), account(never);
     }
     Queue {
-        ListQueues: Reads, Optional, sas(never), account(SERVICE [LIST]), [],
-            headers[], parameters["prefix" "marker" "maxresults" "include"];
-        CreateQueue: Writes, Optional, sas(never), account(CONTAINER [CREATE WRITE]), [],
-            headers[METADATA], parameters[];
-        DeleteQueue: Deletes, Optional, sas(never), account(CONTAINER [DELETE]), [],
-            headers[], parameters[];
-        GetQueueMetadata: Reads, Optional, sas([READ]), account(CONTAINER [READ]), [],
-            headers[], parameters[];
-        SetQueueMetadata: Writes, Optional, sas(never), account(CONTAINER [WRITE]), [],
-            headers[METADATA], parameters[];
-        GetQueueACL: Reads, Optional, sas(never), account(never), [Policies],
-            headers[], parameters[];
-        SetQueueACL: Writes, Optional, sas(never), account(never), [Policies],
-            headers[], parameters[];
-        PutMessage: Writes, Required, sas([ADD]), account(OBJECT [ADD]), [],
-            headers[], parameters["visibilitytimeout" "messagettl"];
-        GetMessages: Dequeues, Optional, sas([PROCESS]), account(OBJECT [PROCESS]), [],
-            headers[], parameters["numofmessages" "visibilitytimeout" "peekonly"];
-        PeekMessages: Reads, Optional, sas([READ]), account(OBJECT [READ]), [],
-            headers[], parameters["numofmessages" "peekonly"];
-        UpdateMessage: Writes, Optional, sas([UPDATE]), account(OBJECT [UPDATE]), [],
-            headers[], parameters["popreceipt" "visibilitytimeout"];
-        DeleteMessage: Deletes, Optional, sas([PROCESS]), account(OBJECT [PROCESS]), [],
-            headers[], parameters["popreceipt"];
-        ClearMessages: Deletes, Optional, sas(never), account(OBJECT [DELETE]), [],
-            headers[], parameters[];
-        GetQueueServiceProperties: Reads, Optional, sas(never), account(SERVICE [READ]), [],
-            headers[], parameters[];
-        SetQueueServiceProperties: Writes, Optional, sas(never), account(SERVICE [WRITE]), [],
-            headers[], parameters[];
-        GetQueueServiceStats: Reads, Optional, sas(never), account(SERVICE [READ]), [],
-            headers[], parameters[];
-        QueuePreflightRequest: Reads, Optional, sas(never), account(never), [],
-            headers[], parameters[];
+        ListQueues: Reads, sas(never), account(SERVICE [LIST]), parameters["prefix" "marker" "maxresults" "include"];
+        CreateQueue: Writes, sas(never), account(CONTAINER [CREATE WRITE]), headers[METADATA];
+        DeleteQueue: Deletes, sas(never), account(CONTAINER [DELETE]);
+        GetQueueMetadata: Reads, sas([READ]), account(CONTAINER [READ]);
+        SetQueueMetadata: Writes, sas(never), account(CONTAINER [WRITE]), headers[METADATA];
+        GetQueueACL: Reads, sas(never), account(never), flags[Policies];
+        SetQueueACL: Writes, sas(never), account(never), flags[Policies];
+        PutMessage: Writes with body, sas([ADD]), account(OBJECT [ADD]), parameters["visibilitytimeout" "messagettl"];
+        GetMessages: Dequeues, sas([PROCESS]), account(OBJECT [PROCESS]),
+            parameters["numofmessages" "visibilitytimeout" "peekonly"];
+        PeekMessages: Reads, sas([READ]), account(OBJECT [READ]), parameters["numofmessages" "peekonly"];
+        UpdateMessage: Writes, sas([UPDATE]), account(OBJECT [UPDATE]), parameters["popreceipt" "visibilitytimeout"];
+        DeleteMessage: Deletes, sas([PROCESS]), account(OBJECT [PROCESS]), parameters["popreceipt"];
+        ClearMessages: Deletes, sas(never), account(OBJECT [DELETE]);
+        GetQueueServiceProperties: Reads, sas(never), account(SERVICE [READ]);
+        SetQueueServiceProperties: Writes, sas(never), account(SERVICE [WRITE]);
+        GetQueueServiceStats: Reads, sas(never), account(SERVICE [READ]);
+        QueuePreflightRequest: Reads, sas(never), account(never);
     }
     Blob {
-        ListContainers: Reads, Optional, sas(never), account(SERVICE [LIST]), [],
-            headers[], parameters["prefix" "marker" "maxresults" "include"];
-        CreateContainer: Writes, Optional, sas(never), account(CONTAINER [CREATE WRITE]), [],
-            headers[METADATA PUBLIC_ACCESS], parameters[];
-        DeleteContainer: Deletes, Optional, sas(never), account(CONTAINER [DELETE]), [],
-            headers[LEASE], parameters[];
-        GetContainerProperties: Reads, Optional, sas(never), account(CONTAINER [READ]), [Public],
-            headers[LEASE], parameters[];
-        GetContainerMetadata: Reads, Optional, sas(never), account(CONTAINER [READ]), [Public],
-            headers[LEASE], parameters[];
-        SetContainerMetadata: Writes, Optional, sas(never), account(CONTAINER [WRITE]), [],
-            headers[METADATA LEASE], parameters[];
-        GetContainerACL: Reads, Optional, sas(never), account(never), [Policies],
-            headers[LEASE], parameters[];
-        SetContainerACL: Writes, Optional, sas(never), account(never), [Policies],
-            headers[LEASE PUBLIC_ACCESS], parameters[];
-        AcquireContainerLease: Writes, Optional, sas(never), account(CONTAINER [WRITE]), [],
-            headers[LEASING], parameters[];
-        RenewContainerLease: Writes, Optional, sas(never), account(CONTAINER [WRITE]), [],
-            headers[LEASING], parameters[];
-        ChangeContainerLease: Writes, Optional, sas(never), account(CONTAINER [WRITE]), [],
-            headers[LEASING], parameters[];
-        ReleaseContainerLease: Writes, Optional, sas(never), account(CONTAINER [WRITE]), [],
-            headers[LEASING], parameters[];
-        BreakContainerLease: Writes, Optional, sas(never), account(CONTAINER [WRITE DELETE]), [],
-            headers[LEASING], parameters[];
-        UndeleteContainer: Writes, Optional, sas(never), account(CONTAINER [WRITE]), [],
-            headers[], parameters[];
-        ListBlobs: Reads, Optional, sas([LIST]), account(CONTAINER [LIST]), [Public],
-            headers[], parameters["prefix" "delimiter" "marker" "maxresults" "include"];
-        FindBlobsByTags: Reads, Optional, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), [],
-            headers[], parameters["where"];
-        PutBlob: Writes, Required, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), [],
+        ListContainers: Reads, sas(never), account(SERVICE [LIST]),
+            parameters["prefix" "marker" "maxresults" "include"];
+        CreateContainer: Writes, sas(never), account(CONTAINER [CREATE WRITE]), headers[METADATA PUBLIC_ACCESS];
+        DeleteContainer: Deletes, sas(never), account(CONTAINER [DELETE]), headers[LEASE];
+        GetContainerProperties: Reads, sas(never), account(CONTAINER [READ]), flags[Public], headers[LEASE];
+        GetContainerMetadata: Reads, sas(never), account(CONTAINER [READ]), flags[Public], headers[LEASE];
+        SetContainerMetadata: Writes, sas(never), account(CONTAINER [WRITE]), headers[METADATA LEASE];
+        GetContainerACL: Reads, sas(never), account(never), flags[Policies], headers[LEASE];
+        SetContainerACL: Writes, sas(never), account(never), flags[Policies], headers[LEASE PUBLIC_ACCESS];
+        AcquireContainerLease: Writes, sas(never), account(CONTAINER [WRITE]), headers[LEASING];
+        RenewContainerLease: Writes, sas(never), account(CONTAINER [WRITE]), headers[LEASING];
+        ChangeContainerLease: Writes, sas(never), account(CONTAINER [WRITE]), headers[LEASING];
+        ReleaseContainerLease: Writes, sas(never), account(CONTAINER [WRITE]), headers[LEASING];
+        BreakContainerLease: Writes, sas(never), account(CONTAINER [WRITE DELETE]), headers[LEASING];
+        UndeleteContainer: Writes, sas(never), account(CONTAINER [WRITE]);
+        ListBlobs: Reads, sas([LIST]), account(CONTAINER [LIST]), flags[Public],
+            parameters["prefix" "delimiter" "marker" "maxresults" "include"];
+        FindBlobsByTags: Reads, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), parameters["where"];
+        PutBlob: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM],
             parameters["snapshot" "versionid"];
-        PutBlobFromURL: Writes, Optional, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), [],
-            headers[BLOB_TYPE METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY],
-            parameters["snapshot" "versionid"];
-        GetBlob: Reads, Optional, sas([READ]), account(OBJECT [READ]), [Public],
+        PutBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
+            headers[BLOB_TYPE METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
+        GetBlob: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
             headers[LEASE TAG_CONDITION RANGE], parameters["snapshot" "versionid"];
-        GetBlobProperties: Reads, Optional, sas([READ]), account(OBJECT [READ]), [Public],
+        GetBlobProperties: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
             headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
-        SetBlobProperties: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+        SetBlobProperties: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[CONTENT LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
-        GetBlobMetadata: Reads, Optional, sas([READ]), account(OBJECT [READ]), [Public],
+        GetBlobMetadata: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
             headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
-        SetBlobMetadata: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+        SetBlobMetadata: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
-        DeleteBlob: Deletes, Optional, sas([DELETE DELETE_VERSION PERMANENT_DELETE]),
-            account(OBJECT [DELETE DELETE_VERSION PERMANENT_DELETE]), [OnAnalytics],
+        DeleteBlob: Deletes, sas([DELETE DELETE_VERSION PERMANENT_DELETE]), account(OBJECT [DELETE DELETE_VERSION PERMANENT_DELETE]), flags[OnAnalytics],
             headers[SNAPSHOTS LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
-        UndeleteBlob: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
-            headers[], parameters[];
-        PutBlock: Writes, Required, sas([WRITE]), account(OBJECT [WRITE]), [],
+        UndeleteBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
+        PutBlock: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
             headers[LEASE CHECKSUM], parameters["blockid" "snapshot" "versionid"];
-        PutBlockFromURL: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+        PutBlockFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[LEASE SOURCE], parameters["blockid" "snapshot" "versionid"];
-        PutBlockList: Writes, Required, sas([WRITE]), account(OBJECT [WRITE]), [],
+        PutBlockList: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
             headers[METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"];
-        GetBlockList: Reads, Optional, sas([READ]), account(OBJECT [READ]), [Public],
+        GetBlockList: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
             headers[LEASE TAG_CONDITION], parameters["blocklisttype" "snapshot" "versionid"];
-        AppendBlock: Writes, Required, sas([ADD WRITE]), account(OBJECT [ADD WRITE]), [],
+        AppendBlock: Writes with body, sas([ADD WRITE]), account(OBJECT [ADD WRITE]),
             headers[APPEND LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"];
-        AppendBlockFromURL: Writes, Optional, sas([ADD WRITE]), account(OBJECT [ADD WRITE]), [],
+        AppendBlockFromURL: Writes, sas([ADD WRITE]), account(OBJECT [ADD WRITE]),
             headers[APPEND LEASE TAG_CONDITION SOURCE], parameters["snapshot" "versionid"];
-        SealBlob: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+        SealBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[APPEND LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
-        PutPage: Writes, Required, sas([WRITE]), account(OBJECT [WRITE]), [],
-            headers[PAGES], parameters[];
-        PutPageFromURL: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
-            headers[PAGES SOURCE], parameters[];
-        ClearPage: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
-            headers[PAGES], parameters[];
-        GetPageRanges: Reads, Optional, sas([READ]), account(OBJECT [READ]), [Public],
-            headers[], parameters[];
-        AcquireBlobLease: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+        PutPage: Writes with body, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES];
+        PutPageFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES SOURCE];
+        ClearPage: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES];
+        GetPageRanges: Reads, sas([READ]), account(OBJECT [READ]), flags[Public];
+        AcquireBlobLease: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
-        RenewBlobLease: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+        RenewBlobLease: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
-        ChangeBlobLease: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+        ChangeBlobLease: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
-        ReleaseBlobLease: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+        ReleaseBlobLease: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
-        BreakBlobLease: Writes, Optional, sas([WRITE DELETE]), account(OBJECT [WRITE DELETE]), [],
+        BreakBlobLease: Writes, sas([WRITE DELETE]), account(OBJECT [WRITE DELETE]),
             headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
-        SnapshotBlob: Writes, Optional, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), [],
+        SnapshotBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
-        CopyBlob: Writes, Optional, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), [],
+        CopyBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
-        CopyBlobFromURL: Writes, Optional, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), [],
+        CopyBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
-        AbortCopyBlob: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
-            headers[], parameters[];
-        IncrementalCopyBlob: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
-            headers[SOURCE], parameters[];
-        SetBlobTier: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
+        AbortCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
+        IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[SOURCE];
+        SetBlobTier: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[TIER LEASE], parameters["snapshot" "versionid"];
-        GetBlobTags: Reads, Optional, sas([TAGS]), account(OBJECT [TAGS]), [],
+        GetBlobTags: Reads, sas([TAGS]), account(OBJECT [TAGS]),
             headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
-        SetBlobTags: Writes, Optional, sas([TAGS]), account(OBJECT [TAGS]), [],
+        SetBlobTags: Writes, sas([TAGS]), account(OBJECT [TAGS]),
             headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
-        SetBlobExpiry: Writes, Optional, sas([WRITE]), account(OBJECT [WRITE]), [],
-            headers[], parameters[];
-        QueryBlobContents: Reads, Optional, sas([READ]), account(OBJECT [READ]), [],
-            headers[], parameters[];
-        BlobBatch: Writes, Optional, sas(nothing), account(nothing), [OnAnalytics],
-            headers[], parameters[];
-        GetAccountInformation: Reads, Optional, sas(nothing), account(nothing), [],
-            headers[], parameters[];
-        GetUserDelegationKey: Reads, Optional, sas(never), account(never), [],
-            headers[], parameters[];
-        GetBlobServiceProperties: Reads, Optional, sas(never), account(SERVICE [READ]), [],
-            headers[], parameters[];
-        SetBlobServiceProperties: Writes, Optional, sas(never), account(SERVICE [WRITE]), [],
-            headers[], parameters[];
-        GetBlobServiceStats: Reads, Optional, sas(never), account(SERVICE [READ]), [],
-            headers[], parameters[];
-        BlobPreflightRequest: Reads, Optional, sas(never), account(never), [],
-            headers[], parameters[];
+        SetBlobExpiry: Writes, sas([WRITE]), account(OBJECT [WRITE]);
+        QueryBlobContents: Reads, sas([READ]), account(OBJECT [READ]);
+        BlobBatch: Writes, sas(nothing), account(nothing), flags[OnAnalytics];
+        GetAccountInformation: Reads, sas(nothing), account(nothing);
+        GetUserDelegationKey: Reads, sas(never), account(never);
+        GetBlobServiceProperties: Reads, sas(never), account(SERVICE [READ]);
+        SetBlobServiceProperties: Writes, sas(never), account(SERVICE [WRITE]);
+        GetBlobServiceStats: Reads, sas(never), account(SERVICE [READ]);
+        BlobPreflightRequest: Reads, sas(never), account(never);
     }
 }
 
@@ -400,7 +331,7 @@ impl Operation {
 
     /// Whether a request without a body's length is rejected.
     pub(crate) fn needs_length(self) -> bool {
-        self.row().body == Body::Required
+        self.row().needs_length
     }
 
     /// Whether it is a table operation with XML bodies. The front end of the service responds to it, errors included.

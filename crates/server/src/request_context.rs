@@ -52,7 +52,7 @@ pub(crate) struct RequestContext<'a> {
     pub(crate) error_reason: Option<Box<str>>,
 }
 
-/// What an operation counts while it runs.
+/// The counts of a running operation.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     entities_read: AtomicU64,
@@ -149,7 +149,7 @@ impl<'a> RequestContext<'a> {
 
 impl Address<'_> {
     /// The path below the account's root. Python's clients repeat the account behind the secondary's root, where only
-    /// the query tells that from a queue or a container of this name.
+    /// the query distinguishes that from a queue or a container of this name.
     pub(crate) fn below_root(&self) -> &str {
         let below = self.endpoint.below_root(self.path);
         let of_service = match self.query.value("restype") {

@@ -48,7 +48,7 @@ impl Credentials<'_> {
     }
 }
 
-/// One authentication under way.
+/// One authentication.
 pub(super) struct Verifier<'a> {
     pub(super) cx: &'a RequestContext<'a>,
     pub(super) account: &'a Account,
@@ -113,7 +113,7 @@ impl Verifier<'_> {
         Ok(parts.is_signed_by(scheme, signature, &self.account.keys))
     }
 
-    /// Accepts a token only over HTTPS: over plain HTTP it is as good as published.
+    /// Accepts a token only over HTTPS: over plain HTTP anyone could read it.
     fn verify_token(&self, token: &str) -> Result<Caller, ServiceError> {
         let (account, now) = (self.account.name.as_str(), self.cx.now);
         if !self.cx.server.accept_tokens {
@@ -139,8 +139,8 @@ impl Verifier<'_> {
         verified().map_err(|error| self.rejection(error))
     }
 
-    /// The caller of a request without credentials. Blobs may be public; the error elsewhere tells clients that can get a
-    /// token to do so.
+    /// The caller of a request without credentials. Blobs may be public. Elsewhere the error asks clients
+    /// that can get a token for one.
     fn anonymous(&self) -> Result<Caller, ServiceError> {
         let token_version = match self.cx.service {
             Service::Table => ServiceVersion::BEARER_TOKEN,

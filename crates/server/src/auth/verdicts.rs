@@ -1,6 +1,6 @@
 //! Every operation, by every kind of caller, alone, in a batch and as the source of a copy: the verdicts are equal, and
-//! they are those of `verdicts.txt`, the matrix of access. `BLESS=1` writes that file anew; a change of it is a change of
-//! who may do what.
+//! they are those of `verdicts.txt`, the matrix of access. `BLESS=1` rewrites that file; a change of it is a change
+//! of access.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -15,7 +15,7 @@ pub(crate) struct BlobTarget<'a> {
     pub(crate) blob: &'a BlobName,
 }
 
-/// What a lease operation does.
+/// The action of a lease operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LeaseVerb {
     Acquire,

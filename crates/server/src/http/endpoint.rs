@@ -55,7 +55,7 @@ impl<'a> Endpoint<'a> {
         }
     }
 
-    /// The same for the root itself, where only the query tells it from a table that has the account's name.
+    /// The same for the root itself, where only the query distinguishes it from a table with the account's name.
     pub(crate) fn is_repeated_root(&self, below: &str) -> bool {
         self.is_secondary && below.strip_prefix('/') == Some(self.account.name.as_str())
     }

@@ -96,7 +96,7 @@ impl Request for EntityWrite<'_> {
     }
 }
 
-/// What selects the operation, in addition to the resource.
+/// The facts that select the operation, in addition to the resource.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TableRequestLine<'a> {
     pub(crate) verb: Verb,

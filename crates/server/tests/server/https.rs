@@ -44,7 +44,7 @@ async fn with_token(server: &Server, claims: &str) -> (StatusCode, String) {
     let stream = TokioIo::new(connect(server, b"http/1.1").await);
     let (mut sender, connection) = hyper::client::conn::http1::handshake(stream).await.expect("HTTP/1.1");
     tokio::spawn(connection);
-    read(sender.send_request(request.body(Empty::<Bytes>::new()).expect("a request")).await.expect("an answer")).await
+    read(sender.send_request(request.body(Empty::<Bytes>::new()).expect("a request")).await.expect("a response")).await
 }
 
 async fn read(response: http::Response<Incoming>) -> (StatusCode, String) {
@@ -69,7 +69,7 @@ async fn http2_is_served_over_tls() {
     let url = format!("https://localhost:{}/acct/Tables", server.port(Service::Table));
     let request: Request<Empty<Bytes>> =
         Request::get(url).version(Version::HTTP_2).body(Empty::new()).expect("a request");
-    let response = sender.send_request(request).await.expect("an answer");
+    let response = sender.send_request(request).await.expect("a response");
     assert_eq!(response.version(), Version::HTTP_2);
     let (status, body) = read(response).await;
     assert_eq!(status, StatusCode::UNAUTHORIZED);
