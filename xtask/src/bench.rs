@@ -58,7 +58,8 @@ pub(crate) struct BenchOptions {
     store: Option<String>,
     /// Count the instructions of single requests under valgrind, apart from the kernel and from hashing
     ///
-    /// Takes about three minutes and does not depend on the load of the machine. Figures repeat within 0.5 %.
+    /// Takes two minutes, and up to eight on a busy machine. There, figures of messages repeat within 3 %, all others
+    /// within 0.5 %.
     #[arg(long, conflicts_with_all = ["quick", "only", "store"])]
     instructions: bool,
     /// Count with this binary instead of building one; it needs symbols, as with --profile profiling

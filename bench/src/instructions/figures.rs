@@ -10,14 +10,15 @@ use crate::report::thousands;
 /// An operation is slower than before if its own path takes more than this share of additional instructions.
 const GROWTH_MAX: f64 = 0.02;
 
-/// Instructions of one operation, per request: the median of the rounds.
+/// Instructions of one operation, per request: the lower quartile of the rounds. Timers and merges in the background only
+/// ever add instructions, so low rounds are closer to the path itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     pub operation: String,
     /// Everything but hashing.
     pub own: f64,
     pub hashing: f64,
-    /// The distance of the quartiles of `own`, as a share of the median.
+    /// The distance of the quartiles of `own`, as a share of the lower one.
     pub spread: f64,
 }
 
@@ -37,9 +38,9 @@ impl Figure {
             rounds.into_iter().map(|round| (round as f64 / counted.requests as f64).round()).collect::<Vec<f64>>()
         };
         let (own, hashing) = (per_request(|round| round.own), per_request(|round| round.hashing));
-        let (median, quarter) = (own.len() / 2, own.len() / 4);
-        let spread = (own[own.len() - 1 - quarter] - own[quarter]) / own[median];
-        Self { operation: counted.operation.to_owned(), own: own[median], hashing: hashing[median], spread }
+        let lower = own.len() / 4;
+        let spread = (own[own.len() - 1 - lower] - own[lower]) / own[lower];
+        Self { operation: counted.operation.to_owned(), own: own[lower], hashing: hashing[lower], spread }
     }
 }
 
@@ -96,10 +97,10 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_the_median_round_per_request() {
+    fn a_figure_is_the_lower_quartile_of_the_rounds_per_request() {
         let rounds = [900, 100, 102, 104, 106, 108, 110].map(|own| Profile { own, hashing: 50 }).to_vec();
         let figure = Figure::of(&Counted { operation: "insert", requests: 2, rounds });
-        assert_eq!((figure.own, figure.hashing, figure.spread), (53.0, 25.0, 4.0 / 53.0));
+        assert_eq!((figure.own, figure.hashing, figure.spread), (51.0, 25.0, 4.0 / 51.0));
     }
 
     #[test]

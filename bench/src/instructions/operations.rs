@@ -14,7 +14,6 @@ use crate::workload::{
     Client, Errand, GetBlob, Group, Insert, MessageWork, PointRead, PutBlob, Query, Queue, Step, Wanted, Workload,
 };
 
-/// Odd, so that one is in the middle.
 const ROUNDS: usize = 7;
 /// Rounds before the count: caches and skip indexes are filled by then.
 const WARM_UP_ROUNDS: usize = 2;
