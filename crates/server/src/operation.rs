@@ -87,6 +87,15 @@ macro_rules! account_sas {
     ($level:ident $($needs:tt)*) => { (Some(SignedResourceTypes::$level), needs!(AccountPermissions $($needs)*)) };
 }
 
+macro_rules! needs_length {
+    () => {
+        false
+    };
+    (body) => {
+        true
+    };
+}
+
 macro_rules! operations {
     ($($service:ident { $(
         $name:ident: $effect:ident $(with $body:ident)?, sas($($sas:tt)*), account($($account:tt)*)
@@ -108,7 +117,7 @@ macro_rules! operations {
             name: stringify!($name),
             service: Service::$service,
             effect: Effect::$effect,
-            needs_length: false $(|| stringify!($body).len() > 0)?,
+            needs_length: needs_length!($($body)?),
             sas: service_sas!($service $($sas)*),
             account_sas: account_sas!($($account)*),
             flags: &[$($(Flag::$flag),*)?],

@@ -22,6 +22,22 @@ pub(crate) trait Request {
     fn operation(&self) -> Operation;
 }
 
+/// Defines the requests of a service: each variant is named like its operation and carries the target.
+macro_rules! requests {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident $(($target:ty))?)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum $name<'a> { $($variant $(($target))?),* }
+
+        impl $crate::auth::Request for $name<'_> {
+            fn operation(&self) -> $crate::operation::Operation {
+                match self { $(Self::$variant { .. } => $crate::operation::Operation::$variant),* }
+            }
+        }
+    };
+}
+pub(crate) use requests;
+
 /// A request that may run. Only [`admit`] makes one.
 #[derive(Debug)]
 pub(crate) struct Admitted<'a, R> {

@@ -6,7 +6,7 @@ use tablerock_protocol::{BlobResource, ContainerName, ErrorCode, QueryString, Se
 
 use super::request::{BlobRequest, BlobTarget};
 use super::{BlobBody, BlobCall, blob_error, change_blob};
-use crate::auth::{self, Claim, Credentials, Request, Target};
+use crate::auth::{self, Claim, Credentials, Request, Target, requests};
 use crate::http::headers::ResponseHeader;
 use crate::http::reply::Reply;
 use crate::http::respond::{self, ErrorFormat};
@@ -59,19 +59,11 @@ impl<'p> PartHead<'p> {
     }
 }
 
-/// A request that a batch may hold.
-#[derive(Debug, Clone, Copy)]
-enum PartRequest<'a> {
-    DeleteBlob(BlobTarget<'a>),
-    SetBlobTier(BlobTarget<'a>),
-}
-
-impl Request for PartRequest<'_> {
-    fn operation(&self) -> Operation {
-        match self {
-            Self::DeleteBlob(_) => Operation::DeleteBlob,
-            Self::SetBlobTier(_) => Operation::SetBlobTier,
-        }
+requests! {
+    /// A request that a batch may hold.
+    PartRequest {
+        DeleteBlob(BlobTarget<'a>)
+        SetBlobTier(BlobTarget<'a>)
     }
 }
 

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use hyper::body::Incoming;
 use tablerock_protocol::{BlobResource, ErrorCode, ServiceError, limits};
 
-use self::request::BlobRequest;
+use self::request::{BlobRequest, LeaseVerb};
 use crate::auth::{Request, Target};
 use crate::call::Call;
 use crate::http::progress::Progress;
@@ -98,7 +98,11 @@ async fn run(call: &mut BlobCall<'_>, request: BlobRequest<'_>) -> Result<Reply,
         SetContainerMetadata(container) => containers::set_container_metadata(call, container).await,
         GetContainerACL(container) => containers::container_acl(call, container).await,
         SetContainerACL(container) => containers::set_container_acl(call, container).await,
-        LeaseContainer(container, verb) => containers::lease_container(call, container, verb).await,
+        AcquireContainerLease(at) => containers::lease_container(call, at, LeaseVerb::Acquire).await,
+        RenewContainerLease(at) => containers::lease_container(call, at, LeaseVerb::Renew).await,
+        ChangeContainerLease(at) => containers::lease_container(call, at, LeaseVerb::Change).await,
+        ReleaseContainerLease(at) => containers::lease_container(call, at, LeaseVerb::Release).await,
+        BreakContainerLease(at) => containers::lease_container(call, at, LeaseVerb::Break).await,
         ListBlobs(container) => lists::list_blobs(call, container).await,
         PutBlob(at) => put_blob::put_blob(call, at).await,
         GetBlob(at) => get_blob::get_blob(call, at).await,
@@ -119,7 +123,11 @@ async fn run(call: &mut BlobCall<'_>, request: BlobRequest<'_>) -> Result<Reply,
         GetBlockList(at) => blocks::block_list(call, at).await,
         AppendBlock(at) => blocks::append_block(call, at).await,
         AppendBlockFromURL(at) => blocks::append_block_from_url(call, at).await,
-        LeaseBlob(at, verb) => lease::lease_blob(call, at, verb).await,
+        AcquireBlobLease(at) => lease::lease_blob(call, at, LeaseVerb::Acquire).await,
+        RenewBlobLease(at) => lease::lease_blob(call, at, LeaseVerb::Renew).await,
+        ChangeBlobLease(at) => lease::lease_blob(call, at, LeaseVerb::Change).await,
+        ReleaseBlobLease(at) => lease::lease_blob(call, at, LeaseVerb::Release).await,
+        BreakBlobLease(at) => lease::lease_blob(call, at, LeaseVerb::Break).await,
         CopyBlob(at) | CopyBlobFromURL(at) | PutBlobFromURL(at) => copy::copy_blob(call, at).await,
         AbortCopyBlob(at) => change_blob::abort_copy(call, at).await,
         BlobBatch(container) => batch::blob_batch(call, container).await,

@@ -3,10 +3,9 @@
 use http::{HeaderMap, HeaderName};
 use tablerock_protocol::{BlobName, BlobResource, ContainerName, QueryString, ServiceError};
 
-use crate::auth::Request;
+use crate::auth::requests;
 use crate::http::headers::{BLOB_TYPE, COPY_SOURCE, LEASE_ACTION, PAGE_WRITE, REQUIRES_SYNC};
 use crate::http::verb::{Verb, unknown_parameter, unsupported_verb};
-use crate::operation::Operation;
 
 /// A blob in a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,93 +24,31 @@ pub(crate) enum LeaseVerb {
     Break,
 }
 
-macro_rules! blob_requests {
-    ($(service: $service:ident)* $(container: $container:ident)* $(blob: $blob:ident)*) => {
-        /// A request to the Blob service.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum BlobRequest<'a> {
-            $($service,)*
-            $($container(&'a ContainerName),)*
-            $($blob(BlobTarget<'a>),)*
-            LeaseContainer(&'a ContainerName, LeaseVerb),
-            LeaseBlob(BlobTarget<'a>, LeaseVerb),
-            /// In one container, or in all.
-            FindBlobsByTags(Option<&'a ContainerName>),
-            /// In one container, or in all.
-            BlobBatch(Option<&'a ContainerName>),
-        }
-
-        impl Request for BlobRequest<'_> {
-            fn operation(&self) -> Operation {
-                match self {
-                    $(Self::$service => Operation::$service,)*
-                    $(Self::$container(_) => Operation::$container,)*
-                    $(Self::$blob(_) => Operation::$blob,)*
-                    Self::LeaseContainer(_, LeaseVerb::Acquire) => Operation::AcquireContainerLease,
-                    Self::LeaseContainer(_, LeaseVerb::Renew) => Operation::RenewContainerLease,
-                    Self::LeaseContainer(_, LeaseVerb::Change) => Operation::ChangeContainerLease,
-                    Self::LeaseContainer(_, LeaseVerb::Release) => Operation::ReleaseContainerLease,
-                    Self::LeaseContainer(_, LeaseVerb::Break) => Operation::BreakContainerLease,
-                    Self::LeaseBlob(_, LeaseVerb::Acquire) => Operation::AcquireBlobLease,
-                    Self::LeaseBlob(_, LeaseVerb::Renew) => Operation::RenewBlobLease,
-                    Self::LeaseBlob(_, LeaseVerb::Change) => Operation::ChangeBlobLease,
-                    Self::LeaseBlob(_, LeaseVerb::Release) => Operation::ReleaseBlobLease,
-                    Self::LeaseBlob(_, LeaseVerb::Break) => Operation::BreakBlobLease,
-                    Self::FindBlobsByTags(_) => Operation::FindBlobsByTags,
-                    Self::BlobBatch(_) => Operation::BlobBatch,
-                }
-            }
-        }
-    };
-}
-
-blob_requests! {
-    service: ListContainers
-    service: GetAccountInformation
-    service: GetUserDelegationKey
-    service: GetBlobServiceProperties
-    service: SetBlobServiceProperties
-    service: GetBlobServiceStats
-    service: BlobPreflightRequest
-    container: CreateContainer
-    container: DeleteContainer
-    container: GetContainerProperties
-    container: GetContainerMetadata
-    container: SetContainerMetadata
-    container: GetContainerACL
-    container: SetContainerACL
-    container: UndeleteContainer
-    container: ListBlobs
-    blob: PutBlob
-    blob: PutBlobFromURL
-    blob: GetBlob
-    blob: GetBlobProperties
-    blob: SetBlobProperties
-    blob: GetBlobMetadata
-    blob: SetBlobMetadata
-    blob: DeleteBlob
-    blob: UndeleteBlob
-    blob: PutBlock
-    blob: PutBlockFromURL
-    blob: PutBlockList
-    blob: GetBlockList
-    blob: AppendBlock
-    blob: AppendBlockFromURL
-    blob: SealBlob
-    blob: PutPage
-    blob: PutPageFromURL
-    blob: ClearPage
-    blob: GetPageRanges
-    blob: SnapshotBlob
-    blob: CopyBlob
-    blob: CopyBlobFromURL
-    blob: AbortCopyBlob
-    blob: IncrementalCopyBlob
-    blob: SetBlobTier
-    blob: GetBlobTags
-    blob: SetBlobTags
-    blob: SetBlobExpiry
-    blob: QueryBlobContents
+requests! {
+    /// A request to the Blob service. Batches and searches are about one container, or all.
+    BlobRequest {
+        ListContainers GetAccountInformation GetUserDelegationKey GetBlobServiceProperties SetBlobServiceProperties
+        GetBlobServiceStats BlobPreflightRequest
+        CreateContainer(&'a ContainerName) DeleteContainer(&'a ContainerName) GetContainerProperties(&'a ContainerName)
+        GetContainerMetadata(&'a ContainerName) SetContainerMetadata(&'a ContainerName)
+        GetContainerACL(&'a ContainerName) SetContainerACL(&'a ContainerName) UndeleteContainer(&'a ContainerName)
+        ListBlobs(&'a ContainerName) AcquireContainerLease(&'a ContainerName) RenewContainerLease(&'a ContainerName)
+        ChangeContainerLease(&'a ContainerName) ReleaseContainerLease(&'a ContainerName)
+        BreakContainerLease(&'a ContainerName)
+        FindBlobsByTags(Option<&'a ContainerName>) BlobBatch(Option<&'a ContainerName>)
+        PutBlob(BlobTarget<'a>) PutBlobFromURL(BlobTarget<'a>) GetBlob(BlobTarget<'a>)
+        GetBlobProperties(BlobTarget<'a>) SetBlobProperties(BlobTarget<'a>) GetBlobMetadata(BlobTarget<'a>)
+        SetBlobMetadata(BlobTarget<'a>) DeleteBlob(BlobTarget<'a>) UndeleteBlob(BlobTarget<'a>)
+        PutBlock(BlobTarget<'a>) PutBlockFromURL(BlobTarget<'a>) PutBlockList(BlobTarget<'a>)
+        GetBlockList(BlobTarget<'a>) AppendBlock(BlobTarget<'a>) AppendBlockFromURL(BlobTarget<'a>)
+        SealBlob(BlobTarget<'a>) PutPage(BlobTarget<'a>) PutPageFromURL(BlobTarget<'a>) ClearPage(BlobTarget<'a>)
+        GetPageRanges(BlobTarget<'a>) SnapshotBlob(BlobTarget<'a>) CopyBlob(BlobTarget<'a>)
+        CopyBlobFromURL(BlobTarget<'a>) AbortCopyBlob(BlobTarget<'a>) IncrementalCopyBlob(BlobTarget<'a>)
+        SetBlobTier(BlobTarget<'a>) GetBlobTags(BlobTarget<'a>) SetBlobTags(BlobTarget<'a>)
+        SetBlobExpiry(BlobTarget<'a>) QueryBlobContents(BlobTarget<'a>) AcquireBlobLease(BlobTarget<'a>)
+        RenewBlobLease(BlobTarget<'a>) ChangeBlobLease(BlobTarget<'a>) ReleaseBlobLease(BlobTarget<'a>)
+        BreakBlobLease(BlobTarget<'a>)
+    }
 }
 
 impl<'a> BlobRequest<'a> {
@@ -179,7 +116,13 @@ impl<'a> BlobRequest<'a> {
             (Some("metadata"), Verb::Put) => Self::SetContainerMetadata(container),
             (Some("acl"), Verb::Get | Verb::Head) => Self::GetContainerACL(container),
             (Some("acl"), Verb::Put) => Self::SetContainerACL(container),
-            (Some("lease"), Verb::Put) => Self::LeaseContainer(container, LeaseVerb::read(headers)?),
+            (Some("lease"), Verb::Put) => match LeaseVerb::read(headers)? {
+                LeaseVerb::Acquire => Self::AcquireContainerLease(container),
+                LeaseVerb::Renew => Self::RenewContainerLease(container),
+                LeaseVerb::Change => Self::ChangeContainerLease(container),
+                LeaseVerb::Release => Self::ReleaseContainerLease(container),
+                LeaseVerb::Break => Self::BreakContainerLease(container),
+            },
             (Some("undelete"), Verb::Put) => Self::UndeleteContainer(container),
             (Some("blobs"), Verb::Get) => Self::FindBlobsByTags(Some(container)),
             (Some("batch"), Verb::Post) => Self::BlobBatch(Some(container)),
@@ -216,7 +159,13 @@ impl<'a> BlobRequest<'a> {
             (Some("metadata"), Verb::Get | Verb::Head) => Self::GetBlobMetadata(at),
             (Some("metadata"), Verb::Put) => Self::SetBlobMetadata(at),
             (Some("properties"), Verb::Put) => Self::SetBlobProperties(at),
-            (Some("lease"), Verb::Put) => Self::LeaseBlob(at, LeaseVerb::read(headers)?),
+            (Some("lease"), Verb::Put) => match LeaseVerb::read(headers)? {
+                LeaseVerb::Acquire => Self::AcquireBlobLease(at),
+                LeaseVerb::Renew => Self::RenewBlobLease(at),
+                LeaseVerb::Change => Self::ChangeBlobLease(at),
+                LeaseVerb::Release => Self::ReleaseBlobLease(at),
+                LeaseVerb::Break => Self::BreakBlobLease(at),
+            },
             (Some("snapshot"), Verb::Put) => Self::SnapshotBlob(at),
             (Some("undelete"), Verb::Put) => Self::UndeleteBlob(at),
             (Some("copy"), Verb::Put) => Self::AbortCopyBlob(at),
@@ -274,6 +223,8 @@ fn has(headers: &HeaderMap, name: HeaderName, value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::auth::Request;
+    use crate::operation::Operation;
     use http::HeaderValue;
     use tablerock_protocol::ErrorCode;
 

@@ -2,30 +2,30 @@
 
 use tablerock_protocol::{QueryString, QueueName, QueueResource, ServiceError};
 
-use crate::auth::Request;
+use crate::auth::requests;
 use crate::http::verb::{Verb, unknown_parameter, unsupported_verb};
-use crate::operation::Operation;
 
-/// A request to the Queue service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum QueueRequest<'a> {
-    ListQueues,
-    CreateQueue(&'a QueueName),
-    DeleteQueue(&'a QueueName),
-    GetQueueMetadata(&'a QueueName),
-    SetQueueMetadata(&'a QueueName),
-    GetQueueACL(&'a QueueName),
-    SetQueueACL(&'a QueueName),
-    PutMessage(&'a QueueName),
-    GetMessages(&'a QueueName),
-    PeekMessages(&'a QueueName),
-    ClearMessages(&'a QueueName),
-    UpdateMessage(MessageAddress<'a>),
-    DeleteMessage(MessageAddress<'a>),
-    GetQueueServiceProperties,
-    SetQueueServiceProperties,
-    GetQueueServiceStats,
-    QueuePreflightRequest,
+requests! {
+    /// A request to the Queue service.
+    QueueRequest {
+        ListQueues
+        CreateQueue(&'a QueueName)
+        DeleteQueue(&'a QueueName)
+        GetQueueMetadata(&'a QueueName)
+        SetQueueMetadata(&'a QueueName)
+        GetQueueACL(&'a QueueName)
+        SetQueueACL(&'a QueueName)
+        PutMessage(&'a QueueName)
+        GetMessages(&'a QueueName)
+        PeekMessages(&'a QueueName)
+        ClearMessages(&'a QueueName)
+        UpdateMessage(MessageAddress<'a>)
+        DeleteMessage(MessageAddress<'a>)
+        GetQueueServiceProperties
+        SetQueueServiceProperties
+        GetQueueServiceStats
+        QueuePreflightRequest
+    }
 }
 
 /// A message in a URL. The id is as sent.
@@ -33,30 +33,6 @@ pub(crate) enum QueueRequest<'a> {
 pub(crate) struct MessageAddress<'a> {
     pub(crate) queue: &'a QueueName,
     pub(crate) id: &'a str,
-}
-
-impl Request for QueueRequest<'_> {
-    fn operation(&self) -> Operation {
-        match self {
-            Self::ListQueues => Operation::ListQueues,
-            Self::CreateQueue(_) => Operation::CreateQueue,
-            Self::DeleteQueue(_) => Operation::DeleteQueue,
-            Self::GetQueueMetadata(_) => Operation::GetQueueMetadata,
-            Self::SetQueueMetadata(_) => Operation::SetQueueMetadata,
-            Self::GetQueueACL(_) => Operation::GetQueueACL,
-            Self::SetQueueACL(_) => Operation::SetQueueACL,
-            Self::PutMessage(_) => Operation::PutMessage,
-            Self::GetMessages(_) => Operation::GetMessages,
-            Self::PeekMessages(_) => Operation::PeekMessages,
-            Self::ClearMessages(_) => Operation::ClearMessages,
-            Self::UpdateMessage(_) => Operation::UpdateMessage,
-            Self::DeleteMessage(_) => Operation::DeleteMessage,
-            Self::GetQueueServiceProperties => Operation::GetQueueServiceProperties,
-            Self::SetQueueServiceProperties => Operation::SetQueueServiceProperties,
-            Self::GetQueueServiceStats => Operation::GetQueueServiceStats,
-            Self::QueuePreflightRequest => Operation::QueuePreflightRequest,
-        }
-    }
 }
 
 impl<'a> QueueRequest<'a> {
@@ -122,6 +98,8 @@ impl<'a> QueueRequest<'a> {
 
 #[cfg(test)]
 mod tests {
+    use crate::auth::Request;
+    use crate::operation::Operation;
     use tablerock_protocol::ErrorCode;
 
     use super::*;

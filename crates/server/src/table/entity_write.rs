@@ -54,24 +54,24 @@ impl WriteParts<'_> {
             return Err(ErrorCode::InvalidInput.into());
         }
         let operation = match write {
-            EntityWrite::Insert(table) => self.decode_insert(table)?,
-            EntityWrite::Update(at) => {
+            EntityWrite::InsertEntity(table) => self.decode_insert(table)?,
+            EntityWrite::UpdateEntity(at) => {
                 let (properties, condition) = self.decode_change(at)?;
                 change(at, Change::Replace { properties, condition: Some(required(condition)?) })
             }
-            EntityWrite::Merge(at) => {
+            EntityWrite::MergeEntity(at) => {
                 let (properties, condition) = self.decode_change(at)?;
                 change(at, Change::Merge { properties, condition: Some(required(condition)?) })
             }
-            EntityWrite::InsertOrReplace(at) => {
+            EntityWrite::InsertOrReplaceEntity(at) => {
                 let (properties, _) = self.decode_change(at)?;
                 change(at, Change::Replace { properties, condition: None })
             }
-            EntityWrite::InsertOrMerge(at) => {
+            EntityWrite::InsertOrMergeEntity(at) => {
                 let (properties, _) = self.decode_change(at)?;
                 change(at, Change::Merge { properties, condition: None })
             }
-            EntityWrite::Delete(at) => {
+            EntityWrite::DeleteEntity(at) => {
                 check_table_name(at.table)?;
                 change(at, Change::Delete { condition: required(self.condition()?)? })
             }

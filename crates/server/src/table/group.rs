@@ -130,8 +130,8 @@ async fn run_query(call: &TableCall<'_>, part: &BatchPart<'_>) -> Result<Reply, 
         ..*call
     };
     let reply = match admitted.request {
-        EntityRead::Point(at) => point::query_entity(&inner, at).await?,
-        EntityRead::Query(table) => query::query_entities(&inner, table).await?,
+        EntityRead::QueryEntity(at) => point::query_entity(&inner, at).await?,
+        EntityRead::QueryEntities(table) => query::query_entities(&inner, table).await?,
     };
     Ok(part_headers(reply, part, false))
 }

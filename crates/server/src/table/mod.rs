@@ -84,11 +84,11 @@ async fn run(call: &TableCall<'_>, request: TableRequest<'_>) -> Result<Reply, S
         TableRequest::DeleteTable(name) => tables::delete_table(call, name).await,
         TableRequest::GetTableAcl(table) => acl::table_acl(call, table).await,
         TableRequest::SetTableAcl(table) => acl::set_table_acl(call, table).await,
-        TableRequest::Read(EntityRead::Query(table)) => {
+        TableRequest::Read(EntityRead::QueryEntities(table)) => {
             let _slot = call.server().memory.query_slot().await;
             Box::pin(query::query_entities(call, table)).await
         }
-        TableRequest::Read(EntityRead::Point(at)) => point::query_entity(call, at).await,
+        TableRequest::Read(EntityRead::QueryEntity(at)) => point::query_entity(call, at).await,
         TableRequest::Write(write) => entity_write::write_entity(call, write).await,
         TableRequest::EntityGroupTransaction => Box::pin(group::entity_group_transaction(call)).await,
         TableRequest::GetTableServiceProperties => service_properties::get(call).await,

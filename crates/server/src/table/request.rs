@@ -3,7 +3,7 @@
 use tablerock_protocol::resource::key_count_error;
 use tablerock_protocol::{ErrorCode, QueryString, ServiceError, ServiceVersion, TableResource};
 
-use crate::auth::Request;
+use crate::auth::{Request, requests};
 use crate::http::verb::Verb;
 use crate::operation::Operation;
 
@@ -36,22 +36,24 @@ pub(crate) enum TableRequest<'a> {
     TablePreflightRequest,
 }
 
-/// A read of entities, alone or as the one part of a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EntityRead<'a> {
-    Query(&'a str),
-    Point(EntityAddress<'a>),
+requests! {
+    /// A read of entities, alone or as the one part of a batch.
+    EntityRead {
+        QueryEntities(&'a str)
+        QueryEntity(EntityAddress<'a>)
+    }
 }
 
-/// A write of one entity, alone or as a part of a group transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EntityWrite<'a> {
-    Insert(&'a str),
-    Update(EntityAddress<'a>),
-    Merge(EntityAddress<'a>),
-    InsertOrReplace(EntityAddress<'a>),
-    InsertOrMerge(EntityAddress<'a>),
-    Delete(EntityAddress<'a>),
+requests! {
+    /// A write of one entity, alone or as a part of a group transaction.
+    EntityWrite {
+        InsertEntity(&'a str)
+        UpdateEntity(EntityAddress<'a>)
+        MergeEntity(EntityAddress<'a>)
+        InsertOrReplaceEntity(EntityAddress<'a>)
+        InsertOrMergeEntity(EntityAddress<'a>)
+        DeleteEntity(EntityAddress<'a>)
+    }
 }
 
 impl Request for TableRequest<'_> {
@@ -70,28 +72,6 @@ impl Request for TableRequest<'_> {
             Self::SetTableServiceProperties => Operation::SetTableServiceProperties,
             Self::GetTableServiceStats => Operation::GetTableServiceStats,
             Self::TablePreflightRequest => Operation::TablePreflightRequest,
-        }
-    }
-}
-
-impl Request for EntityRead<'_> {
-    fn operation(&self) -> Operation {
-        match self {
-            Self::Query(_) => Operation::QueryEntities,
-            Self::Point(_) => Operation::QueryEntity,
-        }
-    }
-}
-
-impl Request for EntityWrite<'_> {
-    fn operation(&self) -> Operation {
-        match self {
-            Self::Insert(_) => Operation::InsertEntity,
-            Self::Update(_) => Operation::UpdateEntity,
-            Self::Merge(_) => Operation::MergeEntity,
-            Self::InsertOrReplace(_) => Operation::InsertOrReplaceEntity,
-            Self::InsertOrMerge(_) => Operation::InsertOrMergeEntity,
-            Self::Delete(_) => Operation::DeleteEntity,
         }
     }
 }
@@ -166,8 +146,8 @@ impl<'a> TableRequest<'a> {
             },
             Some(_) => Err(ErrorCode::InvalidQueryParameterValue.into()),
             None => match verb {
-                Verb::Get => Ok(Self::Read(EntityRead::Query(table))),
-                Verb::Post => Ok(Self::Write(EntityWrite::Insert(table))),
+                Verb::Get => Ok(Self::Read(EntityRead::QueryEntities(table))),
+                Verb::Post => Ok(Self::Write(EntityWrite::InsertEntity(table))),
                 _ => Err(ErrorCode::MethodNotAllowed.into()),
             },
         }
@@ -177,12 +157,12 @@ impl<'a> TableRequest<'a> {
     fn parse_entity(line: &TableRequestLine<'_>, at: EntityAddress<'a>) -> Result<Self, ServiceError> {
         let conditional = line.has_if_match || line.version < ServiceVersion::UPSERT;
         Ok(match line.verb {
-            Verb::Get => Self::Read(EntityRead::Point(at)),
-            Verb::Put if conditional => Self::Write(EntityWrite::Update(at)),
-            Verb::Put => Self::Write(EntityWrite::InsertOrReplace(at)),
-            Verb::Merge if conditional => Self::Write(EntityWrite::Merge(at)),
-            Verb::Merge => Self::Write(EntityWrite::InsertOrMerge(at)),
-            Verb::Delete => Self::Write(EntityWrite::Delete(at)),
+            Verb::Get => Self::Read(EntityRead::QueryEntity(at)),
+            Verb::Put if conditional => Self::Write(EntityWrite::UpdateEntity(at)),
+            Verb::Put => Self::Write(EntityWrite::InsertOrReplaceEntity(at)),
+            Verb::Merge if conditional => Self::Write(EntityWrite::MergeEntity(at)),
+            Verb::Merge => Self::Write(EntityWrite::InsertOrMergeEntity(at)),
+            Verb::Delete => Self::Write(EntityWrite::DeleteEntity(at)),
             Verb::Post | Verb::Head | Verb::Options => return Err(ErrorCode::MethodNotAllowed.into()),
         })
     }
