@@ -41,3 +41,4 @@ pub use crate::memory_budget::MemoryBudget;
 pub use crate::metrics::Metrics;
 pub use crate::operation::Operation;
 pub use crate::pipeline::Server;
+pub use crate::request_log::current_request_id;

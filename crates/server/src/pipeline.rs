@@ -11,7 +11,6 @@ use hyper::body::{Body, Incoming};
 use tablerock_kv::{Clock, Rng};
 use tablerock_protocol::{DateTime, ErrorCode, Service, ServiceError, limits};
 use tablerock_services::{AccountService, Analytics, BlobService, QueueService, TableService};
-use tracing::Instrument;
 
 use crate::accounts::Accounts;
 use crate::analytics_record::AnalyticsRecord;
@@ -26,7 +25,8 @@ use crate::memory_budget::MemoryBudget;
 use crate::metrics::Metrics;
 use crate::operation::Operation;
 use crate::request_context::{Address, Peer, RequestContext};
-use crate::{blob, queue, request_log, table};
+use crate::request_log::{self, RequestScope};
+use crate::{blob, queue, table};
 
 /// How long any request may take. Streams may take as long as they make progress.
 pub(crate) const REQUEST_TIME: Duration = Duration::from_secs(limits::REQUEST_SECONDS_MAX);
@@ -65,17 +65,19 @@ impl Server {
     pub(crate) async fn handle(self: Arc<Self>, service: Service, request: Request<Incoming>, peer: Peer) -> Handled {
         let (head, body) = request.into_parts();
         let mut cx = RequestContext::new(&self, service, &head, peer);
-        let span = request_log::span(&cx);
-        let serve = async {
+        let scope = RequestScope::new(&cx);
+        let result = {
             // The future of a request is as large as its largest branch. Tables have the smallest, and the others are
             // worth an allocation.
-            match service {
-                Service::Table => table::serve(&mut cx, body).await,
-                Service::Queue => Box::pin(queue::serve(&mut cx, body)).await,
-                Service::Blob => Box::pin(blob::serve(&mut cx, body)).await,
-            }
+            let mut serve = std::pin::pin!(async {
+                match service {
+                    Service::Table => table::serve(&mut cx, body).await,
+                    Service::Queue => Box::pin(queue::serve(&mut cx, body)).await,
+                    Service::Blob => Box::pin(blob::serve(&mut cx, body)).await,
+                }
+            });
+            std::future::poll_fn(|context| scope.run(|| serve.as_mut().poll(context))).await
         };
-        let result = serve.instrument(span.clone()).await;
         let mut response = match result {
             Ok(reply) => {
                 cx.error = reply.error;
@@ -93,7 +95,7 @@ impl Server {
         }
         let duration = cx.elapsed();
         self.metrics.record(&cx, response.status(), duration);
-        span.in_scope(|| request_log::record(&cx, &response, duration));
+        scope.run(|| request_log::record(&cx, &response, duration));
         if let Some(account) = cx.account
             && let Some(watched) = self.analytics.watched(account, service)
         {

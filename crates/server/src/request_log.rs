@@ -1,18 +1,45 @@
-//! The log record of a request, and the span that gives its id to every event inside.
+//! The log record of a request, and the scope that gives its id to every event inside.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use http::header;
-use tablerock_protocol::{BlobResource, ErrorCode, QueueResource, Service, TableResource};
+use tablerock_protocol::{BlobResource, ErrorCode, QueueResource, Service, TableResource, Uuid};
 use tracing::Span;
 
 use crate::http::respond::HttpResponse;
 use crate::operation::Operation;
 use crate::request_context::RequestContext;
 
-/// Opens the span of a request. It is enabled at every level, so that warnings from below carry the request's id.
-pub(crate) fn span(cx: &RequestContext<'_>) -> Span {
-    tracing::error_span!("request", request_id = %cx.request_id)
+thread_local! {
+    static CURRENT: Cell<Option<Uuid>> = const { Cell::new(None) };
+}
+
+/// The id of the request that the current thread works on. Log formatters add it to events that have no span.
+pub fn current_request_id() -> Option<Uuid> {
+    CURRENT.get()
+}
+
+/// The scope of a request: all events inside carry its id, at every level.
+///
+/// A span takes 3,200 instructions of a point read's 50,000, even if no event ever asks for it. So there is one only for
+/// debugging; otherwise the id is a thread-local variable that each poll sets.
+pub(crate) struct RequestScope {
+    span: Span,
+    request_id: Uuid,
+}
+
+impl RequestScope {
+    pub(crate) fn new(cx: &RequestContext<'_>) -> Self {
+        Self { span: tracing::debug_span!("request", request_id = %cx.request_id), request_id: cx.request_id }
+    }
+
+    pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+        let outer = CURRENT.replace(Some(self.request_id));
+        let result = self.span.in_scope(work);
+        CURRENT.set(outer);
+        result
+    }
 }
 
 /// Logs a request that has its response: failures of the server as errors, everything else for debugging.

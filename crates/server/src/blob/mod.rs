@@ -17,6 +17,8 @@ mod names;
 mod put_blob;
 mod request;
 
+use std::future::ready;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use hyper::body::Incoming;
@@ -42,6 +44,8 @@ struct BlobBody<'a> {
     /// For long work that reads nothing from the client.
     progress: &'a Progress,
 }
+
+type Running<'c> = Pin<Box<dyn Future<Output = Result<Reply, ServiceError>> + Send + 'c>>;
 
 /// Serves a request for as long as it makes progress.
 pub(crate) async fn serve(cx: &mut RequestContext<'_>, body: Incoming) -> Result<Reply, ServiceError> {
@@ -87,63 +91,66 @@ async fn admit_and_run(
 }
 
 /// Runs a request. The match is the list of all there are.
-async fn run(call: &mut BlobCall<'_>, request: BlobRequest<'_>) -> Result<Reply, ServiceError> {
+///
+/// Each future is in a box of its own: one future for all would be as large as the largest, and every request would pay
+/// for moving it.
+fn run<'c>(call: &'c mut BlobCall<'_>, request: BlobRequest<'c>) -> Running<'c> {
     use BlobRequest::*;
     match request {
-        ListContainers => lists::list_containers(call).await,
-        CreateContainer(container) => containers::create_container(call, container).await,
-        DeleteContainer(container) => containers::delete_container(call, container).await,
-        GetContainerProperties(container) => containers::container_properties(call, container).await,
-        GetContainerMetadata(container) => containers::container_metadata(call, container).await,
-        SetContainerMetadata(container) => containers::set_container_metadata(call, container).await,
-        GetContainerACL(container) => containers::container_acl(call, container).await,
-        SetContainerACL(container) => containers::set_container_acl(call, container).await,
-        AcquireContainerLease(at) => containers::lease_container(call, at, LeaseVerb::Acquire).await,
-        RenewContainerLease(at) => containers::lease_container(call, at, LeaseVerb::Renew).await,
-        ChangeContainerLease(at) => containers::lease_container(call, at, LeaseVerb::Change).await,
-        ReleaseContainerLease(at) => containers::lease_container(call, at, LeaseVerb::Release).await,
-        BreakContainerLease(at) => containers::lease_container(call, at, LeaseVerb::Break).await,
-        ListBlobs(container) => lists::list_blobs(call, container).await,
-        PutBlob(at) => put_blob::put_blob(call, at).await,
-        GetBlob(at) => get_blob::get_blob(call, at).await,
-        GetBlobProperties(at) => get_blob::blob_properties(call, at).await,
-        GetBlobMetadata(at) => get_blob::blob_metadata(call, at).await,
-        SetBlobProperties(at) => change_blob::set_blob_properties(call, at).await,
-        SetBlobMetadata(at) => change_blob::set_blob_metadata(call, at).await,
-        SetBlobTier(at) => change_blob::set_blob_tier(call, at).await,
-        GetBlobTags(at) => change_blob::blob_tags(call, at).await,
-        SetBlobTags(at) => change_blob::set_blob_tags(call, at).await,
-        SealBlob(at) => change_blob::seal_blob(call, at).await,
-        SnapshotBlob(at) => change_blob::snapshot_blob(call, at).await,
-        DeleteBlob(at) => change_blob::delete_blob(call, at).await,
-        UndeleteBlob(at) => change_blob::undelete_blob(call, at).await,
-        PutBlock(at) => blocks::put_block(call, at).await,
-        PutBlockFromURL(at) => blocks::put_block_from_url(call, at).await,
-        PutBlockList(at) => blocks::put_block_list(call, at).await,
-        GetBlockList(at) => blocks::block_list(call, at).await,
-        AppendBlock(at) => blocks::append_block(call, at).await,
-        AppendBlockFromURL(at) => blocks::append_block_from_url(call, at).await,
-        AcquireBlobLease(at) => lease::lease_blob(call, at, LeaseVerb::Acquire).await,
-        RenewBlobLease(at) => lease::lease_blob(call, at, LeaseVerb::Renew).await,
-        ChangeBlobLease(at) => lease::lease_blob(call, at, LeaseVerb::Change).await,
-        ReleaseBlobLease(at) => lease::lease_blob(call, at, LeaseVerb::Release).await,
-        BreakBlobLease(at) => lease::lease_blob(call, at, LeaseVerb::Break).await,
-        CopyBlob(at) | CopyBlobFromURL(at) | PutBlobFromURL(at) => copy::copy_blob(call, at).await,
-        AbortCopyBlob(at) => change_blob::abort_copy(call, at).await,
-        BlobBatch(container) => batch::blob_batch(call, container).await,
-        GetAccountInformation => Ok(account_information::account_information()),
-        GetBlobServiceProperties => service_properties::get(call).await,
-        SetBlobServiceProperties => {
+        ListContainers => Box::pin(lists::list_containers(call)),
+        CreateContainer(container) => Box::pin(containers::create_container(call, container)),
+        DeleteContainer(container) => Box::pin(containers::delete_container(call, container)),
+        GetContainerProperties(container) => Box::pin(containers::container_properties(call, container)),
+        GetContainerMetadata(container) => Box::pin(containers::container_metadata(call, container)),
+        SetContainerMetadata(container) => Box::pin(containers::set_container_metadata(call, container)),
+        GetContainerACL(container) => Box::pin(containers::container_acl(call, container)),
+        SetContainerACL(container) => Box::pin(containers::set_container_acl(call, container)),
+        AcquireContainerLease(at) => Box::pin(containers::lease_container(call, at, LeaseVerb::Acquire)),
+        RenewContainerLease(at) => Box::pin(containers::lease_container(call, at, LeaseVerb::Renew)),
+        ChangeContainerLease(at) => Box::pin(containers::lease_container(call, at, LeaseVerb::Change)),
+        ReleaseContainerLease(at) => Box::pin(containers::lease_container(call, at, LeaseVerb::Release)),
+        BreakContainerLease(at) => Box::pin(containers::lease_container(call, at, LeaseVerb::Break)),
+        ListBlobs(container) => Box::pin(lists::list_blobs(call, container)),
+        PutBlob(at) => Box::pin(put_blob::put_blob(call, at)),
+        GetBlob(at) => Box::pin(get_blob::get_blob(call, at)),
+        GetBlobProperties(at) => Box::pin(get_blob::blob_properties(call, at)),
+        GetBlobMetadata(at) => Box::pin(get_blob::blob_metadata(call, at)),
+        SetBlobProperties(at) => Box::pin(change_blob::set_blob_properties(call, at)),
+        SetBlobMetadata(at) => Box::pin(change_blob::set_blob_metadata(call, at)),
+        SetBlobTier(at) => Box::pin(change_blob::set_blob_tier(call, at)),
+        GetBlobTags(at) => Box::pin(change_blob::blob_tags(call, at)),
+        SetBlobTags(at) => Box::pin(change_blob::set_blob_tags(call, at)),
+        SealBlob(at) => Box::pin(change_blob::seal_blob(call, at)),
+        SnapshotBlob(at) => Box::pin(change_blob::snapshot_blob(call, at)),
+        DeleteBlob(at) => Box::pin(change_blob::delete_blob(call, at)),
+        UndeleteBlob(at) => Box::pin(change_blob::undelete_blob(call, at)),
+        PutBlock(at) => Box::pin(blocks::put_block(call, at)),
+        PutBlockFromURL(at) => Box::pin(blocks::put_block_from_url(call, at)),
+        PutBlockList(at) => Box::pin(blocks::put_block_list(call, at)),
+        GetBlockList(at) => Box::pin(blocks::block_list(call, at)),
+        AppendBlock(at) => Box::pin(blocks::append_block(call, at)),
+        AppendBlockFromURL(at) => Box::pin(blocks::append_block_from_url(call, at)),
+        AcquireBlobLease(at) => Box::pin(lease::lease_blob(call, at, LeaseVerb::Acquire)),
+        RenewBlobLease(at) => Box::pin(lease::lease_blob(call, at, LeaseVerb::Renew)),
+        ChangeBlobLease(at) => Box::pin(lease::lease_blob(call, at, LeaseVerb::Change)),
+        ReleaseBlobLease(at) => Box::pin(lease::lease_blob(call, at, LeaseVerb::Release)),
+        BreakBlobLease(at) => Box::pin(lease::lease_blob(call, at, LeaseVerb::Break)),
+        CopyBlob(at) | CopyBlobFromURL(at) | PutBlobFromURL(at) => Box::pin(copy::copy_blob(call, at)),
+        AbortCopyBlob(at) => Box::pin(change_blob::abort_copy(call, at)),
+        BlobBatch(container) => Box::pin(batch::blob_batch(call, container)),
+        GetAccountInformation => Box::pin(ready(Ok(account_information::account_information()))),
+        GetBlobServiceProperties => Box::pin(service_properties::get(call)),
+        SetBlobServiceProperties => Box::pin(async {
             let body = call.body.upload.whole(limits::XML_BODY_BYTES_MAX).await?;
             service_properties::set(call, &body).await
-        }
-        GetBlobServiceStats => service_properties::stats(call),
-        BlobPreflightRequest => service_properties::preflight(call).await,
+        }),
+        GetBlobServiceStats => Box::pin(ready(service_properties::stats(call))),
+        BlobPreflightRequest => Box::pin(service_properties::preflight(call)),
         PutPage(_) | PutPageFromURL(_) | ClearPage(_) | GetPageRanges(_) | IncrementalCopyBlob(_) => {
-            Err(put_blob::page_blobs_are_not_supported())
+            Box::pin(ready(Err(put_blob::page_blobs_are_not_supported())))
         }
         UndeleteContainer(_) | FindBlobsByTags(_) | SetBlobExpiry(_) | QueryBlobContents(_) | GetUserDelegationKey => {
-            Err(ErrorCode::NotImplemented.into())
+            Box::pin(ready(Err(ErrorCode::NotImplemented.into())))
         }
     }
 }
