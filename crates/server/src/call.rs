@@ -7,7 +7,7 @@ use crate::auth::Caller;
 use crate::http::endpoint::Endpoint;
 use crate::operation::Operation;
 use crate::pipeline::Server;
-use crate::request_context::RequestContext;
+use crate::request_context::{Address, RequestContext};
 
 /// A request, or a part of a batch, that has been admitted, with its body.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +24,18 @@ pub(crate) struct Call<'a, B> {
 }
 
 impl<'a, B> Call<'a, B> {
+    /// The call of a request that is not a part of another.
+    pub(crate) fn new(
+        cx: &'a RequestContext<'a>,
+        address: &'a Address<'a>,
+        operation: Operation,
+        caller: &'a Caller,
+        body: B,
+    ) -> Self {
+        let (endpoint, query, headers) = (&address.endpoint, &address.query, &cx.head.headers);
+        Self { cx, operation, endpoint, query, headers, caller, accepted: cx.accepted, body }
+    }
+
     pub(crate) fn server(&self) -> &'a Server {
         self.cx.server
     }

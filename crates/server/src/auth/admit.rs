@@ -27,6 +27,7 @@ macro_rules! requests {
     ($(#[$meta:meta])* $name:ident { $($variant:ident $(($target:ty))?)* }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[allow(clippy::enum_variant_names, reason = "variants are named like their operations")]
         pub(crate) enum $name<'a> { $($variant $(($target))?),* }
 
         impl $crate::auth::Request for $name<'_> {

@@ -75,16 +75,7 @@ async fn admit_and_run(
 
     let operation = admitted.request.operation();
     check_body_length(operation, head, upload.incoming())?;
-    let mut call = BlobCall {
-        cx,
-        operation,
-        endpoint: &address.endpoint,
-        query: &address.query,
-        headers: &head.headers,
-        caller: &admitted.caller,
-        accepted: cx.accepted,
-        body: BlobBody { upload, progress },
-    };
+    let mut call = BlobCall::new(cx, &address, operation, &admitted.caller, BlobBody { upload, progress });
     let mut reply = run(&mut call, admitted.request).await?;
     reply.permit = cx.server.memory.for_response(reply.body.bytes_held()).await?;
     Ok(reply)

@@ -39,20 +39,12 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
 
     let operation = admitted.request.operation();
     check_body_length(operation, head, body.incoming())?;
-    let whole = body.read(limits::MESSAGE_BODY_BYTES_MAX, &cx.server.memory).await;
-    let call = QueueCall {
-        cx,
-        operation,
-        endpoint: &address.endpoint,
-        query: &address.query,
-        headers: &head.headers,
-        caller: &admitted.caller,
-        accepted: cx.accepted,
-        body: whole.map_err(|error| match error.code {
-            ErrorCode::RequestBodyTooLarge => ServiceError::body_too_large(limits::MESSAGE_BODY_BYTES_MAX as u64),
-            _ => error,
-        })?,
-    };
+    let body = body.read(limits::MESSAGE_BODY_BYTES_MAX, &cx.server.memory).await;
+    let body = body.map_err(|error| match error.code {
+        ErrorCode::RequestBodyTooLarge => ServiceError::body_too_large(limits::MESSAGE_BODY_BYTES_MAX as u64),
+        _ => error,
+    })?;
+    let call = QueueCall::new(cx, &address, operation, &admitted.caller, body);
     let mut reply = run(&call, admitted.request).await?;
     if head.method == Method::GET {
         reply = reply.with(ResponseHeader::CacheControl, "no-cache");

@@ -57,16 +57,8 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
     let operation = admitted.request.operation();
     check_body_length(operation, head, body.incoming())?;
     let bytes_max = if operation.is_xml() { limits::XML_BODY_BYTES_MAX } else { limits::BODY_BYTES_MAX };
-    let call = TableCall {
-        cx,
-        operation,
-        endpoint: &address.endpoint,
-        query: &address.query,
-        headers: &head.headers,
-        caller: &admitted.caller,
-        accepted: cx.accepted,
-        body: body.read(bytes_max, &cx.server.memory).await?,
-    };
+    let body = body.read(bytes_max, &cx.server.memory).await?;
+    let call = TableCall::new(cx, &address, operation, &admitted.caller, body);
     let mut reply = run(&call, admitted.request).await?;
     reply.permit = cx.server.memory.for_response(reply.body.bytes_held()).await?;
     Ok(reply)
