@@ -1,4 +1,4 @@
-//! Tablerock beside its rivals: the same work, the same load generator, the same run.
+//! Tablerock next to its rivals: the same work, the same load generator, the same run.
 //!
 //! What it is not: a profiler, or a promise about another machine. Ratios carry over better than rates do.
 //!
@@ -21,5 +21,5 @@ pub mod report;
 pub mod results;
 pub mod workload;
 
-/// An error is a sentence for whoever runs the benchmark.
+/// An error is a sentence for the person who runs the benchmark.
 pub type Result<T> = std::result::Result<T, String>;

@@ -20,10 +20,10 @@ use tablerock_bench::results::{Results, percent};
 use tablerock_bench::{Result, measure, report};
 use tablerock_protocol::DateTime;
 
-/// A machine that does more beside the measurement gives no numbers for the record.
+/// The share of the processors that other programs may use; above it, the run prints a warning.
 const OTHERS_SHARE_MAX: f64 = 0.05;
 
-/// Measures Tablerock beside its rivals.
+/// Measures Tablerock next to its rivals.
 ///
 /// All rows together take about 40 minutes on two cores, most of it for Azurite and for a table of ten million entities,
 /// which needs 15 GB on the disk. The exit code is 1 if a target was missed and nothing explains it, 2 if nothing could be measured.
@@ -41,7 +41,7 @@ struct Options {
     /// Where the document goes after a full run; any other leaves its own in the work directory
     #[arg(long)]
     report: PathBuf,
-    /// Small sizes, a few minutes for all rows; the ratios are rough, and a missed target is no failure
+    /// Small sizes, a few minutes for all rows; the ratios are rough, and a missed target does not fail the run
     #[arg(long)]
     quick: bool,
     /// Only this row; may be given several times

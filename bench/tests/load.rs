@@ -15,7 +15,7 @@ const DATASET: Dataset = Dataset { table: "People", entities: 1_000, partition_s
 const FOUND: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
 const ACCEPTED: &[u8] = b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n";
 
-/// A server that gives each connection so many answers of one kind and then goes away.
+/// A server that gives each connection this many responses of one kind and then goes away.
 fn serve(answer: &'static [u8], answers_max: usize) -> At {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("some port is free");
     let port = listener.local_addr().expect("it is bound").port();
@@ -97,5 +97,5 @@ fn where_losses_are_allowed_a_lost_connection_is_replaced_and_counted() {
     let server = serve(FOUND, 5);
     let load = Load { losses_max: u64::MAX, ..load(1, Duration::from_millis(300)) };
     let run = drive(server, &point_read(server), &load).unwrap();
-    assert!(run.lost > 0 && run.requests() > 5 * run.lost - 5, "{} lost, {} answered", run.lost, run.requests());
+    assert!(run.lost > 0 && run.requests() > 5 * run.lost - 5, "{} lost, {} with a response", run.lost, run.requests());
 }

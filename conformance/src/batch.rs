@@ -1,4 +1,4 @@
-//! Entity group transactions: writing the multipart request, reading the multipart answer.
+//! Entity group transactions: writing the multipart request, reading the multipart response.
 
 use crate::expect::{Failure, Outcome, ensure, equal};
 use crate::http::Answer;
@@ -18,7 +18,7 @@ pub struct Part {
     pub url: String,
     pub headers: Vec<(String, String)>,
     pub body: String,
-    /// Headers of the MIME part around the operation, beside the two that are always there.
+    /// Headers of the MIME part around the operation, in addition to the two that are always there.
     pub mime_headers: Vec<(String, String)>,
 }
 
@@ -96,10 +96,10 @@ pub async fn send(at: &Session, parts: &[Part]) -> Outcome<Response> {
     request(at, changeset_body(parts)).send().await
 }
 
-/// Sends one changeset that must succeed, and returns the answers of its operations.
+/// Sends one changeset that must succeed, and returns the responses of its operations.
 pub async fn commit(at: &Session, parts: &[Part]) -> Outcome<Vec<Response>> {
     let answers = changeset_answers(&send(at, parts).await?)?;
-    equal("answers of the changeset", answers.len(), parts.len())?;
+    equal("responses of the changeset", answers.len(), parts.len())?;
     for answer in &answers {
         answer.expect_one_of(&[201, 204])?;
     }
@@ -114,7 +114,7 @@ pub fn expect_failed(response: &Response, status: u16, code: &str, message: &str
     Ok(())
 }
 
-/// The answers inside the changeset of a 202.
+/// The responses inside the changeset of a 202.
 pub fn changeset_answers(response: &Response) -> Outcome<Vec<Response>> {
     response.expect(202)?;
     let content_type = response.header("Content-Type").unwrap_or_default();
@@ -125,7 +125,7 @@ pub fn changeset_answers(response: &Response) -> Outcome<Vec<Response>> {
     inner.iter().enumerate().map(|(index, section)| operation_answer(index, section)).collect()
 }
 
-/// The answer of a batch that held a single query.
+/// The response of a batch that held a single query.
 pub fn query_answer(response: &Response) -> Outcome<Response> {
     response.expect(202)?;
     let outer = sections(&response.text(), response.header("Content-Type").unwrap_or_default())?;

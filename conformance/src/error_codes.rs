@@ -6,9 +6,9 @@
 /// How a code comes to be seen.
 #[derive(Clone, Copy, Debug)]
 pub enum Seen {
-    /// These cases fail unless the target answers with it.
+    /// These cases fail unless the target responds with it.
     By(&'static [&'static str]),
-    /// These cases accept it, beside other codes that the sources leave open.
+    /// These cases accept it, along with other codes that the sources leave open.
     Possibly(&'static [&'static str]),
     /// No request is known to provoke it.
     Never(&'static str),
@@ -46,7 +46,7 @@ pub const CODES: &[(&str, Seen)] = &[
     ("CannotChangeToLowerTier", Never("of premium page blobs")),
     ("CannotVerifyCopySource", Possibly(&["a_copy_of_nothing_is_not_found"])),
     ("CommandsInBatchActOnDifferentPartitions", By(&["another_partition_fails_the_batch"])),
-    ("ConditionHeadersNotSupported", Never("tables answer condition headers they do not take with InvalidInput")),
+    ("ConditionHeadersNotSupported", Never("tables reject condition headers they do not take with InvalidInput")),
     ("ConditionNotMet", Possibly(&["if_none_match_with_the_current_etag_is_not_modified"])),
     ("ContainerAlreadyExists", By(&["an_existing_container_is_not_created_again"])),
     ("ContainerBeingDeleted", Possibly(&["a_deleted_container_is_gone_with_its_blobs"])),
@@ -90,7 +90,7 @@ pub const CODES: &[(&str, Seen)] = &[
     ("InvalidRange", By(&["a_range_that_begins_beyond_the_end_is_refused"])),
     ("InvalidResourceName", By(&["names_with_other_than_letters_and_digits_are_refused"])),
     ("InvalidSourceBlobType", Never("of incremental copies of page blobs")),
-    ("InvalidUri", Never("which paths give it rather than another refusal is not known")),
+    ("InvalidUri", Never("which paths give it rather than another error is not known")),
     ("InvalidValueType", Never(ENUMERATED)),
     ("InvalidXmlDocument", By(&["an_empty_root_element_is_refused", "malformed_xml_is_refused"])),
     ("InvalidXmlNodeValue", Possibly(&["a_bad_date_or_permission_is_refused"])),
@@ -128,7 +128,7 @@ pub const CODES: &[(&str, Seen)] = &[
     ("OperationTimedOut", Never("needs a server under more load than a test may make")),
     ("OperatorInvalid", Never(ENUMERATED)),
     ("OutOfRangeInput", By(&["names_of_2_and_of_64_characters_are_refused", "dates_outside_the_range_are_refused"])),
-    ("OutOfRangeQueryParameterValue", Never("tables answer $top out of range with InvalidInput")),
+    ("OutOfRangeQueryParameterValue", Never("tables reject $top out of range with InvalidInput")),
     ("PartitionKeyEqual", Never(ENUMERATED)),
     ("PartitionKeyNotSpecified", Never(ENUMERATED)),
     ("PartitionKeyPropertyCannotBeUpdated", Possibly(&["keys_in_the_body_of_an_update_do_not_move_the_entity"])),
@@ -146,7 +146,7 @@ pub const CODES: &[(&str, Seen)] = &[
     ("QueueNotEmpty", Never(ENUMERATED)),
     ("QueueNotFound", By(&["a_deleted_queue_is_gone_with_its_messages"])),
     ("RequestBodyTooLarge", By(&["a_body_over_4_mib_is_too_large", "a_batch_over_4_mib_is_too_large"])),
-    ("RequestUrlFailedToParse", Never("which URLs give it rather than another refusal is not known")),
+    ("RequestUrlFailedToParse", Never("which URLs give it rather than another error is not known")),
     ("ResourceAlreadyExists", Never("tables and entities have codes of their own for this")),
     ("ResourceNotFound", By(&["a_read_of_a_missing_entity_is_not_found"])),
     ("SequenceNumberConditionNotMet", Never("of page blobs")),

@@ -10,7 +10,7 @@ pub struct Failure {
     pub skipped: bool,
 }
 
-/// What a case, or a step of one, returns.
+/// The result of a case, or of a step of one.
 pub type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {

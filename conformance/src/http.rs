@@ -1,7 +1,7 @@
-//! A small HTTP/1.1 client: bytes out, one parsed answer back.
+//! A small HTTP/1.1 client: bytes out, one parsed response back.
 //!
-//! It normalises nothing. What a case writes is what the server sees, and the answer's headers are kept as they
-//! came. Writing and reading run side by side, because a server may refuse a large body before it has read it all.
+//! It normalises nothing. The server sees exactly what a case writes, and the response's headers are kept as they
+//! came. Writing and reading run side by side, because a server may reject a large body before it has read it all.
 
 use std::io::{Error, ErrorKind};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ type Result<T> = std::io::Result<T>;
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// An answer as it came off the wire.
+/// A response as it came off the wire.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -57,7 +57,7 @@ impl Connection {
         Ok(Self { reader: BufReader::new(reader), writer })
     }
 
-    /// Writes a whole request and reads its answer.
+    /// Writes a whole request and reads its response.
     pub async fn exchange(&mut self, request: &[u8]) -> Result<Answer> {
         let write = async {
             self.writer.write_all(request).await?;
@@ -69,7 +69,7 @@ impl Connection {
         loop {
             tokio::select! {
                 answer = &mut read => return answer,
-                // A server that has already answered may close while we still write: its answer is what counts.
+                // A server that has already responded may close while we still write: its response is what counts.
                 _ = &mut write, if writing => writing = false,
             }
         }
@@ -89,7 +89,7 @@ impl Connection {
         read_answer(&mut self.reader, false).await
     }
 
-    /// Reads an interim answer such as `100 Continue`, which has no body.
+    /// Reads an interim response such as `100 Continue`, which has no body.
     pub async fn read_interim(&mut self) -> Result<Answer> {
         read_head(&mut self.reader).await
     }
@@ -171,7 +171,7 @@ async fn read_chunks(reader: &mut (impl tokio::io::AsyncBufRead + Unpin)) -> Res
 async fn read_line(reader: &mut (impl tokio::io::AsyncBufRead + Unpin)) -> Result<String> {
     let mut line = Vec::new();
     if reader.read_until(b'\n', &mut line).await? == 0 {
-        return Err(Error::new(ErrorKind::UnexpectedEof, "closed without an answer"));
+        return Err(Error::new(ErrorKind::UnexpectedEof, "closed without a response"));
     }
     while matches!(line.last(), Some(b'\r' | b'\n')) {
         line.pop();
@@ -181,7 +181,7 @@ async fn read_line(reader: &mut (impl tokio::io::AsyncBufRead + Unpin)) -> Resul
 }
 
 fn malformed(what: &str) -> Error {
-    Error::new(ErrorKind::InvalidData, format!("the answer is not HTTP: {what}"))
+    Error::new(ErrorKind::InvalidData, format!("the response is not HTTP: {what}"))
 }
 
 #[cfg(test)]

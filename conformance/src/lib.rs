@@ -4,10 +4,10 @@
 //! code with any server: it has its own client, its own signing and its own idea of the rules, so that a mistake in
 //! one of them cannot hide the same mistake in the other.
 //!
-//! What it is not: a load test, a client library, or a check of what a particular SDK needs (see `sdk/` beside it).
+//! It is neither a load test nor a client library, nor does it check what a particular SDK needs (see `sdk/`).
 //!
-//! - [`target`]: which account is spoken to, and how it is addressed.
-//! - [`http`], [`request`], [`response`]: one request, one connection, one answer; [`socket`] for malformed bytes.
+//! - [`target`]: which account receives the requests, and how it is addressed.
+//! - [`http`], [`request`], [`response`]: one request, one connection, one response; [`socket`] for malformed bytes.
 //! - [`sign`], [`sign_headers`], [`sas`]: Shared Key, Shared Key Lite, shared access signatures of services and accounts.
 //! - [`session`], [`table`], [`queue`], [`container`]: what one case works with; what it made is dropped after it.
 //! - [`batch`]: entity group transactions, written and read.

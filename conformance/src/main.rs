@@ -10,14 +10,14 @@ use tablerock_conformance::known::Known;
 use tablerock_conformance::session::Shared;
 use tablerock_conformance::{Case, Target, cases, runner};
 
-/// Checks what a server of the Azure Table protocol answers, request by request.
+/// Checks the responses of a server of the Azure Table protocol, request by request.
 #[derive(Parser, Debug)]
 #[command(version)]
 struct Options {
     /// The account to talk to.
     #[arg(long, env = "CONFORMANCE_CONNECTION_STRING", default_value = "UseDevelopmentStorage=true")]
     connection_string: String,
-    /// What is being tested: tablerock, azurite or azure. Only a label.
+    /// The name of the server under test: tablerock, azurite or azure. Only a label.
     #[arg(long, env = "CONFORMANCE_TARGET", default_value = "tablerock")]
     target: String,
     /// A file to which each case appends one JSON line.

@@ -13,7 +13,7 @@ pub struct Queue<'s> {
     pub name: String,
 }
 
-/// A message as an answer shows it; what the answer leaves out is empty.
+/// A message as a response shows it; what the response leaves out is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Message {
     pub id: String,
@@ -30,7 +30,7 @@ pub fn body(text: &str) -> String {
     format!("<QueueMessage><MessageText>{text}</MessageText></QueueMessage>")
 }
 
-/// The messages of an answer, in order.
+/// The messages of a response, in order.
 pub fn messages(response: &Response) -> Outcome<Vec<Message>> {
     let root = response.xml()?;
     equal("root", root.name.as_str(), "QueueMessagesList")?;

@@ -22,7 +22,7 @@ enum Credential {
     AsGiven,
 }
 
-/// What a signature covers, which differs between the services.
+/// The parts that a signature covers, which differ between the services.
 #[derive(Clone, Copy, Debug)]
 enum Signed {
     /// Of the headers only a few: tables.
@@ -91,7 +91,7 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Adds a header beside any of the same name.
+    /// Adds a header in addition to any of the same name.
     pub fn another_header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
@@ -198,7 +198,7 @@ impl<'a> Request<'a> {
         found.map_or("", |(_, value)| value.as_str())
     }
 
-    /// What the service must find in `Authorization`, for a case that sends it after changing something else.
+    /// The right value of `Authorization`, for a case that sends it after changing something else.
     pub fn signed_authorization(&self) -> Option<String> {
         match self.signed {
             Signed::ForTables => self.authorization_for_tables(),
@@ -284,7 +284,7 @@ impl<'a> Request<'a> {
         let summary = self.summary();
         let mut connection = Connection::open(self.endpoint).await?;
         let answer = connection.exchange(&self.bytes()).await;
-        let answer = answer.map_err(|error| crate::Failure::new(format!("{summary}: no answer: {error}")))?;
+        let answer = answer.map_err(|error| crate::Failure::new(format!("{summary}: no response: {error}")))?;
         Ok(Response::new(summary, answer))
     }
 }

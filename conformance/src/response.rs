@@ -6,7 +6,7 @@ use crate::expect::{Failure, Outcome, ensure, equal, shorten};
 use crate::http::Answer;
 use crate::{pattern, xml};
 
-/// An answer, with the request it answers for the messages.
+/// A response, with a summary of its request for the messages.
 #[derive(Debug)]
 pub struct Response {
     request: String,
@@ -56,10 +56,10 @@ impl Response {
         }
     }
 
-    /// Any answer that refuses the request as the client's fault, or as not implemented.
+    /// Any response that rejects the request as the client's fault, or as not implemented.
     pub fn expect_refusal(&self) -> Outcome<&Self> {
         let refused = (400..500).contains(&self.answer.status) || self.answer.status == 501;
-        if refused { Ok(self) } else { Err(self.failure("a refusal (4xx or 501)")) }
+        if refused { Ok(self) } else { Err(self.failure("an error (4xx or 501)")) }
     }
 
     /// An error with that status and code.
@@ -87,7 +87,7 @@ impl Response {
     }
 
     /// Reads the error of the body in any of the service's three forms, or in the one of blobs and queues: which
-    /// form an answer should have is asked by cases of their own, so that the others can ask about the code.
+    /// form a response should have is the subject of other cases, so that these can check the code.
     pub fn error(&self) -> Outcome<ServiceError> {
         let text = self.text();
         let (code, message) = if text.starts_with('{') { json_error(&text) } else { xml_error(&text) }

@@ -11,7 +11,7 @@ use crate::request::Request;
 use crate::table::Table;
 use crate::target::Target;
 
-/// What all cases of a run share.
+/// The state that all cases of a run share.
 #[derive(Debug)]
 pub struct Shared {
     pub target: Target,
@@ -87,7 +87,7 @@ impl Session {
         self.post("/Tables").json(serde_json::json!({ "TableName": name }))
     }
 
-    /// Bytes nobody chose.
+    /// Random bytes.
     pub fn random_bytes(&self, count: usize) -> Vec<u8> {
         let mut random = self.shared.names.lock().expect("no case panics while drawing");
         std::iter::repeat_with(|| random.u8(..)).take(count).collect()
@@ -118,7 +118,7 @@ impl Session {
         self.tables.lock().expect("no case panics while noting a table").push(name.to_owned());
     }
 
-    /// A request to the Queue service. A case for it is skipped where nobody said where that listens.
+    /// A request to the Queue service. A case for it is skipped where the target has no endpoint for it.
     pub fn to_queues(&self, verb: &str, path: impl Into<String>) -> Outcome<Request<'_>> {
         let queue = self.target().queue.as_ref();
         let at = queue.ok_or_else(|| Failure::skipped("the connection string has no QueueEndpoint"))?;
@@ -139,7 +139,7 @@ impl Session {
         Queue::new(self, name)
     }
 
-    /// A request to the Blob service. A case for it is skipped where nobody said where that listens.
+    /// A request to the Blob service. A case for it is skipped where the target has no endpoint for it.
     pub fn to_blobs(&self, verb: &str, path: impl Into<String>) -> Outcome<Request<'_>> {
         let blob = self.target().blob.as_ref();
         let at = blob.ok_or_else(|| Failure::skipped("the connection string has no BlobEndpoint"))?;

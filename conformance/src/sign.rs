@@ -21,12 +21,12 @@ pub fn canonical_resource(account: &str, raw_path: &str, comp: Option<&str>) -> 
     }
 }
 
-/// What Shared Key signs for tables: no canonicalised headers, unlike blobs and queues.
+/// The string that Shared Key signs for tables: no canonicalised headers, unlike blobs and queues.
 pub fn shared_key_string(verb: &str, content_md5: &str, content_type: &str, date: &str, resource: &str) -> String {
     format!("{verb}\n{content_md5}\n{content_type}\n{date}\n{resource}")
 }
 
-/// What Shared Key Lite signs for tables.
+/// The string that Shared Key Lite signs for tables.
 pub fn shared_key_lite_string(date: &str, resource: &str) -> String {
     format!("{date}\n{resource}")
 }

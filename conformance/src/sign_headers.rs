@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// What of a request is signed.
+/// The parts of a request that are signed.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<'a> {
     pub verb: &'a str,

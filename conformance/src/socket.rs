@@ -8,32 +8,32 @@ use crate::session::Session;
 
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Sends bytes and ends the sending side; the answer, or nothing if the server just closed.
+/// Sends bytes and ends the sending side. Returns the response, or nothing if the server just closed.
 pub async fn send_and_close(at: &Session, bytes: &[u8]) -> Outcome<Option<Answer>> {
     let mut connection = Connection::open(&at.target().primary).await?;
-    // A server may well close before it has taken everything: that is an answer too.
+    // A server may well close before it has taken everything: that is a valid outcome too.
     let _ = connection.write(bytes).await;
     let _ = connection.finish_writing().await;
     answer_within_patience(&mut connection).await
 }
 
-/// Sends bytes and keeps the connection open for the answer.
+/// Sends bytes and keeps the connection open for the response.
 pub async fn send(at: &Session, bytes: &[u8]) -> Outcome<Option<Answer>> {
     let mut connection = Connection::open(&at.target().primary).await?;
     match tokio::time::timeout(PATIENCE, connection.exchange(bytes)).await {
         Ok(answer) => Ok(answer.ok()),
-        Err(_) => Err(Failure::new("neither an answer nor a closed connection")),
+        Err(_) => Err(Failure::new("neither a response nor a closed connection")),
     }
 }
 
 async fn answer_within_patience(connection: &mut Connection) -> Outcome<Option<Answer>> {
     match tokio::time::timeout(PATIENCE, connection.read()).await {
         Ok(answer) => Ok(answer.ok()),
-        Err(_) => Err(Failure::new("neither an answer nor a closed connection")),
+        Err(_) => Err(Failure::new("neither a response nor a closed connection")),
     }
 }
 
-/// Fails if the bytes were answered with a success.
+/// Fails if the response to the bytes is a success.
 pub fn expect_refused_or_closed(answer: Option<&Answer>) -> Outcome {
     match answer {
         Some(answer) if answer.status < 400 => {
@@ -43,7 +43,7 @@ pub fn expect_refused_or_closed(answer: Option<&Answer>) -> Outcome {
     }
 }
 
-/// Fails unless the server answers an ordinary request.
+/// Fails unless the server responds to an ordinary request.
 pub async fn expect_still_serving(at: &Session) -> Outcome {
     at.get("/Tables").query("$top", "1").send().await?.expect(200)?;
     Ok(())

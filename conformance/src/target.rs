@@ -52,7 +52,7 @@ pub struct Endpoint {
     pub tls: bool,
     pub host: String,
     pub port: u16,
-    /// What precedes every resource path; empty when the account is named by the host.
+    /// The prefix of every resource path; empty when the account is named by the host.
     pub prefix: String,
 }
 
@@ -195,7 +195,7 @@ mod tests {
     fn a_key_may_contain_equals_signs() {
         let target = Target::parse("AccountName=a;AccountKey=AQ==;TableEndpoint=http://h:1/a/").unwrap();
         assert_eq!(target.key, [1]);
-        assert!(target.queue.is_none() && target.blob.is_none(), "nobody said where they are");
+        assert!(target.queue.is_none() && target.blob.is_none(), "no endpoint is given");
         assert_eq!(target.primary, Endpoint { tls: false, host: "h".into(), port: 1, prefix: "/a".into() });
     }
 

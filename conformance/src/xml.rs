@@ -5,7 +5,7 @@ use crate::expect::Failure;
 
 #[derive(Debug, Default)]
 pub struct Element {
-    /// With its prefix, as written: `m:error` and `error` are different answers.
+    /// With its prefix, as written: `m:error` and `error` are different names.
     pub name: String,
     pub attributes: String,
     pub text: String,

@@ -82,7 +82,7 @@ fn check_signature(parts: &TableRequestParts<'_>, header: &str) {
             panic!("{authorization:?} is not what it should be")
         };
         assert_eq!((read, account), (scheme, ACCOUNT));
-        let mut scratch = "left by somebody else".to_owned();
+        let mut scratch = "left by another request".to_owned();
         assert!(parts.is_signed_by(scheme, signature, &[other.clone(), ours.clone()], &mut scratch));
         assert!(!parts.is_signed_by(scheme, signature, std::slice::from_ref(&other), &mut scratch));
         assert!(!parts.is_signed_by(scheme, signature, &[], &mut scratch));

@@ -28,7 +28,7 @@ pub fn check(data: &[u8]) {
     match &request {
         BatchRequest::Query(part) => assert_eq!(part.method, "GET"),
         BatchRequest::Changeset(parts) => {
-            // One more than allowed is passed on, for the one who refuses it.
+            // One more than allowed is passed on, and rejected later.
             assert!((1..=limits::GROUP_OPERATIONS_MAX + 1).contains(&parts.len()));
             assert!(parts.iter().all(|part| part.method != "GET"));
             check_group(parts, data.len());

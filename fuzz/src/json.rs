@@ -52,7 +52,7 @@ fn check_limits(entity: &EntityBody<'_>) {
     }
 }
 
-/// What another reader of JSON sees; of members with the same name it keeps the last, which may be a null.
+/// Compares with another JSON reader, which keeps the last of members with the same name; that may be a null.
 fn check_against(entity: &EntityBody<'_>, object: &serde_json::Map<String, Json>) {
     for Property { name, value } in &entity.properties {
         let is_typed = object.contains_key(&format!("{name}@odata.type"));
@@ -81,7 +81,7 @@ fn check_stored(entity: &EntityBody<'_>) {
     assert_eq!(properties.merged_onto(&stored).expect("what was written can be read"), properties);
 }
 
-/// An answer is JSON in ASCII, and a client that sends it back sends the same entity.
+/// A response is JSON in ASCII, and a client that sends it back sends the same entity.
 fn check_written(entity: &EntityBody<'_>) {
     let (partition_key, row_key) =
         (entity.partition_key.as_deref().unwrap_or("p"), entity.row_key.as_deref().unwrap_or("r"));
@@ -92,11 +92,11 @@ fn check_written(entity: &EntityBody<'_>) {
         let pairs = entity.properties.iter().map(|property| (property.name.as_ref(), property.value.clone()));
         append_entity(&mut body, &shape, true, partition_key, row_key, DateTime::from_ticks(NOON), pairs);
         assert!(body.is_ascii());
-        let json: Json = serde_json::from_slice(&body).expect("an answer is JSON");
+        let json: Json = serde_json::from_slice(&body).expect("a response is JSON");
         assert_eq!((json[PARTITION_KEY].as_str(), json[ROW_KEY].as_str()), (Some(partition_key), Some(row_key)));
         // Without metadata the types are gone, as the client wished.
         if level != MetadataLevel::None {
-            let again = parse_entity(&body).expect("an answer can be sent back");
+            let again = parse_entity(&body).expect("a response can be sent back");
             assert_eq!(again.partition_key.as_deref(), Some(partition_key));
             assert_eq!(again.row_key.as_deref(), Some(row_key));
             assert_eq!(seen(&again.properties), seen(&entity.properties), "at {level:?}");

@@ -1,8 +1,8 @@
 //! What strangers send and what a disk may hold, as fuzz targets.
 //!
 //! Each target is a module with a `check` that takes arbitrary bytes and panics if something that must always hold
-//! does not: a round trip, the agreement of two implementations, a limit, the form of a refusal. It is no use that
-//! a parser survives when it is wrong. The fuzzers in `bin/` look for bytes that break a check; the tests replay those
+//! does not: a round trip, the agreement of two implementations, a limit, the form of an error. It is not enough that
+//! a parser survives if it is wrong. The fuzzers in `bin/` look for bytes that break a check; the tests replay those
 //! that were worth keeping (`corpus/`) and those that once broke one (`regressions/`). See the README.
 
 pub mod authorization;

@@ -16,7 +16,7 @@ pub fn check(data: &[u8]) {
     check_query(query);
 }
 
-/// Two readers that share no code agree, and an entity's keys survive the address that an answer gives it.
+/// Two readers that share no code agree, and an entity's keys survive the address that a response gives it.
 fn check_path(path: &str) {
     let resource = TableResource::parse(path);
     assert_eq!(resource.as_ref().ok(), second_reading::resource(path).as_ref(), "{path:?}");

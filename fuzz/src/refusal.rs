@@ -1,4 +1,4 @@
-//! What every refusal of a request looks like, whoever refuses.
+//! The form of every error response, whichever component rejects the request.
 
 use tablerock_protocol::{ErrorCode, ServiceError};
 
@@ -7,7 +7,7 @@ use tablerock_protocol::{ErrorCode, ServiceError};
 const ECHOES_MAX: usize = 4;
 const WORDS_BYTES_MAX: usize = 512;
 
-/// A refusal blames the client, and its message is bounded by what the client sent.
+/// An error blames the client, and its message is bounded by what the client sent.
 pub(crate) fn check_refusal(error: &ServiceError, input_bytes: usize) {
     let blames_client = (400..500).contains(&error.status) || error.code == ErrorCode::NotImplemented;
     assert!(blames_client, "{error:?}");

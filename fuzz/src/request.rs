@@ -44,7 +44,7 @@ fn may_change(request: &Outgoing, response: &Incoming) -> bool {
     !is_read && !is_refused && !request.is_bound_to_read()
 }
 
-/// No request is the server's fault, every refusal has a code of the service, and JSON is JSON.
+/// No request is the server's fault, every error has a code of the service, and JSON is JSON.
 fn check_response(response: &Incoming, request: &Outgoing) {
     let context = || format!("{} {} gives {}", request.method, request.target, response.status);
     let is_ours_to_say = |status: u16| matches!(status, 200..=299 | 304 | 400..=499 | 501);

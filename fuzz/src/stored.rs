@@ -78,7 +78,7 @@ fn unless_refused<T>(result: tablerock_services::Result<T>) -> Option<T> {
     }
 }
 
-/// What was read, or nothing if it is corrupt. Any other failure is one of ours.
+/// Returns what was read, or nothing if it is corrupt. Any other failure is a defect of the server.
 fn unless_corrupt<T>(result: tablerock_services::Result<T>) -> Option<T> {
     match result {
         Ok(value) => Some(value),

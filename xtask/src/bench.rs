@@ -44,16 +44,16 @@ const ROWS: [&str; 23] = [
     "size",
 ];
 
-/// What is handed on to the load generator.
+/// The options that are passed on to the load generator.
 #[derive(Debug, Args)]
 pub(crate) struct BenchOptions {
-    /// Small sizes and a few minutes, for a developer: rough ratios, and a missed target is no failure
+    /// Small sizes and a few minutes, for a developer: rough ratios, and a missed target does not fail the run
     #[arg(long)]
     quick: bool,
     /// Only this row of the table; may be given several times
     #[arg(long, value_name = "ROW", value_parser = PossibleValuesParser::new(ROWS))]
     only: Vec<String>,
-    /// Measure on this in the place of the data directory: beside its driver alone
+    /// Measure on this store instead of the data directory, next to its driver alone
     #[arg(long, value_name = "STORE", value_parser = PossibleValuesParser::new(["postgres"]), conflicts_with_all = ["quick", "only"])]
     store: Option<String>,
     /// Count the instructions of single requests under valgrind, apart from the kernel and from hashing
@@ -116,7 +116,7 @@ pub(crate) fn run(workspace: &Workspace, options: &BenchOptions) -> Result<bool>
     Ok(status.success())
 }
 
-/// Starts a database that syncs every commit, and measures Tablerock on it beside the driver alone.
+/// Starts a database that syncs every commit, and measures Tablerock on it next to the driver alone.
 fn run_beside_postgres(workspace: &Workspace, port: u16) -> Result<bool> {
     for build in [checks::build_server, checks::build_bench] {
         if build(workspace).failed > 0 {

@@ -23,7 +23,7 @@ const INPUT_BYTES_MAX: usize = 4096;
 const INPUT_SECONDS_MAX: usize = 10;
 const MEMORY_MB_MAX: usize = 1024;
 
-/// What makes rustc count edges and report comparisons in the way that libFuzzer reads.
+/// The flags that make rustc count edges and report comparisons in the way that libFuzzer reads.
 const COVERAGE_FLAGS: [&str; 5] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",

@@ -1,4 +1,4 @@
-//! The ceiling for reads: hyper with nothing behind it. Every request gets the answer that Tablerock gave once, taken
+//! The ceiling for reads: hyper with nothing behind it. Every request gets the response that Tablerock gave once, taken
 //! from a file, with the same status, headers and body.
 
 use std::convert::Infallible;
@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 struct Options {
     #[arg(long)]
     port: u16,
-    /// A file with one HTTP answer as it was on the wire
+    /// A file with one HTTP response as it was on the wire
     #[arg(long)]
     answer: PathBuf,
 }
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<(), String> {
     let bytes = std::fs::read(&options.answer).map_err(|error| format!("{}: {error}", options.answer.display()))?;
-    let answer = Answer::parse(&bytes).ok_or_else(|| format!("{} holds no answer", options.answer.display()))?;
+    let answer = Answer::parse(&bytes).ok_or_else(|| format!("{} holds no response", options.answer.display()))?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())?;
     runtime.block_on(serve(options.port, answer)).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! Tablerock on PostgreSQL beside the driver alone: the same statements, on as many connections, in the same run.
+//! Tablerock on PostgreSQL next to the driver alone: the same statements, on as many connections, in the same run.
 //!
 //! `cargo xtask bench --store postgres` starts a database that syncs every commit, and this. A point read is two
 //! statements in one round trip, the table's row of the directory and the entity; an upsert of an entity that is there is
@@ -36,7 +36,7 @@ const REPLACE: &str = "UPDATE tablerock_records SET digest = $3, value = $4 \
 const DIRECTORY: &str = "SELECT partition, key FROM tablerock_records WHERE key = $1 AND substr(partition, 1, 1) = 'd'";
 const RECORDS: &str = "SELECT partition, key, digest, value FROM tablerock_records WHERE substr(partition, 1, 1) = 'e'";
 
-/// Measures Tablerock on a PostgreSQL beside the driver alone.
+/// Measures Tablerock on a PostgreSQL next to the driver alone.
 #[derive(Parser, Debug, Clone)]
 struct Options {
     /// The release binary
@@ -78,7 +78,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is measured.
+/// The kind of request that is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
     Read,
@@ -329,7 +329,7 @@ async fn perform(
 ) -> Result<()> {
     let failed = |error: tokio_postgres::Error| error.to_string();
     let Record { partition, key, digest, value } = record;
-    // A statement is sent when it is first polled: both are under way before the answer to either.
+    // A statement is sent when it is first polled: both are in progress before the response to either.
     tokio::try_join!(
         biased;
         async { client.query(&statements.get, &[&directory.0, &directory.1]).await },

@@ -57,7 +57,7 @@ async fn write(store: &Store, round: u8, count: usize, bytes: usize, in_flight: 
             store.transact(&[round], vec![], put).await
         });
         if tasks.len() == in_flight {
-            tasks.join_next().await.expect("some are under way").expect("no task panics")?;
+            tasks.join_next().await.expect("some are in progress").expect("no task panics")?;
         }
     }
     while let Some(done) = tasks.join_next().await {

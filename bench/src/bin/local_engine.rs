@@ -121,7 +121,7 @@ fn random_value() -> Bytes {
     (0..VALUE_BYTES).map(|_| rng.below(64) as u8 + b' ').collect()
 }
 
-/// The memory this process really uses, where the system tells it.
+/// The resident memory of this process, where the system reports it.
 fn resident_kb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix("kB"));

@@ -1,5 +1,5 @@
 //! Several contestants under the same load, in turns: forwards in one round and backwards in the next, so that a
-//! machine that slows down or speeds up meanwhile favours nobody.
+//! machine that slows down or speeds up meanwhile favours no contestant.
 
 pub mod plan;
 pub mod progress;
@@ -19,7 +19,7 @@ use crate::results::Results;
 use crate::results::series::{Series, Who};
 use crate::workload::Workload;
 
-/// Who takes part.
+/// A participant of a contest.
 pub enum Contestant<'a> {
     Server { who: Who, server: &'a Server, work: Box<dyn Workload + 'a>, load: Load },
     Fjall(FjallAlone),
@@ -97,7 +97,7 @@ pub fn hold(case: &Case, rounds: usize, contestants: &[Contestant<'_>], results:
             println!("{}", report::line(&series));
         }
         if let (lost @ 1.., all) = series.lost() {
-            let what = format!("requests that {} left without an answer ({})", who.name(), series.case);
+            let what = format!("requests that {} left without a response ({})", who.name(), series.case);
             results.fact(row, what, format!("{lost} of {all}"));
         }
         results.series.push(series);

@@ -21,7 +21,7 @@ pub struct Plan {
     pub read: Dataset,
     /// One large partition, for ranges and scans.
     pub range: Dataset,
-    /// What a queue holds before messages go through it, in the case that shows what its length costs.
+    /// The messages in a queue before the measurement, in the case that shows the cost of its length.
     pub queued_messages: u64,
     /// How many blobs of 100 MiB go through in one turn.
     pub large_blobs: u64,
@@ -32,7 +32,7 @@ pub struct Plan {
 }
 
 /// After a pause of more than five seconds, be it for its file or for its memory, Azurite closes connections that it
-/// thinks idle, although their requests have come meanwhile. Clients live with that and connect anew.
+/// thinks idle, although their requests have come meanwhile. Clients handle that and reconnect.
 const LOSSES_MAX: u64 = 1_000;
 
 /// Within which it has to.
@@ -43,7 +43,7 @@ const RANGE: &str = "Range";
 const SIZED: &str = "Sized";
 
 impl Plan {
-    /// What `docs/benchmarks.md` is made from.
+    /// The plan of `docs/benchmarks.md`.
     pub fn full() -> Self {
         Self {
             read_rounds: 7,

@@ -10,7 +10,7 @@ use crate::report::thousands;
 
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// Tells how far a counter is on its way to a total, until it is dropped.
+/// Prints how far a counter is on its way to a total, until it is dropped.
 #[derive(Debug)]
 pub struct Progress {
     /// Nothing is ever sent: that it is gone is the sign to stop.

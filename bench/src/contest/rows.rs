@@ -79,8 +79,8 @@ impl Row {
             Row::GetMediumBlob => "get blob of 1 MiB",
             Row::PutLargeBlob => "put blob of 100 MiB",
             Row::GetLargeBlob => "get blob of 100 MiB",
-            Row::Start => "start on an empty directory to first answer",
-            Row::BigStart => "start on a big table to first answer",
+            Row::Start => "start on an empty directory to first response",
+            Row::BigStart => "start on a big table to first response",
             Row::Memory => "memory",
             Row::Size => "size of the stripped binary",
         }

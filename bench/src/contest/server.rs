@@ -17,7 +17,7 @@ use crate::load::process::{cpu_time, memory_now, memory_peak};
 
 const START_LIMIT: Duration = Duration::from_secs(120);
 const STOP_LIMIT: Duration = Duration::from_secs(120);
-/// Starts are measured in milliseconds, so the first answer must be asked for often.
+/// Starts are measured in milliseconds, so the server is polled often for its first response.
 const POLL: Duration = Duration::from_micros(500);
 /// How much of a log is repeated when its writer has ended.
 const LAST_LINES: usize = 5;
@@ -31,12 +31,12 @@ pub struct Server {
     child: RefCell<Child>,
     log: PathBuf,
     at: At,
-    /// From the start of the process to its first answer.
+    /// From the start of the process to its first response.
     pub start_time: Duration,
 }
 
 impl Server {
-    /// Starts a command and waits until it answers a request with success.
+    /// Starts a command and waits until a request to it succeeds.
     pub fn start(name: &'static str, mut command: Command, port: u16, log: &Path, request: &[u8]) -> Result<Self> {
         if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_err() {
             return Err(format!("port {port} is taken: choose others with --port"));
@@ -53,7 +53,7 @@ impl Server {
                 return Err(format!("{name} ended at its start, {end}"));
             }
             if started.elapsed() > START_LIMIT {
-                return Err(format!("{name} does not answer within {} s", START_LIMIT.as_secs()));
+                return Err(format!("{name} does not respond within {} s", START_LIMIT.as_secs()));
             }
             thread::sleep(POLL);
         }
@@ -143,7 +143,7 @@ pub struct Programs {
 
 impl Programs {
     /// With the settings that hold by default. The service that is measured gets the port, the admin address the one
-    /// behind it, and the others some that nobody will ask for.
+    /// behind it, and the others get ports that are not used.
     pub fn tablerock(&self, service: Service, port: u16, location: &Path) -> Command {
         let mut command = Command::new(&self.tablerock);
         command.arg("--location").arg(location).arg("--silent");
@@ -179,7 +179,7 @@ impl Programs {
     }
 }
 
-/// Whether somebody there answers a request with 200.
+/// Whether a server there responds to a request with 200.
 fn succeeds(port: u16, request: &[u8]) -> bool {
     const SUCCESS: [u8; 12] = *b"HTTP/1.1 200";
     let ask = || -> std::io::Result<[u8; SUCCESS.len()]> {

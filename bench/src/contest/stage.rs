@@ -17,7 +17,7 @@ use crate::report::thousands;
 use crate::results::Results;
 use crate::results::series::Who;
 
-/// Who listens where, counted from the first port. Tablerock's admin address takes the port behind its own.
+/// The ports of the servers, counted from the first port. Tablerock's admin address takes the port behind its own.
 #[derive(Debug, Clone, Copy)]
 pub enum Place {
     Usual = 0,
@@ -67,7 +67,7 @@ impl Stage {
         self.tablerock_asked(place, directory, &list_request(Service::Table, self.port(place))?)
     }
 
-    /// The same, for which the first answer is the one to this request.
+    /// The same, started when this request succeeds for the first time.
     pub fn tablerock_asked(&self, place: Place, directory: &Path, request: &[u8]) -> Result<Server> {
         self.start_tablerock(Service::Table, place, directory, request)
     }
@@ -94,7 +94,7 @@ impl Stage {
         Ok(servers)
     }
 
-    /// The same with a table. Who fails to take it in is out, which is told.
+    /// The same with a table. A server that fails to load it is recorded as a mishap and left out.
     pub fn azurites_with(&mut self, dataset: Dataset) -> Result<Vec<(Who, Server)>> {
         let mut servers = Vec::new();
         for (who, server) in self.azurites(Service::Table)? {
@@ -110,10 +110,10 @@ impl Stage {
         Ok(servers)
     }
 
-    /// Bare hyper that answers as told.
+    /// Bare hyper with this response to every request.
     pub fn bare_hyper(&self, answer: &[u8]) -> Result<Server> {
         let port = self.port(Place::BareHyper);
-        let file = self.work.join("answer.http");
+        let file = self.work.join("response.http");
         fs::write(&file, answer).map_err(|error| format!("{}: {error}", file.display()))?;
         let command = self.programs.bare_hyper(port, &file);
         Server::start("bare hyper", command, port, &self.log("bare-hyper"), &list_request(Service::Table, port)?)

@@ -4,7 +4,7 @@
 /// The length of an entity as JSON, exactly.
 pub const ENTITY_BYTES: usize = 1024;
 
-/// What `Number` is at the first entity; it has the same width at all of them.
+/// The `Number` of the first entity; it has the same width in all of them.
 pub const NUMBER_FIRST: u64 = 1_000_000_000;
 
 /// Letters that hardly compress, of which each entity shows another part.
@@ -46,7 +46,7 @@ pub fn append_row_key(out: &mut Vec<u8>, row: u64) {
     append_digits::<9>(out, row);
 }
 
-/// The JSON of an entity. `number` tells it from all others of its table.
+/// The JSON of an entity. `number` is unique in its table.
 pub fn append_entity(out: &mut Vec<u8>, keys: Keys, number: u64, text: &Text) {
     let start = out.len();
     out.extend_from_slice(b"{\"PartitionKey\":\"");

@@ -1,5 +1,5 @@
 //! The groups that Tablerock has committed, read from the journals that it left: how many records went to disk with one
-//! sync, and which. The form of a journal is told in `docs/formats.md`.
+//! sync, and which. `docs/formats.md` describes the format of a journal.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,17 +1,17 @@
-//! Where an HTTP/1.1 answer ends in the bytes that came, and as much of its meaning as a load generator needs.
+//! Where an HTTP/1.1 response ends in the bytes that came, and as much of its meaning as a load generator needs.
 
 use std::io::{Error, ErrorKind, Result};
 
 use memchr::{memchr, memmem};
 
-/// How the length of a body is told.
+/// How the length of a body is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
     Sized(usize),
     Chunked,
 }
 
-/// What stands before the body.
+/// The status line and headers of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     pub status: u16,
@@ -29,7 +29,8 @@ impl Head {
         let mut body = Body::Sized(0);
         for line in lines(&bytes[..end + 2]) {
             if let Some(value) = value_of(line, b"content-length") {
-                body = Body::Sized(number(value, 10).ok_or_else(|| malformed("a Content-Length that is no number"))?);
+                body =
+                    Body::Sized(number(value, 10).ok_or_else(|| malformed("a Content-Length that is not a number"))?);
             } else if value_of(line, b"transfer-encoding").is_some_and(|value| value.eq_ignore_ascii_case(b"chunked")) {
                 body = Body::Chunked;
             }
@@ -37,7 +38,7 @@ impl Head {
         Ok(Some(Self { status, length: end + 4, body }))
     }
 
-    /// Where the whole answer ends, if all of it is there.
+    /// Where the whole response ends, if all of it is there.
     pub fn end(&self, bytes: &[u8]) -> Result<Option<usize>> {
         match self.body {
             Body::Sized(length) => Ok((self.length + length <= bytes.len()).then_some(self.length + length)),
@@ -46,7 +47,7 @@ impl Head {
     }
 }
 
-/// An answer, still where it was read to.
+/// A response, still in the buffer it was read into.
 #[derive(Debug)]
 pub struct Answer<'a> {
     pub status: u16,
@@ -103,7 +104,7 @@ fn number(digits: &[u8], radix: u32) -> Option<usize> {
 }
 
 fn malformed(what: &str) -> Error {
-    Error::new(ErrorKind::InvalidData, format!("the answer has {what}"))
+    Error::new(ErrorKind::InvalidData, format!("the response has {what}"))
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ impl Credential {
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
     pub method: &'static str,
-    /// What follows the account, encoded: `/People(PartitionKey='p',RowKey='r')`.
+    /// The path after the account, encoded: `/People(PartitionKey='p',RowKey='r')`.
     pub resource: &'a str,
     /// Without the question mark; empty if there is none.
     pub query: &'a str,
@@ -50,7 +50,7 @@ impl<'a> Call<'a> {
         Self { method: "GET", resource, query, headers: "", content_type: "", body: b"" }
     }
 
-    /// A write that asks for no content in its answer, as most clients do.
+    /// A write that asks for no content in its response, as most clients do.
     pub fn insert(resource: &'a str, entity: &'a [u8]) -> Self {
         let headers = "Prefer: return-no-content\r\n";
         Self { method: "POST", resource, query: "", headers, content_type: "application/json", body: entity }

@@ -3,12 +3,12 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Whole seconds since 1970.
-#[expect(clippy::disallowed_methods, reason = "a client signs with the time of day, and a report tells its date")]
+#[expect(clippy::disallowed_methods, reason = "a client signs with the time of day, and a report shows its date")]
 pub fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// The date that requests carry, which is written anew only once in a second.
+/// The date that requests carry, which is formatted only once a second.
 #[derive(Debug, Default)]
 pub struct RequestDate {
     second: u64,

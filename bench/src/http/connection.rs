@@ -1,6 +1,6 @@
-//! One connection of the load generator: a request goes out in one write, and its answer comes in, as a rule, in one
-//! read. Nothing is allocated per request, since the generator shares its processors with the server. Of what is too large
-//! for that, requests are sent from where they lie, and answers are counted instead of kept.
+//! One connection of the load generator: a request goes out in one write, and its response comes in, as a rule, in one
+//! read. Nothing is allocated per request, since the generator shares its processors with the server. Where bodies are too
+//! large for that, requests are sent from where they lie, and responses are counted instead of kept.
 
 use std::io::{Error, ErrorKind, Result};
 use std::net::Ipv4Addr;
@@ -10,11 +10,11 @@ use tokio::net::TcpStream;
 
 use crate::http::answer::{Answer, Body, Head};
 
-/// Most answers fit. A buffer that is larger than the answer lets one read tell that nothing more is waiting.
+/// Most responses fit. A buffer that is larger than the response lets one read show that nothing more is waiting.
 const BUFFER_BYTES: usize = 16 * 1024;
-/// Of a longer body that tells its length only the beginning is kept.
+/// Of a longer body with a `Content-Length` only the beginning is kept.
 const BODY_KEPT_BYTES_MAX: usize = 512 * 1024;
-/// What is read at a time of such a body.
+/// The bytes of such a body that are read at a time.
 const LARGE_BUFFER_BYTES: usize = 256 * 1024;
 
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Connection {
         Ok(Self { stream, buffer: vec![0; BUFFER_BYTES] })
     }
 
-    /// Sends one request, in two parts if its body is a large one, and waits for the whole answer.
+    /// Sends one request, in two parts if its body is a large one, and waits for the whole response.
     pub async fn exchange<'a>(&'a mut self, request: &[u8], large_body: &[u8]) -> Result<Answer<'a>> {
         self.stream.write_all(request).await?;
         if !large_body.is_empty() {
@@ -53,7 +53,7 @@ impl Connection {
             filled += self.read_more(filled).await?;
         };
         if end != filled {
-            return Err(Error::new(ErrorKind::InvalidData, "more came than the answer"));
+            return Err(Error::new(ErrorKind::InvalidData, "more bytes came than the response has"));
         }
         let (body, body_bytes) = (&self.buffer[head.length..end], end - head.length);
         Ok(Answer { status: head.status, head: &self.buffer[..head.length], body, body_bytes })
@@ -61,7 +61,7 @@ impl Connection {
 
     /// Reads what is left of a large body, each part over the one before it.
     async fn count_rest(&mut self, head: Head, body_bytes: usize, kept: usize) -> Result<Answer<'_>> {
-        let too_much = || Error::new(ErrorKind::InvalidData, "more came than the answer");
+        let too_much = || Error::new(ErrorKind::InvalidData, "more bytes came than the response has");
         let mut left = (head.length + body_bytes).checked_sub(kept).ok_or_else(too_much)?;
         self.buffer.resize(self.buffer.len().max(LARGE_BUFFER_BYTES), 0);
         while left > 0 {

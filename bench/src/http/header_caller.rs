@@ -12,7 +12,7 @@ use crate::http::clock::RequestDate;
 #[derive(Debug, Clone, Copy)]
 pub struct HeaderCall<'a> {
     pub method: &'static str,
-    /// What follows the account, encoded: `/tasks/messages`.
+    /// The path after the account, encoded: `/tasks/messages`.
     pub resource: &'a str,
     /// Without the question mark; empty if there is none.
     pub query: &'a str,

@@ -1,4 +1,4 @@
-//! The load generator. A closed loop: each connection sends its next request when the answer to the last has come.
+//! The load generator. A closed loop: each connection sends its next request when the response to the last has come.
 //!
 //! It has a thread for every second processor, and each thread has its own connections and its own runtime, so that
 //! threads share nothing on the way of a request but a counter. What it costs is measured with every run, because it
@@ -21,7 +21,7 @@ use crate::load::histogram::Histogram;
 use crate::load::process::{cpu_time, cpu_time_of_all};
 use crate::workload::{Client, Step, Workload};
 
-/// How long a run may overstay: requests that are under way at its end are waited for.
+/// How long a run may take beyond its end, when it waits for the requests in progress.
 const PATIENCE: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(20);
 
@@ -38,13 +38,13 @@ pub struct Load {
     pub losses_max: u64,
 }
 
-/// What one run showed.
+/// The results of one run.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// Of the requests that were answered within the measured time.
+    /// Of the requests with a response within the measured time.
     pub latencies: Histogram,
     pub entities: u64,
-    /// Requests that were not answered, because the server closed the connection.
+    /// Requests without a response, because the server closed the connection.
     pub lost: u64,
     pub time: Duration,
     /// How long the generator and the server have computed meanwhile; zero where the system does not tell.
@@ -60,7 +60,7 @@ impl Run {
     }
 }
 
-/// When the count begins and ends, what was lost, and whether somebody has failed.
+/// When the count begins and ends, how many requests were lost, and whether a connection has failed.
 struct Course {
     from: Instant,
     to: Instant,
@@ -125,7 +125,7 @@ pub fn drive(server: At, work: &dyn Workload, load: &Load) -> Result<Run> {
     Ok(Run { latencies, entities, lost, time, generator_cpu, server_cpu, others_cpu })
 }
 
-/// Asks once and returns the answer as it was on the wire.
+/// Sends one request and returns the response as it was on the wire.
 pub fn ask_once(port: u16, work: &dyn Workload) -> Result<Vec<u8>> {
     let mut client = work.client(0)?;
     let mut request = Vec::new();
@@ -138,7 +138,7 @@ pub fn ask_once(port: u16, work: &dyn Workload) -> Result<Vec<u8>> {
     })
 }
 
-/// Sends a request that sets something up, for which these statuses are right answers.
+/// Sends a request that sets something up, and expects one of these statuses.
 pub fn set_up(port: u16, request: &[u8], statuses: &[u16]) -> Result<()> {
     runtime()?.block_on(async {
         let mut connection = Connection::open(port).await.map_err(|error| error.to_string())?;
@@ -154,7 +154,7 @@ pub fn runtime() -> Result<Runtime> {
     Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())
 }
 
-/// Runs the connections of one thread to their end, and tells when that was.
+/// Runs the connections of one thread to their end, and returns when that was.
 fn work_off(port: u16, clients: Vec<Box<dyn Client>>, course: &Arc<Course>) -> Result<(Histogram, Instant)> {
     let until = course.to + PATIENCE;
     runtime()?.block_on(async {
@@ -163,7 +163,7 @@ fn work_off(port: u16, clients: Vec<Box<dyn Client>>, course: &Arc<Course>) -> R
         let mut latencies = Histogram::default();
         for task in tasks {
             let answered = tokio::time::timeout_at(until.into(), task).await;
-            let answered = answered.map_err(|_| format!("no answer within {} s", PATIENCE.as_secs()))?;
+            let answered = answered.map_err(|_| format!("no response within {} s", PATIENCE.as_secs()))?;
             latencies.add(&answered.map_err(|_| "a connection's task panicked".to_owned())??);
         }
         Ok((latencies, Instant::now()))

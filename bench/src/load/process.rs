@@ -1,5 +1,5 @@
-//! What the system tells about a process: the time it has computed and the memory it holds. From `/proc`; on systems
-//! without it nothing is told.
+//! The system's figures about a process: the time it has computed and the memory it holds. From `/proc`; on systems
+//! without it there are none.
 
 use std::fs;
 use std::time::Duration;
@@ -35,7 +35,7 @@ fn cpu_time_in(stat: &str) -> Option<Duration> {
     Some(Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND))
 }
 
-/// The first line is `cpu user nice system idle …`. Interrupts have fields of their own and belong to nobody.
+/// The first line is `cpu user nice system idle …`. Interrupts have fields of their own and belong to no process.
 fn cpu_time_of_all_in(stat: &str) -> Option<Duration> {
     let fields = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().take(3);
     let ticks: u64 = fields.map(|field| field.parse::<u64>().ok()).sum::<Option<u64>>()?;

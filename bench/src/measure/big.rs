@@ -111,7 +111,7 @@ fn point_reads(stage: &mut Stage, small: &Path, big: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Starts whose first answer is an entity, after an orderly end and after a crash that leaves journals full of inserts.
+/// Starts whose first response is an entity, after an orderly end and after a crash that leaves journals full of inserts.
 fn starts(stage: &mut Stage, big: &Path) -> Result<()> {
     let (dataset, port) = (stage.plan.big, stage.port(Place::Big));
     let start = |_| {

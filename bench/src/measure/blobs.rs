@@ -62,7 +62,7 @@ impl Size {
         self.bytes == LARGE.bytes
     }
 
-    /// What one connection asks in one run.
+    /// The most requests of one connection in one run.
     fn requests_max(self, plan: &Plan) -> u64 {
         if self.is_counted() { plan.large_blobs } else { u64::MAX }
     }
@@ -160,7 +160,7 @@ fn retire(stage: &Stage, tablerock: Server, idle_bytes: u64, row: Row) -> Result
     Ok(more_bytes)
 }
 
-/// What the rates come to in bytes, which says more where blobs are large.
+/// The rates in bytes, which show more where blobs are large.
 fn tell_throughput(results: &mut Results, row: Row, size: Size) {
     let of_row = results.series.iter().filter(|series| series.row == row && !series.runs.is_empty());
     let rate =

@@ -17,7 +17,7 @@ use crate::workload::{Errand, MessageWork, Queue};
 
 const CONNECTIONS: usize = 16;
 
-/// Who has a queue.
+/// A contestant with its queue.
 struct Holder<'a> {
     who: Who,
     server: &'a Server,

@@ -1,4 +1,4 @@
-//! How long a start takes, from the process to its first successful answer, and what memory it then holds.
+//! How long a start takes, from the process to its first successful response, and what memory it then holds.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::results::Measured;
 
 const EMPTY_TIME_MAX: Duration = Duration::from_millis(50);
 const IDLE_BYTES_MAX: u64 = 25_000_000;
-/// After which nothing of the start is under way any more.
+/// The time after which all work of a start is done.
 pub(super) const IDLE_TIME: Duration = Duration::from_secs(2);
 
 /// Starts on an empty directory.

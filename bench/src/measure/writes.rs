@@ -14,7 +14,7 @@ use crate::results::series::Who;
 use crate::results::{Results, percent, times};
 use crate::workload::{Group, Insert, Workload};
 
-/// What the service's documentation promises for one partition.
+/// The rate that the service's documentation promises for one partition.
 const AZURE_ENTITIES_PER_SECOND: f64 = 2_000.0;
 
 /// One kind of write under one load.
@@ -92,8 +92,8 @@ fn hold(stage: &mut Stage, write: &Write) -> Result<()> {
     stage.retire(tablerock, write.row.title())
 }
 
-/// What an insert takes when nobody else writes: that nothing waits for a fuller group shows in how much it takes beside
-/// fjall, which has the same sync to wait for.
+/// The latency of an insert without other writers. Next to fjall, which waits for the same sync, it shows that no insert
+/// waits for a fuller group.
 fn tell_latencies(results: &mut Results) {
     let latencies = results.series.iter().filter(|series| series.row == Row::InsertSingle).filter_map(|series| {
         let [p50, p99] = [0.5, 0.99].map(|share| series.percentile(share).map(micros));

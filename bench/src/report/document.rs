@@ -27,7 +27,7 @@ pub struct Circumstances {
 
 pub fn document(results: &Results, circumstances: &Circumstances) -> String {
     let mut text = "# Benchmarks\n\n".to_owned();
-    text.push_str("Tablerock beside its rivals, by one load generator, in one run, on one machine.\n\n");
+    text.push_str("Tablerock next to its rivals, by one load generator, in one run, on one machine.\n\n");
     text.push_str(&told(circumstances));
     text.push_str("\n## Targets\n\n");
     text.push_str(&summary(results));
@@ -84,7 +84,7 @@ fn summary(results: &Results) -> String {
         let _ = write!(
             text,
             " Azurite runs as it does by default, with a file on the same disk. Held against one that keeps everything in \
-             memory, {in_memory} of the {} targets about Azurite are met; the last column tells which.",
+             memory, {in_memory} of the {} targets about Azurite are met; the last column shows which.",
             about_azurite.len()
         );
     }
@@ -111,7 +111,7 @@ fn series(results: &Results) -> String {
     text
 }
 
-/// What rivals could not do.
+/// The failures of rivals.
 fn mishaps(results: &Results) -> String {
     let lines =
         results.mishaps.iter().map(|Mishap { who, doing, why }| format!("- {} at {doing}: {why}\n", who.name()));
@@ -125,7 +125,7 @@ fn facts(results: &Results) -> String {
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-/// What the generator costs beside the cheapest server that there is.
+/// The cost of the generator, next to that of the cheapest server there is.
 fn generator(results: &Results) -> String {
     let is_bare = |series: &&Series| series.row == Row::PointRead && series.who == Who::BareHyper;
     let Some(bare) = results.series.iter().find(is_bare) else { return String::new() };

@@ -37,7 +37,7 @@ pub fn verdicts(results: &Results) -> String {
     lines.collect()
 }
 
-/// What was measured, and what that means.
+/// The measured value of a target, and its verdict.
 fn judgement(verdict: &Verdict) -> (&str, String) {
     match (&verdict.measured, why_missed(verdict)) {
         (Some(Measured { shown, is_met: true }), _) => (shown, "met".to_owned()),

@@ -16,7 +16,7 @@ const SYNCS: usize = 500;
 pub fn measure(work: &Path) -> Result<Histogram> {
     let path = work.join("sync-time");
     let measured = append_and_sync(&path).map_err(|error| format!("{}: {error}", path.display()));
-    // That it stays behind would harm nobody.
+    // A file that stays behind does no harm.
     let _ = fs::remove_file(&path);
     measured
 }

@@ -6,7 +6,7 @@ use crate::results::Verdict;
 
 const WHERE_TIME_GOES: &str = "decisions/0014-larger-groups-and-an-allocator.md";
 
-/// Where it is told why a target is missed, as the document links to it.
+/// The document that explains why a target is missed, as the report links to it.
 pub fn why_missed(verdict: &Verdict) -> Option<&'static str> {
     match (verdict.row, verdict.target.as_str()) {
         (Row::PointRead, "at least 25 × Azurite" | "at least 50 % of bare hyper")

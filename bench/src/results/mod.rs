@@ -10,7 +10,7 @@ use crate::report::{megabytes, thousands};
 use crate::results::explained::why_missed;
 use crate::results::series::{Series, Who};
 
-/// How much is told about a mishap.
+/// The most characters of a mishap's description.
 const MISHAP_CHARS_MAX: usize = 300;
 
 /// Something that is measured once, or not as a rate.
@@ -21,7 +21,7 @@ pub struct Fact {
     pub value: String,
 }
 
-/// What was measured for a target, and whether that is enough.
+/// The measured value for a target, and whether that is enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measured {
     pub shown: String,
@@ -34,7 +34,7 @@ pub struct Verdict {
     pub row: Row,
     pub target: String,
     pub measured: Option<Measured>,
-    /// Where the target is about Azurite, the same with an Azurite that keeps everything in memory. It is told, and does
+    /// Where the target is about Azurite, the same with an Azurite that keeps everything in memory. It is shown, and does
     /// not decide.
     pub in_memory: Option<Measured>,
 }
@@ -64,7 +64,7 @@ impl Results {
         self.verdicts.push(Verdict { row, target, measured, in_memory: None });
     }
 
-    /// Tells that a rival failed, in one line, with the end of its process if that was the reason.
+    /// Records that a rival failed, in one line, with the end of its process if that was the reason.
     pub fn mishap(&mut self, who: Who, doing: String, why: String, end: Option<String>) {
         let why = end.map_or(why, |end| format!("its process ended with {end}"));
         let why = why.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MISHAP_CHARS_MAX).collect();

@@ -9,7 +9,7 @@ use crate::load::histogram::Histogram;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
     Tablerock,
-    /// With its default settings: a file that it writes anew every five seconds.
+    /// With its default settings: a file that it rewrites every five seconds.
     Azurite,
     AzuriteInMemory,
     BareHyper,
@@ -42,10 +42,10 @@ impl Who {
 #[derive(Debug, Clone)]
 pub struct Series {
     pub row: Row,
-    /// What tells it from other loads of its row: `64 connections, Shared Key`.
+    /// The name of the load among those of its row: `64 connections, Shared Key`.
     pub case: String,
     pub who: Who,
-    /// Whether the row's targets are held against it; others are told for completeness.
+    /// Whether the row's targets are held against it; others are shown for completeness.
     pub is_judged: bool,
     pub runs: Vec<Run>,
 }
@@ -72,7 +72,7 @@ impl Series {
         self.runs.iter().map(|run| run.entities as f64 / run.time.as_secs_f64())
     }
 
-    /// Requests that were not answered, of all that were sent.
+    /// Requests without a response, and all that were sent.
     pub fn lost(&self) -> (u64, u64) {
         let lost = self.runs.iter().map(|run| run.lost).sum();
         (lost, lost + self.runs.iter().map(Run::requests).sum::<u64>())

@@ -21,7 +21,7 @@ pub struct PutBlob {
     port: u16,
     content: Arc<Content>,
     next: Arc<AtomicU64>,
-    /// What one connection puts in one run.
+    /// The most blobs that one connection puts in one run.
     pub blobs_max: u64,
 }
 
@@ -82,7 +82,7 @@ pub struct GetBlob {
     pub content: Arc<Content>,
     /// How many there are.
     pub blobs: u64,
-    /// What one connection gets in one run.
+    /// The most blobs that one connection gets in one run.
     pub gets_max: u64,
 }
 

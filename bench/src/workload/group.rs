@@ -32,7 +32,7 @@ struct Sender {
     dataset: Dataset,
     text: Arc<Text>,
     next: Arc<AtomicU64>,
-    /// What stands before each entity.
+    /// The lines before each entity.
     part: Vec<u8>,
     body: Vec<u8>,
 }

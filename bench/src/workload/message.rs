@@ -17,7 +17,7 @@ const MESSAGE_BYTES: usize = 1024;
 const RESOURCE: &str = "/bench/messages";
 const BEGINNING: &[u8] = b"<QueueMessage><MessageText>";
 const END: &[u8] = b"</MessageText></QueueMessage>";
-/// What has been got stays invisible for longer than any run lasts.
+/// A message that has been got stays invisible for longer than any run lasts.
 const GET_QUERY: &str = "visibilitytimeout=3600";
 
 /// One thing that is asked of a queue.
@@ -28,7 +28,7 @@ enum Verb {
     Delete,
 }
 
-/// What clients do again and again.
+/// The steps that clients repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Errand {
     /// Puts until so many messages were put.
@@ -57,12 +57,12 @@ pub struct Queue {
     port: u16,
     text: Text,
     put: AtomicU64,
-    /// Messages that were put and that nobody has set out to get.
+    /// Messages that were put and that no connection has begun to get.
     visible: AtomicU64,
     got: Mutex<VecDeque<Receipt>>,
 }
 
-/// What it takes to delete a message.
+/// The address with which a message is deleted.
 #[derive(Debug, PartialEq, Eq)]
 struct Receipt {
     resource: String,
@@ -111,7 +111,7 @@ struct Messenger {
     caller: HeaderCaller,
     queue: Arc<Queue>,
     errand: Errand,
-    /// Which verb of the errand is next, or under way.
+    /// Which verb of the errand is next, or in progress.
     step: usize,
     is_answered: bool,
     /// The message that was got and not deleted yet.
@@ -157,7 +157,7 @@ impl Messenger {
 impl Client for Messenger {
     fn next(&mut self, out: &mut Vec<u8>) -> bool {
         if !std::mem::take(&mut self.is_answered) {
-            // The answer was lost, and with it what the rest of the errand needs.
+            // The response was lost, and with it what the rest of the errand needs.
             self.step = 0;
         }
         match self.verb() {

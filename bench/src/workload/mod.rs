@@ -1,4 +1,4 @@
-//! What is asked of a server: each kind of work knows its requests and what a right answer to them is.
+//! The requests to a server: each kind of work knows its requests and the right responses to them.
 
 mod blob;
 mod group;
@@ -17,7 +17,7 @@ pub use message::{Errand, MessageWork, Queue};
 pub use point_read::PointRead;
 pub use query::{Query, Wanted};
 
-/// What is left to do for a request when its answer has come.
+/// The rest of the work for a request when its response has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Done,
@@ -35,7 +35,7 @@ pub trait Client: Send {
         b""
     }
 
-    /// Judges the answer; an error ends the run.
+    /// Checks the response; an error ends the run.
     fn check(&mut self, answer: &Answer<'_>) -> Result<Step>;
 }
 
@@ -44,7 +44,7 @@ pub trait Workload {
     /// A client for one more connection.
     fn client(&self, seed: u64) -> Result<Box<dyn Client>>;
 
-    /// How many entities one request is about, where the rate is told in entities.
+    /// The number of entities of one request, where the rate counts entities.
     fn entities_per_request(&self) -> u64 {
         1
     }

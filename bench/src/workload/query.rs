@@ -9,7 +9,7 @@ use crate::data::entity::{NUMBER_FIRST, append_partition_key, append_row_key};
 use crate::http::answer::Answer;
 use crate::http::caller::{Call, Caller, Credential};
 
-/// What a query looks for.
+/// The entities that a query looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     /// All entities of one partition.

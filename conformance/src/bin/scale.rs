@@ -44,7 +44,7 @@ const LOADERS: usize = 8;
 const SINGLE_LOADERS: usize = 64;
 /// Pages of one tenth of the way may take so many times as long as those of another.
 const SLOWER_MAX: f64 = 3.0;
-/// What paging may add to the server's memory.
+/// The most bytes that paging may add to the server's memory.
 const ADDED_BYTES_MAX: u64 = 100 << 20;
 
 fn main() -> ExitCode {
@@ -132,7 +132,7 @@ async fn load_one(session: &Session, options: &Options, connection: &mut Connect
     equal("status of a put", answer.status, 204)
 }
 
-/// What the server has read for queries so far.
+/// The number of entities that the server has read for queries so far.
 async fn entities_read(options: &Options) -> Outcome<u64> {
     let (host, port) = options.admin.rsplit_once(':').ok_or_else(|| Failure::new("--admin is host:port"))?;
     let port = port.parse().map_err(|_| Failure::new("--admin is host:port"))?;

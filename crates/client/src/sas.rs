@@ -34,7 +34,7 @@ pub use tablerock_protocol::signing::{
 use crate::entity::IntoDateTime;
 use crate::{Credential, Error, Result, Sas, SharedKey};
 
-/// What all servers know and every field is signed in.
+/// The version to sign with: all servers know it, and its signature covers every field.
 const VERSION: ServiceVersion = ServiceVersion::SAS_ENCRYPTION_SCOPE;
 
 /// Returns the account's key, if the credential is one.

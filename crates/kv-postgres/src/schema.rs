@@ -24,7 +24,7 @@ const ATTEMPTS_MAX: u32 = 20;
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The timeout of a migration and of servers that wait for it. If the database ended the lock earlier, two servers could
-/// migrate at once, so its timeouts are no shorter.
+/// migrate at once, so its timeouts are at least as long.
 const MIGRATION_WAIT: Duration = Duration::from_secs(600);
 const BOUNDS: Bounds = Bounds { statement: MIGRATION_WAIT, idle: MIGRATION_WAIT };
 
@@ -98,7 +98,7 @@ async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOpti
     run(client, &format!("UPDATE tablerock_schema SET version = {VERSION} WHERE id = 1")).await
 }
 
-/// The databases that need to be told different things. All others are taken for PostgreSQL.
+/// The databases that need different settings. All others are treated as PostgreSQL.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Postgres,

@@ -33,7 +33,7 @@ pub trait Contents: Send + Sync + fmt::Debug + 'static {
     /// Begins a content. Unless it is [finished](ContentWriter::finish), nothing of it stays.
     fn create(&self, name: ContentName) -> Box<dyn ContentWriter>;
 
-    /// Opens a content; `None` if it is not there. Whoever has one open may read it although it was removed meanwhile.
+    /// Opens a content; `None` if it is not there. An open reader can read it to the end although it was removed meanwhile.
     async fn open(&self, name: ContentName) -> Result<Option<Arc<dyn ContentReader>>>;
 
     /// Removes contents of a group, and returns their number. Durable when this returns.

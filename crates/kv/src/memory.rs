@@ -15,7 +15,7 @@ const DROP_CHUNK_RECORDS: usize = 1_000;
 
 /// All records in memory. "Durable" means: until the process ends.
 ///
-/// Dropped ranges go at once. A write that was under way when its range was dropped may land afterwards and
+/// Dropped ranges go at once. A write that was in progress when its range was dropped may land afterwards and
 /// then stays, unreachable, until the process ends; the durable engines sweep such stragglers up.
 #[derive(Debug)]
 pub struct MemoryEngine {

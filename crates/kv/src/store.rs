@@ -15,7 +15,7 @@ use crate::{
     Transaction, Wanted,
 };
 
-/// How often a transaction runs before its caller is told that the partition is too busy.
+/// How often a transaction runs before its caller gets the error that the partition is too busy.
 const ATTEMPTS_MAX: u32 = 64;
 
 /// How many of those follow one another at once. Most conflicts are over by then.
@@ -31,8 +31,8 @@ const TURNS: usize = 256;
 pub struct Store {
     engine: Arc<dyn Engine>,
     rng: Arc<Rng>,
-    /// Where a conflict costs round trips, those who met one on a partition try again one after the other: `None` on an
-    /// engine that decides in memory, where trying at once is quicker.
+    /// Where a conflict costs round trips, transactions that met one on a partition retry one after the other: `None` on
+    /// an engine that decides in memory, where retrying at once is faster.
     turns: Option<Arc<[tokio::sync::Mutex<()>]>>,
 }
 
@@ -139,8 +139,8 @@ impl Store {
     /// serializable within the partition, and durable when this returns.
     ///
     /// `decide` runs again when another writer changed what it saw, so it must not act outside the transaction.
-    /// When it refuses, its error is returned only once the values it saw are known to be durable: a client
-    /// never hears a refusal that a crash could make untrue.
+    /// When it fails, its error is returned only once the values it saw are known to be durable: a client
+    /// never receives an error that a crash could make untrue.
     ///
     /// Keys may be written without being declared; reading one that was not declared fails with
     /// [`Invalid`](ErrorKind::Invalid).
@@ -214,7 +214,7 @@ impl Store {
                 None => self.engine.read_newest(&partition, keys).await,
             };
             let values = match values {
-                // A read that the engine had give way to others is as good as a commit that met them.
+                // A read that the engine aborted in favour of others counts as a commit that met them.
                 Err(error) if error.kind() == ErrorKind::Conflict => {
                     self.give_way(&partition, &mut turn, attempt).await;
                     continue;
@@ -267,7 +267,7 @@ impl Store {
         tokio::time::sleep(Duration::from_millis(1 + self.rng.below(pause_ms_max))).await;
     }
 
-    /// Forgets a range that no reader can reach any more, and that nobody will use again; the space comes back in
+    /// Drops a range that no reader can reach any more and no writer will use again; the space is reclaimed in
     /// the background.
     pub async fn drop_range(&self, range: Range) -> Result<()> {
         self.engine.drop_range(range).await
@@ -283,7 +283,7 @@ impl Store {
         self.engine.health()
     }
 
-    /// Finishes what is under way, flushes, and refuses everything after.
+    /// Finishes the commits in progress, flushes, and rejects everything after.
     pub async fn close(&self) -> Result<()> {
         self.engine.close().await
     }

@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(found(|n| (format!("m{:04}", 99 - n / 10), format!("{:03}", n * 7 % 10))), [Finding::Prepend]);
     }
 
-    /// What the advice for growing keys recommends must not be the next thing that it warns of.
+    /// The keys that the advice for growing keys recommends must not cause a warning themselves.
     #[test]
     fn the_log_tail_pattern_is_left_alone() {
         for sign in [1, -1] {

@@ -108,7 +108,7 @@ pub struct CorsAllowance<'a> {
     exposed_headers: &'a [String],
 }
 
-/// Answers a preflight by the first rule that allows origin, method and all headers.
+/// Evaluates a preflight by the first rule that allows origin, method and all headers.
 pub fn answer_preflight<'a>(
     rules: &'a [CorsRule],
     request: &Preflight<'a>,
@@ -131,7 +131,7 @@ pub fn answer_preflight<'a>(
     })
 }
 
-/// Answers an actual request by the first rule that allows origin and method.
+/// Evaluates an actual request by the first rule that allows origin and method.
 pub fn answer_request<'a>(rules: &'a [CorsRule], origin: Option<&'a str>, method: &str) -> CorsAnswer<'a> {
     let matching = present(origin).and_then(|origin| {
         let rule = rules.iter().find(|rule| rule.allows(origin, method))?;

@@ -40,7 +40,7 @@ impl Select {
         self.names.as_ref().is_none_or(|names| names.iter().any(|selected| selected == name))
     }
 
-    /// What `odata.metadata` gains: `&$select=…` with spaces encoded, or nothing.
+    /// The suffix of `odata.metadata`: `&$select=…` with spaces encoded, or nothing.
     pub fn metadata_suffix(&self) -> String {
         match self.names {
             Some(_) => format!("&$select={}", self.text.replace(' ', "%20")),

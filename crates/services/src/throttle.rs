@@ -1,4 +1,4 @@
-//! Throttling a client can understand: `ServerBusy` above a configured rate. Off unless told otherwise.
+//! Throttling a client can understand: `ServerBusy` above a configured rate. Off by default.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tablerock_kv::{Bytes, Clock};
 use tablerock_protocol::{ErrorCode, ServiceError};
 
-/// Rates above which requests are refused; `None` is no limit.
+/// Rates above which requests are throttled; `None` means no limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ThrottleTargets {
     /// Requests per second of one account. Azure publishes 20,000.

@@ -1,4 +1,4 @@
-//! A Blob service beside a model of it: random steps, and what both must agree on after each.
+//! A Blob service and a model of it: random steps, and what both must agree on after each.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ pub async fn read(service: &BlobService, name: &str, snapshot: Option<DateTime>)
 }
 
 pub fn code<T: std::fmt::Debug>(result: Result<T>) -> ErrorCode {
-    result.expect_err("a refusal").into_service_error().code
+    result.expect_err("an error").into_service_error().code
 }
 
 /// Every record of a store whose partition begins with one of these tags.

@@ -1,4 +1,4 @@
-//! A Queue service beside a model of one queue that is too simple to be wrong, and random steps for both.
+//! A Queue service and a model of one queue that is too simple to be wrong, and random steps for both.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub fn message(text: &str) -> NewMessage {
 }
 
 pub fn code<T: std::fmt::Debug>(result: Result<T, Error>) -> ErrorCode {
-    result.expect_err("a refusal").into_service_error().code
+    result.expect_err("an error").into_service_error().code
 }
 
 /// A message of the model.
@@ -215,7 +215,7 @@ impl Comparison {
         self.model.messages.clear();
     }
 
-    /// The service's time, which a message to another queue tells. It stands still while the clock does.
+    /// The service's time, which is the insertion time of a message in another queue. It stands still while the clock does.
     async fn now(&mut self) -> u64 {
         let probe = QueueName::parse("probe").expect("a queue name");
         self.service.create_queue(ACCOUNT, &probe, &Metadata::default()).await.expect("it is there or new");

@@ -65,7 +65,7 @@ impl Server {
         }
     }
 
-    /// What the server has counted, as Prometheus reads it.
+    /// The metrics of the server, in Prometheus's text format.
     pub fn metrics(&self) -> String {
         self.server.metrics.render(&LoadReport::default())
     }

@@ -49,7 +49,7 @@ fn is_other_type(value: &Value<'_>, literal: &Value<'_>) -> bool {
     }
 }
 
-/// `None` where one side is no number.
+/// `None` where one side is not a number.
 fn order(value: &Value<'_>, literal: &Value<'_>) -> Option<Ordering> {
     let integer = |value: &Value<'_>| match value {
         Value::Int32(number) => Some(i64::from(*number)),

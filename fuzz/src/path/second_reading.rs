@@ -3,7 +3,7 @@
 
 use tablerock_protocol::TableResource;
 
-/// What a path names; `None` if it names nothing.
+/// The resource that a path names; `None` if it names nothing.
 pub(super) fn resource(path: &str) -> Option<TableResource> {
     let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
     let mut read = segments.iter().map(|segment| segment_of(segment));

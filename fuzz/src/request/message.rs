@@ -23,7 +23,7 @@ pub(super) struct Outgoing {
 }
 
 impl Outgoing {
-    /// `None` unless a client could send it: what HTTP itself refuses is hyper's business.
+    /// `None` unless a client could send it: requests that HTTP itself rejects are hyper's business.
     pub(super) fn parse(data: &[u8]) -> Option<Self> {
         let mut rest = data;
         let mut line = || {
@@ -148,7 +148,7 @@ impl Incoming {
             return 0;
         }
         let length = self.header("content-length").and_then(|length| length.parse().ok());
-        length.expect("our answers announce their length")
+        length.expect("our responses announce their length")
     }
 
     pub(super) fn header(&self, wanted: &str) -> Option<&str> {
@@ -159,7 +159,7 @@ impl Incoming {
         format!("{:?} {}", self.headers, String::from_utf8_lossy(&self.body))
     }
 
-    /// The statuses of the parts of a batch's answer. JSON has no line that could be taken for one.
+    /// The statuses of the parts of a batch's response. JSON has no line that could be taken for one.
     pub(super) fn part_statuses(&self) -> Vec<u16> {
         if !self.header("content-type").is_some_and(|value| value.starts_with("multipart/mixed")) {
             return Vec::new();
@@ -169,7 +169,7 @@ impl Incoming {
         lines.filter_map(|line| line.split(' ').next()?.parse().ok()).collect()
     }
 
-    /// Whether the server will close the connection behind this answer.
+    /// Whether the server will close the connection after this response.
     pub(super) fn is_last(&self) -> bool {
         self.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"))
     }

@@ -25,7 +25,7 @@ pub(super) struct FuzzedServer {
     address: std::net::SocketAddr,
     connection: Option<TcpStream>,
     beginning: State,
-    /// Nobody listens to it; the server stops when it goes away.
+    /// Nothing is sent through it; the server stops when it is dropped.
     _stop: watch::Sender<bool>,
 }
 
@@ -47,7 +47,7 @@ impl FuzzedServer {
         Self { runtime, server, key, address, connection: None, beginning, _stop: stop }
     }
 
-    /// Sends a request and waits for its answer; `None` if hyper closed the connection without one.
+    /// Sends a request and waits for its response; `None` if hyper closed the connection without one.
     pub(super) fn send(&mut self, request: &Outgoing) -> Option<Incoming> {
         let wire = request.to_wire(&self.key);
         let (connection, address) = (self.connection.take(), self.address);
@@ -65,7 +65,7 @@ impl FuzzedServer {
         Some(response)
     }
 
-    /// What every request finds.
+    /// The state that every request finds.
     pub(super) fn beginning(&self) -> &State {
         &self.beginning
     }
@@ -119,10 +119,10 @@ async fn read_response(connection: &mut TcpStream, method: &str) -> Option<Incom
     };
     let whole = head_length + response.body_length(method);
     while bytes.len() < whole {
-        let read = connection.read_buf(&mut bytes).await.expect("the rest of an answer");
-        assert!(read > 0, "an answer is cut short");
+        let read = connection.read_buf(&mut bytes).await.expect("the rest of a response");
+        assert!(read > 0, "a response is cut short");
     }
-    assert_eq!(bytes.len(), whole, "one request, one answer");
+    assert_eq!(bytes.len(), whole, "one request, one response");
     response.body = bytes.split_off(head_length);
     Some(response)
 }

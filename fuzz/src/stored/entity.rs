@@ -36,7 +36,7 @@ pub(super) fn check(stored: &Bytes) {
     check_written(&entity);
 }
 
-/// Whatever can be read can be answered.
+/// An entity that can be read can be sent in a response.
 fn check_written(entity: &StoredEntity) {
     let location = Location { base: "http://127.0.0.1:10002/acct", account: ACCOUNT, table: TABLE };
     let shape = EntityShape { location, level: MetadataLevel::Full, select: &Select::default() };

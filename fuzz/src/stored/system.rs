@@ -11,7 +11,7 @@ use tablerock_services::{TableService, ThrottleTargets, keys, table};
 use super::{store_with, unless_corrupt};
 use crate::known_table::{ACCOUNT, NOON, TABLE};
 
-/// A server that starts on any ceiling writes, or refuses to start.
+/// A server that starts on any ceiling writes, or fails to start.
 pub(super) async fn check_timestamp_ceiling(stored: &Bytes) {
     let Some(service) = open(table::keys::TIMESTAMP_CEILING, stored).await else { return };
     let name = TableName::parse(TABLE).expect("a name");

@@ -102,7 +102,7 @@ fn known(workspace: &Workspace, target: Target) -> Result<BTreeMap<Suite, Known>
     Suite::ALL.into_iter().map(|suite| Ok((suite, Known::read(&workspace.known(target, suite))?))).collect()
 }
 
-/// What no run showed, so that nobody takes it for shown.
+/// Lists the cases that could not run, so that they are not taken for passed.
 fn skipped(results: &Results) -> String {
     let mut lines: Vec<String> = Vec::new();
     for (suite, results) in results {

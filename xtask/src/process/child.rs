@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    /// Killed, but nobody has asked for its exit code yet.
+    /// Whether it is killed and its exit code has not been collected yet.
     fn is_zombie(pid: &str) -> bool {
         fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "))
     }

@@ -39,7 +39,7 @@ pub(crate) struct ServerUnderTest {
 }
 
 impl ServerUnderTest {
-    /// Starts it on an empty data directory and waits until it answers.
+    /// Starts it on an empty data directory and waits until it responds.
     pub(crate) fn start(workspace: &Workspace, target: Target, ports: Ports) -> Result<Self> {
         let data = workspace.data(target);
         if data.exists() {
@@ -81,7 +81,7 @@ impl ServerUnderTest {
             }
             thread::sleep(Duration::from_millis(100));
         }
-        Err(format!("{} does not answer within {} s", self.target.name(), START_LIMIT.as_secs()))
+        Err(format!("{} does not respond within {} s", self.target.name(), START_LIMIT.as_secs()))
     }
 
     /// Asks it to end, as a service manager would. Tablerock must then end in order; Azurite's ways are not our matter.
@@ -147,7 +147,7 @@ fn azurite(workspace: &Workspace, ports: Ports) -> Command {
     command
 }
 
-/// Whether something there speaks HTTP; which answer it gives does not matter.
+/// Whether a server there speaks HTTP; any response will do.
 fn answers(port: u16) -> bool {
     let ask = || -> std::io::Result<[u8; 5]> {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
@@ -185,7 +185,7 @@ mod tests {
         let serving = thread::spawn(move || {
             for said in ["HTTP/1.1 400 Bad Request\r\n\r\n", "220 smtp\r\n"] {
                 let (mut stream, _) = listener.accept().unwrap();
-                // Closing with the request unread would take the answer back.
+                // Closing with the request unread would discard the response.
                 assert_ne!(stream.read(&mut [0; 1024]).unwrap(), 0);
                 stream.write_all(said.as_bytes()).unwrap();
             }

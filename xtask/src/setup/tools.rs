@@ -22,7 +22,7 @@ struct Probe {
 }
 
 impl Tool {
-    /// What to do about it, if it is missing.
+    /// The remedy if it is missing.
     fn hint(self) -> &'static str {
         match self {
             Tool::Python => "install Python 3.11 or newer with its venv module",

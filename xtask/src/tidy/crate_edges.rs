@@ -7,7 +7,7 @@ use super::tree::{File, Tree};
 
 const KINDS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
-/// What tests share. It uses the crates that it helps to test, so only their tests may use it, and tools.
+/// The crate that tests share. It uses the crates that it helps to test, so only their tests and tools may use it.
 const TESTKIT: &str = "tablerock-testkit";
 const TOOLS: [&str; 3] = ["xtask", "tablerock-crash", "tablerock-fuzz"];
 

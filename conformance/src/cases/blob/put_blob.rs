@@ -1,4 +1,4 @@
-//! Put Blob, and what Get Blob gives back.
+//! Put Blob, and what Get Blob returns.
 
 use crate::expect::{ensure, equal};
 use crate::{Outcome, Session, cases};

@@ -52,7 +52,7 @@ async fn a_message_lives_for_a_week_unless_it_says_otherwise(at: &Session) -> Ou
     let message = at.queue().await?.seed("text").await?;
     let [inserted, expires] = [&message.inserted, &message.expires].map(|time| time[5..16].to_owned());
     ensure(inserted != expires && message.inserted[..3] == message.expires[..3], || {
-        format!("from {} to {} is no week", message.inserted, message.expires)
+        format!("from {} to {} is not a week", message.inserted, message.expires)
     })
 }
 

@@ -1,4 +1,4 @@
-//! The three forms of an error body, and which answer has which.
+//! The three forms of an error body, and which response has which.
 
 use crate::expect::{ensure, equal};
 use crate::request::{FULL, MINIMAL, NONE};
@@ -118,7 +118,7 @@ async fn an_acl_error_is_prefixed_xml(at: &Session) -> Outcome {
     expect_prefixed_xml(&response, "InvalidXmlDocument", "XML specified is not syntactically valid.")
 }
 
-/// Blobs and queues answer with `<Error><Code>`; no client of tables reads that.
+/// Blobs and queues respond with `<Error><Code>`; no client of tables reads that.
 async fn no_error_has_the_form_of_blobs_and_queues(at: &Session) -> Outcome {
     let table = at.table().await?;
     let responses = [

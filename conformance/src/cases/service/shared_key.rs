@@ -1,4 +1,4 @@
-//! Shared Key and Shared Key Lite: what is signed, and what a refusal looks like.
+//! Shared Key and Shared Key Lite: what is signed, and the form of the errors.
 
 use serde_json::json;
 

@@ -246,7 +246,7 @@ async fn an_invalid_entity_fails_the_batch(at: &Session) -> Outcome {
     expect_failure(at, &table, &parts, 400, "OutOfRangeInput", text).await
 }
 
-/// Whether the refusal is of the batch or of its part is left open.
+/// Whether the error is that of the batch or of its part is left open.
 async fn a_malformed_operation_changes_nothing(at: &Session) -> Outcome {
     let table = at.table().await?;
     let malformed = Part::insert(&table, &at.base(), r#"{"PartitionKey":"p","RowKey":"2""#);

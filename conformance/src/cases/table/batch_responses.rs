@@ -1,4 +1,4 @@
-//! Entity group transactions: the bytes of the answer.
+//! Entity group transactions: the bytes of the response.
 
 use serde_json::json;
 
@@ -132,7 +132,7 @@ async fn boundaries_of_answers_are_fresh(at: &Session) -> Outcome {
     let boundary = |text: String| text.lines().next().unwrap_or_default().to_owned();
     let first = boundary(batch::send(at, std::slice::from_ref(&part)).await?.text());
     let second = boundary(batch::send(at, &[part]).await?.text());
-    ensure(first != second, || format!("two answers share the boundary {first}"))
+    ensure(first != second, || format!("two responses share the boundary {first}"))
 }
 
 async fn a_content_id_among_the_operation_headers_is_echoed_first(at: &Session) -> Outcome {

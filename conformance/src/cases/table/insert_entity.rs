@@ -1,4 +1,4 @@
-//! Insert Entity: answers at every preference and metadata level, and its refusals.
+//! Insert Entity: responses at every preference and metadata level, and its errors.
 
 use serde_json::json;
 

@@ -148,7 +148,7 @@ async fn a_binary_of_65537_bytes_is_refused(at: &Session) -> Outcome {
 const ENTITY_BYTES_MAX: usize = 1024 * 1024;
 const BINARY_BYTES_MAX: usize = 65_536;
 
-/// What a binary property costs: 8, its name in UTF-16, its value and 4.
+/// The size of a binary property: 8, its name in UTF-16, its value and 4.
 fn binary_cost(name: &str, bytes: usize) -> usize {
     8 + 2 * name.len() + bytes + 4
 }

@@ -26,7 +26,7 @@ cases! {
 
 async fn names_of_3_and_of_63_characters_are_accepted(at: &Session) -> Outcome {
     let random = at.unused_name();
-    // A short name cannot be made unlikely to exist, so a clash is as good an answer as a creation.
+    // A short name cannot be made unlikely to exist, so a clash counts as much as a creation.
     let short = format!("z{}", &random[random.len() - 2..]);
     if at.get(format!("/Tables('{short}')")).send().await?.status() == 404 {
         at.create(&short).send().await?.expect(201)?;

@@ -69,7 +69,7 @@ async fn atom_is_not_supported(at: &Session) -> Outcome {
     Ok(())
 }
 
-/// The service takes it for Atom; a server that answers with JSON disturbs no client.
+/// The service takes it for Atom; a server that responds with JSON disturbs no client.
 async fn an_absent_accept_is_atom_or_minimal_metadata(at: &Session) -> Outcome {
     let table = at.table().await?;
     for request in [table.query().without("Accept"), table.query().accept("*/*")] {

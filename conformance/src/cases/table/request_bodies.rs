@@ -1,4 +1,4 @@
-//! What the service makes of a request's JSON: annotations it tolerates, bodies it refuses.
+//! The service's reading of a request's JSON: annotations it tolerates, bodies it rejects.
 
 use serde_json::json;
 
@@ -42,7 +42,7 @@ async fn an_annotation_may_follow_its_property(at: &Session) -> Outcome {
     equal("type", table.stored("p", "r").await?["X@odata.type"].as_str(), Some("Edm.Int64"))
 }
 
-/// Sends members beside the keys and expects exactly these properties of the entity's own back.
+/// Sends members in addition to the keys and expects exactly these properties of the entity's own back.
 async fn expect_kept(at: &Session, members: &str, kept: &[&str]) -> Outcome {
     let table = at.table().await?;
     table.seed(format!(r#"{{{members},"PartitionKey":"p","RowKey":"r"}}"#)).await?;

@@ -128,7 +128,7 @@ async fn a_batch_with_a_table_sas_is_served(at: &Session) -> Outcome {
     table.expect_rows(&["new"]).await
 }
 
-/// Whether the refusal is the answer to the batch or to its operation is left open; that nothing happened is not.
+/// Whether the error is that of the batch or of its operation is left open; that nothing happened is not.
 async fn expect_batch_refused(at: &Session, table: &Table<'_>, partition: &str, sas: &TableSas) -> Outcome {
     let body = batch::changeset_body(&insert_into(at, table, partition));
     let response = batch::request(at, body).sas(&sas.query(at.target())).send().await?;

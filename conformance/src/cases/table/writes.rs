@@ -1,4 +1,4 @@
-//! Update, merge, the two upserts and delete: what they keep, what they answer, what they refuse.
+//! Update, merge, the two upserts and delete: what they keep, what they return, what they reject.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The Blob service on the engine that the binary uses: random steps beside a model, a restart, and space that comes back.
+//! The Blob service on the engine that the binary uses: random steps compared with a model, a restart, and reclaimed space.
 
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -46,7 +46,7 @@ async fn what_was_acknowledged_is_there_after_a_restart() {
     put(&service, "small", b"abc").await.unwrap();
     let large = content(3 * MIB, 1);
     put(&service, "large", &large).await.unwrap();
-    // An upload under way, of which the next process knows nothing but its note.
+    // An upload in progress, of which the next process knows only its intent.
     let unfinished = receive(&service, "unfinished", &content(MIB, 2)).await.unwrap();
     std::mem::forget(unfinished);
     store.close().await.unwrap();

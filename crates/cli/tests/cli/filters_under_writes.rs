@@ -28,7 +28,7 @@ struct Scene {
     started: Vec<AtomicU64>,
 }
 
-/// What the rows of a writer say at one of its versions, and no row says at any other time.
+/// The text in the rows of a writer at one of its versions; no row has it at any other time.
 fn tag(writer: u64, version: u64) -> String {
     format!("{writer}-{version}")
 }
@@ -107,7 +107,7 @@ impl Scene {
         }
     }
 
-    /// Nobody knows whether it lands; but where a point read shows it, a filter does as well.
+    /// Whether the write lands is unknown; but where a point read shows it, a filter does as well.
     async fn check_abandoned(&self, row: u64, tag: &str) {
         let EntityOperation { partition_key, row_key, .. } =
             operation(row, Change::Delete { condition: EtagCondition::Any });
@@ -116,7 +116,7 @@ impl Scene {
             let shows = |value: &Value<'_>| *value == Value::String(tag.into());
             let shown = entity.read(|properties| properties.filter(|(_, value)| shows(value)).count());
             if shown.unwrap() > 0 {
-                assert_ne!(self.count(tag).await, 0, "{tag} landed, and nobody else writes there");
+                assert_ne!(self.count(tag).await, 0, "{tag} landed, and no other writer writes there");
             }
             tokio::task::yield_now().await;
         }

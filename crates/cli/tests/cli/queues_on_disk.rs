@@ -1,4 +1,4 @@
-//! The Queue service on the engine that the binary uses: random steps beside a model, a crowd, and a restart.
+//! The Queue service on the engine that the binary uses: random steps compared with a model, many consumers, and a restart.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -36,7 +36,7 @@ impl Server {
         Answer { head: head.to_owned(), body: body.to_owned() }
     }
 
-    /// Sends a request that is signed with the account's key. The clock is the server's, which every answer tells.
+    /// Sends a request that is signed with the account's key, dated with the server's clock from a `Date` header.
     fn signed(&self, service: &str, method: &str, target: &str, body: &str) -> Answer {
         let now =
             self.send(service, &format!("GET /{ACCOUNT} HTTP/1.1"), "").header("date").expect("a date").to_owned();

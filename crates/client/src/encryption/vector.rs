@@ -28,7 +28,7 @@ fn binary(base64: &str) -> Value<'static> {
     Value::Binary(STANDARD.decode(base64).unwrap().into())
 }
 
-/// What a library has written: its values, its list, and how it names itself.
+/// An entity as a library has written it: its values, its list, and how it names itself.
 fn written(secret: &str, list: &str, library: &str) -> Entity {
     let data = format!(
         r#"{{"WrappedContentKey":{{"KeyId":"local:key1","EncryptedKey":"{ENCRYPTED_KEY}","Algorithm":"A256KW"}},"EncryptionAgent":{{"Protocol":"1.0","EncryptionAlgorithm":"AES_CBC_256"}},"ContentEncryptionIV":"oKGio6SlpqeoqaqrrK2urw=="{library}}}"#

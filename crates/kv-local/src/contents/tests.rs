@@ -1,4 +1,4 @@
-//! Contents in files: as they were written, whole or not there, and damage is told.
+//! Contents in files: they read back as written, exist whole or not at all, and damage is an error.
 
 use tablerock_kv::{Bytes, ErrorKind};
 use tempfile::TempDir;

@@ -66,7 +66,7 @@ impl FileWriter {
         }
     }
 
-    /// Waits for a sync that is under way.
+    /// Waits for a sync that is in progress.
     async fn end_sync(&mut self) -> Result<()> {
         let Some(syncing) = &mut self.syncing else { return Ok(()) };
         let outcome = syncing.await;

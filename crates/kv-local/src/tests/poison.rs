@@ -1,4 +1,4 @@
-//! After a write that failed nothing is written any more, and everyone is told.
+//! After a failed write, the engine writes nothing more, and every writer gets the error.
 
 use std::sync::atomic::Ordering;
 

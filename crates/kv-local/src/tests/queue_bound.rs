@@ -1,4 +1,4 @@
-//! The queue has a bound: who comes when it is full waits, and nobody is turned away.
+//! The queue is bounded: a commit that finds it full waits instead of failing.
 
 use std::time::Duration;
 

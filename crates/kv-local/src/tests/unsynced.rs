@@ -72,7 +72,7 @@ async fn a_refusal_waits_until_what_it_saw_is_durable() {
     tokio::time::sleep(Duration::from_millis(30)).await;
     assert!(!refusal.is_finished());
     setup.disk.set(DiskState::Broken);
-    // The write never became durable, so nobody may hear that the record exists.
+    // The write never became durable, so no caller may learn that the record exists.
     assert_eq!(write.await.unwrap().unwrap_err().kind(), ErrorKind::Unavailable);
     assert_eq!(refusal.await.unwrap().unwrap_err().kind(), ErrorKind::Unavailable);
 }

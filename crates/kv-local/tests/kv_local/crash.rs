@@ -1,4 +1,4 @@
-//! What is there after a crash: everything acknowledged, nothing by halves, and no refusal to start.
+//! The state after a crash: everything acknowledged, nothing by halves, and the engine always starts.
 //!
 //! A copy of the directory of a running engine is what a killed process leaves. Damage to the journal of such a
 //! copy stands for a power cut in the middle of a write, or for a disk that rots.
@@ -97,7 +97,7 @@ async fn a_batch_cut_short_is_dropped_whole() {
 async fn a_batch_with_a_hole_is_dropped_whole() {
     let copy = copy_of_a_running_engine().await;
     let bytes = written(copy.path());
-    // In a value, where only the checksum tells; and over the head of a record, where the structure does.
+    // In a value, where only the checksum shows it; and over the head of a record, where the structure does.
     for hole in [bytes.len() - 2_000..bytes.len() - 1_000, bytes.len() - 4_000..bytes.len() - 1_000] {
         let mut torn = bytes.clone();
         torn[hole.clone()].fill(0);

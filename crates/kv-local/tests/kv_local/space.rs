@@ -42,7 +42,7 @@ async fn write(
     }
 }
 
-/// Bytes of all tables that are on disk, whoever still knows them.
+/// Bytes of all tables on disk, including those that nothing refers to any more.
 fn table_bytes(location: &Path) -> u64 {
     let tables = fs::read_dir(location.join("store/keyspaces/1/tables")).unwrap();
     tables.map(|table| table.unwrap().metadata().map_or(0, |data| data.len())).sum()

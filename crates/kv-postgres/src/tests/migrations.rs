@@ -66,7 +66,7 @@ async fn every_connection_has_its_commits_synced_whatever_the_database_was_told(
     }
 }
 
-/// Another server may take long for its changes, and whoever waits for them must not take the lock for lost.
+/// Another server may need long for its changes, and a server that waits for them must not take the lock for lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_migration_waits_longer_than_a_statement_may_take() {
     let target = Target::parse(&DATABASE.url("slow")).unwrap();

@@ -43,7 +43,7 @@ fn is_down(health: &Health) -> bool {
     matches!(health, Health::Down(_))
 }
 
-/// Adds one to a counter until told to stop. Says how many additions were acknowledged, and how many failed.
+/// Adds one to a counter until `stop` is set. Returns how many additions were acknowledged, and how many failed.
 async fn count(store: Store, stop: Arc<AtomicBool>) -> (u64, u64) {
     let key = Bytes::from_static(b"counter");
     let (mut acknowledged, mut failed) = (0, 0);
@@ -88,7 +88,7 @@ async fn a_promoted_standby_is_found_and_has_all_that_was_acknowledged() {
         let ended = primary.clone();
         run(move || if is_frozen { ended.freeze() } else { ended.kill() }).await;
         wait_for(&engine, "down", Duration::from_secs(8), is_down).await;
-        // The standby would answer these, with what may be old by then.
+        // The standby would serve these, with data that may be old by then.
         let started = Instant::now();
         while started.elapsed() < Duration::from_secs(2) {
             let error = engine.get(b"p", b"counter").await.expect_err("there is no primary");
@@ -195,8 +195,8 @@ async fn a_first_host_that_never_answers_delays_the_start_and_nothing_after_it()
     assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
 }
 
-/// No timeout ends a commit that waits for its standby, and it may be made long after its failure was told. Until then
-/// nobody else gets at what it is about, also at what it expects to be absent: that is what whoever gives up on it rests on.
+/// No timeout ends a commit that waits for its standby, and it may be made long after its failure was reported. Until
+/// then it keeps its records locked, also those it expects to be absent. A caller that gives up on it relies on that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_commit_that_waits_for_a_standby_keeps_its_records_until_it_is_made() {
     let database = DatabaseServer::start();

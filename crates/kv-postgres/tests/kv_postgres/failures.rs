@@ -1,5 +1,5 @@
-//! What happens when the database dies, hangs or is busy: nothing acknowledged is lost, callers hear of it within their
-//! time, and nobody has to be restarted.
+//! A database that dies, hangs or is busy: nothing acknowledged is lost, callers get an error within their
+//! time, and no server needs a restart.
 
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -41,7 +41,7 @@ async fn wait_for(engine: &PostgresEngine, what: &str, is_it: impl Fn(&Health) -
     }
 }
 
-/// Adds one to two counters at once until told to stop. Says how many additions were acknowledged and how many failed.
+/// Adds one to two counters at once until `stop` is set. Returns how many additions were acknowledged and how many failed.
 async fn count(store: Store, counters: [&'static str; 2], stop: Arc<AtomicBool>) -> (u64, u64) {
     let keys = counters.map(bytes).to_vec();
     let (mut acknowledged, mut failed) = (0, 0);
@@ -98,13 +98,13 @@ async fn a_database_that_is_killed_again_and_again_loses_nothing_acknowledged() 
         }
         assert_eq!(totals[0], totals[1], "both counters of a transaction or none");
         assert!(acknowledged > 20, "{acknowledged} acknowledged");
-        // A failed addition may have been made: nobody knows.
+        // A failed addition may have been made; its outcome is unknown.
         let possible = acknowledged..=acknowledged + failed;
         assert!(possible.contains(&totals[0]), "{} of {possible:?}", totals[0]);
     }
 }
 
-/// Somebody else's transaction that locks every record.
+/// A transaction of another client that locks every record.
 async fn hold_all_rows(database: &DatabaseServer) -> tokio_postgres::Client {
     let (holder, connection) =
         tokio_postgres::connect(&database.url_of("failures"), tokio_postgres::NoTls).await.unwrap();
@@ -207,13 +207,13 @@ async fn who_goes_away_takes_its_statement_along_and_not_the_next_ones_time() {
     // The other of two connections is free, and each read finds it.
     for _ in 0..4 {
         let read = tokio::time::timeout(Duration::from_secs(1), engine.get(b"p", b"held")).await;
-        assert_eq!(read.expect("nobody waits behind it").unwrap().as_deref(), Some(&b"1"[..]));
+        assert_eq!(read.expect("no read waits behind it").unwrap().as_deref(), Some(&b"1"[..]));
     }
     holder.batch_execute("ROLLBACK").await.unwrap();
     engine.commit(put("held", "3")).await.unwrap();
 }
 
-/// The second of the connections that reads share is made when it is needed, and nobody fails if it cannot be.
+/// The second of the connections that reads share is opened when it is needed, and no read fails if it cannot be.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reads_go_on_over_the_connections_that_are_there() {
     let database = DatabaseServer::start();
@@ -230,7 +230,7 @@ async fn reads_go_on_over_the_connections_that_are_there() {
     assert_eq!(engine.health(), Health::Healthy);
 }
 
-/// Who looks for records and finds none may still meet them when it inserts its own.
+/// A transaction that looks for records and finds none may still conflict with them when it inserts its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_those_who_insert_the_same_records_together_one_succeeds() {
     let database = DatabaseServer::start();

@@ -1,4 +1,4 @@
-//! What is told about the database's health: that a server is busy says nothing about it, and that it hangs is noticed soon.
+//! The health that the engine reports: a busy server does not affect it, and a database that hangs is noticed soon.
 
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 

@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Makes engines to test.
 #[async_trait]
 pub trait Harness: Send + 'static {
-    /// What the engine can do beyond the least.
+    /// The optional capabilities of the engine.
     fn capabilities(&self) -> Capabilities;
 
     /// A fresh engine without records.
@@ -27,7 +27,7 @@ pub trait Harness: Send + 'static {
     }
 }
 
-/// What an engine can do beyond the least.
+/// The optional capabilities of an engine.
 #[derive(Debug, Clone, Copy)]
 pub struct Capabilities {
     /// Whether data outlives the engine.

@@ -74,7 +74,7 @@ pub async fn many_keys_are_read_at_once_however_close_they_lie(mut harness: Box<
     }
 }
 
-/// What a layer may rely on that remembers what it has read; see [`Engine::is_exclusive`](crate::Engine::is_exclusive).
+/// A layer that caches what it has read relies on this; see [`Engine::is_exclusive`](crate::Engine::is_exclusive).
 pub async fn a_commit_that_was_let_go_shows_from_then_on_or_never(mut harness: Box<dyn Harness>) {
     let engine = harness.open().await;
     if !engine.is_exclusive() {

@@ -1,4 +1,4 @@
-//! Transactions: what is retried, what is told, and what a refusal rests on.
+//! Transactions: which are retried, which errors they return, and which reads an error rests on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -71,7 +71,7 @@ async fn other_errors_are_told_and_not_retried() {
     assert_eq!(put(&store).await.unwrap_err().kind(), ErrorKind::Corrupt);
 }
 
-/// A refusal, as a layer would make one.
+/// An error, as a layer would return one.
 #[derive(Debug, PartialEq)]
 enum Refusal {
     Exists,
@@ -104,7 +104,7 @@ async fn a_refusal_is_told_only_after_what_it_saw_is_durable() {
     let (engine, store) = store();
     insert(&store).await.unwrap();
     assert_eq!(insert(&store).await, Err(Refusal::Exists));
-    assert_eq!(engine.calls(Call::Commit), 2, "the refusal was confirmed by a commit of its own");
+    assert_eq!(engine.calls(Call::Commit), 2, "the error was confirmed by a commit of its own");
     assert_eq!(store.get(b"p", b"side effect").await.unwrap(), None);
 
     engine.script(Call::Commit, [Fault::Fail(Error::unavailable("the disk is gone"))]);

@@ -75,7 +75,7 @@ async fn copies_across_partitions_end_equal_whoever_was_last() {
 
 const REWRITES: usize = 30;
 
-/// A value of many bytes that tells which write it is of.
+/// A value of many bytes that identifies its write.
 fn filled(write: usize) -> Vec<u8> {
     vec![u8::try_from(write).unwrap(); 60_000]
 }
@@ -86,7 +86,7 @@ fn check_whole(entity: &Entity, values: usize) {
     assert!(values.windows(2).all(|pair| pair[0] == pair[1]), "values of two writes");
 }
 
-/// Parts of more than the server reads at once, written over and written anew after a deletion.
+/// Parts of more than the server reads at once, overwritten, and written again after a deletion.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wide_entity_is_read_whole_while_it_is_written() {
     const VALUES: usize = 40;

@@ -206,7 +206,7 @@ fn jones(email: &str) -> Entity {
     Entity::new("Sales", "000123").with("Id", "000123").with("Email", email)
 }
 
-/// What the server has counted.
+/// The counters of the server.
 #[derive(Default)]
 struct Counters {
     requests: BTreeMap<String, u64>,
@@ -266,7 +266,7 @@ impl Meter<'_> {
     }
 
     async fn counters(&self) -> Counters {
-        // A request is counted when its answer has been sent, which may be a moment after it arrived.
+        // A request is counted when its response has been sent, which may be a moment after it arrived.
         tokio::time::sleep(Duration::from_millis(60)).await;
         Counters::parse(&self.account.metrics().unwrap())
     }

@@ -23,7 +23,7 @@ pub(crate) async fn prepare_large(people: &Queued<LargeEntities>) {
     people.piece.put(&with_photo(1)).await.unwrap();
 }
 
-/// What is found is one of these, whole, before a worker was there as after it; and then no blob too many is left.
+/// A read returns one of these, whole, both before and after a worker has run; afterwards no unreferenced blob is left.
 async fn check_large(people: &Queued<LargeEntities>, either: &[Option<Entity>], death: Death) {
     let properties = |entity: Option<Entity>| entity.map(Entity::into_properties);
     let either: Vec<_> = either.iter().cloned().map(properties).collect();

@@ -22,9 +22,9 @@ const RECOVERY_MAX: Duration = Duration::from_secs(30);
 /// When a client dies.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Death {
-    /// So many requests are answered before.
+    /// The number of requests that get a response before.
     pub(crate) step: i64,
-    /// The request at which it dies is carried out, and its answer is lost.
+    /// The request at which it dies is carried out, and its response is lost.
     pub(crate) after_sending: bool,
 }
 

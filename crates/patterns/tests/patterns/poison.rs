@@ -1,4 +1,4 @@
-//! Eventually consistent transactions: what cannot be done goes to the poison queue, and holds up nobody.
+//! Eventually consistent transactions: an intent that cannot be carried out goes to the poison queue and blocks no other.
 
 use std::time::Duration;
 

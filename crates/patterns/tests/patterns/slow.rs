@@ -22,7 +22,7 @@ use crate::support::{Account, unique_name};
 /// Where a writer stands still.
 #[derive(Debug)]
 struct Halt {
-    /// So many requests are answered before.
+    /// The number of requests that get a response before.
     step: i64,
     /// The request at which it stood still is its last one.
     dies: bool,
@@ -51,7 +51,7 @@ impl Transport for SlowTransport {
             let sent = halt.sent.fetch_add(1, Ordering::SeqCst);
             if sent == halt.step {
                 halt.reached.add_permits(1);
-                halt.opened.acquire().await.expect("nobody closes it").forget();
+                halt.opened.acquire().await.expect("it is never closed").forget();
             }
             if halt.dies && sent >= halt.step {
                 if sent == halt.step {
@@ -64,12 +64,12 @@ impl Transport for SlowTransport {
     }
 }
 
-/// What happens around a writer that stands still.
+/// The steps around a writer that stalls.
 struct Scene<Build, Prepare, Act, Meanwhile, Resume, Judge> {
     build: Build,
     prepare: Prepare,
     act: Act,
-    /// What others do before a worker takes over.
+    /// The steps of other clients before a worker takes over.
     meanwhile: Meanwhile,
     resume: Resume,
     judge: Judge,
@@ -93,7 +93,7 @@ impl<Build, Prepare, Act, Meanwhile, Resume, Judge> Scene<Build, Prepare, Act, M
         }
     }
 
-    /// Tells whether there was such a step.
+    /// Returns whether there was such a step.
     async fn play_step<P>(&self, account: &Account, step: i64, dies: bool) -> bool
     where
         Build: Fn(&Process, &str) -> Queued<P>,
@@ -111,7 +111,7 @@ impl<Build, Prepare, Act, Meanwhile, Resume, Judge> Scene<Build, Prepare, Act, M
         let options = || ClientOptions::new().retry(RetryPolicy::none()).transport(transport.clone());
         let writer = (self.build)(&Process::with(account, options), &name);
         let others = async {
-            halt.reached.acquire().await.expect("nobody closes it").forget();
+            halt.reached.acquire().await.expect("it is never closed").forget();
             (self.meanwhile)(&survivor).await;
             (self.resume)(&survivor).await;
             halt.opened.add_permits(1);

@@ -2,7 +2,7 @@
 
 use crate::support::Account;
 
-/// A story's file, which as a program has a `main` that nobody calls here.
+/// A story's file, which as a program has a `main` that is not called here.
 macro_rules! stories {
     ($($test:ident: $story:ident in $path:literal;)*) => {
         $(

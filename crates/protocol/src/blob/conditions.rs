@@ -11,7 +11,7 @@ use crate::{DateTime, ErrorCode, ServiceError};
 pub enum EtagList {
     /// `*`.
     Any,
-    /// Ticks of each; a tag that none of ours ever was is zero, which is no version's.
+    /// The ticks of each tag. A tag that this server never issued is zero, which no version has.
     Tags(Vec<u64>),
 }
 
@@ -81,7 +81,7 @@ impl Conditions {
         }
     }
 
-    /// Refuses the combinations that a write cannot have. Belongs before anything is read.
+    /// Rejects the combinations of conditions that a write cannot have. Call it before anything is read.
     pub fn check_combination(&self) -> Result<(), ServiceError> {
         let given = (
             self.if_match.is_some(),

@@ -1,4 +1,4 @@
-//! Answers as a client reads them: entities with their version, pages of entities, names of tables.
+//! Responses as a client reads them: entities with their version, pages of entities, names of tables.
 
 use std::borrow::Cow;
 use std::fmt;

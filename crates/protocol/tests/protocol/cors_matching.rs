@@ -1,4 +1,4 @@
-//! Which CORS rule answers a request, and with what.
+//! Which CORS rule matches a request, and the response headers it gives.
 
 use tablerock_protocol::cors::{
     CorsMethod, CorsRule, Preflight, PreflightAnswer, PreflightError, answer_preflight, answer_request,

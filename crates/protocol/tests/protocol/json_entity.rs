@@ -1,4 +1,4 @@
-//! Entities as JSON: what requests may say, and what answers look like at each metadata level.
+//! Entities as JSON: what requests may contain, and how responses look at each metadata level.
 
 use tablerock_protocol::json::{EntityShape, Location, append_entity, parse_entity, parse_table_name};
 use tablerock_protocol::{DateTime, EntityBody, ErrorCode, MetadataLevel, Select, Value, limits};

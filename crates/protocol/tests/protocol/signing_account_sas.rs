@@ -1,4 +1,4 @@
-//! The account SAS: its string in every version, what it grants and what it refuses.
+//! The account SAS: its string in every version, what it grants and what it denies.
 
 use tablerock_protocol::signing::{
     AccountGrant, AccountKey, AccountPermissions, AccountSas, AccountSasTerms, IpRange, SasError, SasParameter,

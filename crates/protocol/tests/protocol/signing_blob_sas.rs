@@ -1,4 +1,4 @@
-//! The service SAS of containers and blobs: its string in every version, what it grants and what it refuses.
+//! The service SAS of containers and blobs: its string in every version, what it grants and what it denies.
 
 use tablerock_protocol::signing::{
     AccountKey, BlobPermissions, BlobSas, BlobSasTarget, BlobSasTerms, ResponseHeaders, SasError, SasParameter,

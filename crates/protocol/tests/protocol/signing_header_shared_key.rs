@@ -45,7 +45,7 @@ impl Sent {
         self.parts(|parts| parts.is_signed_by(scheme, signature, &keys))
     }
 
-    /// Whether the request is taken as signed by somebody who signed this string.
+    /// Whether a signature over this string is valid for the request.
     fn accepts(&self, string_to_sign: &str) -> bool {
         self.is_signed(SHARED_KEY, &key().sign(string_to_sign))
     }

@@ -1,4 +1,4 @@
-//! The service SAS of a queue: its string in every version, what it grants and what it refuses.
+//! The service SAS of a queue: its string in every version, what it grants and what it denies.
 
 use tablerock_protocol::signing::{
     AccountKey, IpRange, QueueGrant, QueuePermissions, QueueSas, QueueSasTerms, SasError, SasParameter, SasParameters,

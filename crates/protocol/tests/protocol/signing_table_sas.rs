@@ -1,4 +1,4 @@
-//! The service SAS of a table: its string in every version, what it grants and what it refuses.
+//! The service SAS of a table: its string in every version, what it grants and what it denies.
 
 use tablerock_protocol::signing::{
     AccountKey, IpRange, KeyBound, KeyRange, RequestOrigin, SasError, SasParameter, SasProtocol, SasTermsError,
@@ -25,7 +25,7 @@ fn parse<'a>(pairs: &[(&'a str, &'a str)]) -> Result<TableSas<'a>, SasError> {
     }
 }
 
-/// What parameters grant, whatever their signature; the required ones are added.
+/// The grant of these parameters and the required ones, whatever their signature.
 fn grant(pairs: &[(&'static str, &'static str)]) -> Result<TableGrant, SasError> {
     grant_with(pairs, &StoredAccessPolicies::default())
 }

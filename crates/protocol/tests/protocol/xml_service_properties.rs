@@ -1,4 +1,4 @@
-//! Get and Set Service Properties: the documents, what a Set keeps, and what it refuses.
+//! Get and Set Service Properties: the documents, what a Set keeps, and what it rejects.
 
 use tablerock_protocol::cors::{CorsMethod, CorsRule};
 use tablerock_protocol::xml::{

@@ -26,11 +26,11 @@ pub(super) struct Counters {
     names: Vec<&'static str>,
     operations: Box<[OnceLock<Box<Counter>>]>,
     unknown: Counter,
-    /// What analytics itself does.
+    /// The requests of analytics itself.
     system: Counter,
 }
 
-/// Counts of a service since somebody last looked.
+/// Counts of a service since they were last taken.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
     pub(super) user: Counts,
@@ -90,8 +90,8 @@ impl Tally {
     }
 }
 
-/// One row's worth. Each number is right; of requests that end while somebody looks, some numbers may be in this count
-/// and some in the next.
+/// The counts of one row. Each number is right; requests that end while the counts are taken may be partly in this count
+/// and partly in the next.
 #[derive(Debug, Default)]
 struct Counter {
     statuses: [[AtomicU64; AUTHENTICATIONS]; STATUSES],

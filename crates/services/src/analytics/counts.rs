@@ -15,7 +15,7 @@ pub(super) const AUTHENTICATIONS: usize = Authentication::COUNTED.len();
 
 const US_PER_MS: f64 = 1000.0;
 
-/// What is known about some requests together.
+/// The totals of a number of requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     /// By status, then by who asked.
@@ -110,7 +110,7 @@ impl Counts {
     }
 }
 
-/// Every status of everybody, in the order of the columns.
+/// Every status of every kind of authentication, in the order of the columns.
 fn cells() -> impl Iterator<Item = (RequestStatus, Authentication)> {
     RequestStatus::ALL.into_iter().flat_map(|status| Authentication::COUNTED.map(|who| (status, who)))
 }

@@ -20,7 +20,7 @@ const BATCH_BYTES: usize = 256 << 10;
 /// How long lines wait for others.
 const WAIT_TICKS: u64 = 5 * TICKS_PER_SECOND;
 
-/// What bounds the lines of all accounts.
+/// The bound on the lines of all accounts.
 #[derive(Debug, Default)]
 pub(super) struct LogRoom {
     bytes: AtomicUsize,
@@ -49,7 +49,7 @@ pub(super) struct LogBatch {
     since: DateTime,
 }
 
-/// What the metadata of a log tells: when its requests began, and which kinds there are.
+/// The metadata of a log: when its requests began, and which kinds there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LogSpan {
     pub(super) first: DateTime,
@@ -127,14 +127,14 @@ impl LogBuffer {
     pub(super) fn take(&self, now: DateTime, at_once: bool) -> Option<LogBatch> {
         let is_due = |batch: &LogBatch| {
             let waited = now.ticks().checked_sub(batch.since.ticks());
-            // A clock that was set back tells nothing about how long they waited.
+            // After a clock was set back, it is unknown how long they waited.
             at_once || batch.lines.len() >= BATCH_BYTES || waited.is_none_or(|waited| waited >= WAIT_TICKS)
         };
         let mut batches = self.batches.lock();
         if batches.front().is_some_and(is_due) || batches.len() > 1 { batches.pop_front() } else { None }
     }
 
-    /// Gives back the room of lines that are written.
+    /// Frees the space of lines that are written.
     pub(super) fn written(&self, batch: &LogBatch) {
         self.room.bytes.fetch_sub(batch.lines.len(), Ordering::Relaxed);
     }

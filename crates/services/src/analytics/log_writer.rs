@@ -2,7 +2,7 @@
 //!
 //! A log grows by a block for every batch of lines, and becomes visible with it. When it is large, when the hour is over
 //! and after a restart the next one begins. Each log has one server that writes to it: others on the same store begin
-//! logs of their own. If a write fails, nobody knows how much of it was done; the lines are then
+//! logs of their own. If a write fails, it is unknown how much of it was done; the lines are then
 //! written once more, to another log, and may be there twice.
 
 use tablerock_kv::Bytes;
@@ -87,7 +87,7 @@ async fn write_batch(
                 *open = Some(log);
                 return Ok(());
             }
-            // Somebody deleted it, which the owner may.
+            // The log was deleted, which its owner may do.
             Err(Error::Refused(_)) => {}
             Err(error) => return Err(error),
         }

@@ -57,7 +57,7 @@ const STOP_TIME: Duration = Duration::from_secs(10);
 /// The services of one account, in the order of [`Service::ALL`].
 type OfAccount = [Watched; 3];
 
-/// What is known about the requests of all accounts, and not written yet.
+/// The records of the requests of all accounts that are not written yet.
 #[derive(Debug)]
 pub struct Analytics {
     clock: Arc<dyn Clock>,
@@ -129,7 +129,7 @@ impl Analytics {
         Ok(())
     }
 
-    /// Where to tell about a request, if anybody wants to know.
+    /// The place to record a request, if analytics is on for its account and service.
     pub fn watched(&self, account: &str, service: Service) -> Option<&Watched> {
         self.find(account, service).filter(|watched| watched.is_on())
     }

@@ -14,7 +14,7 @@ use crate::{Error, Result};
 
 const TICKS_PER_DAY: u64 = 24 * 3600 * TICKS_PER_SECOND;
 
-/// What one look deletes at most of each kind, in pages; the rest is left to the next hour.
+/// The most pages of each kind that one pass deletes; the rest is left to the next hour.
 const PAGES_MAX: usize = 20;
 const PAGE_ITEMS: usize = 500;
 

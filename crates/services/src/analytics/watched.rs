@@ -28,7 +28,7 @@ pub struct Watched {
     writer: tokio::sync::Mutex<Writer>,
 }
 
-/// What only the writer looks at. The default is what holds before the properties have been read.
+/// The settings that only the writer reads. The default holds until the properties have been read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
     pub(super) log_retention_days: Option<u16>,

@@ -62,7 +62,7 @@ impl ContentAddress {
         keys::content_partition(self.container_id, self.content)
     }
 
-    /// What the engine knows it by, if it is none.
+    /// Its name in the engine, if it is not records.
     pub(super) fn name(self) -> ContentName {
         ContentName { group: self.container_id, number: self.content }
     }

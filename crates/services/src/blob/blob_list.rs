@@ -21,10 +21,10 @@ use crate::Result;
 const SCAN_RECORDS: usize = 1_000;
 const SCAN_BYTES: usize = 4 << 20;
 
-/// What one request may read before it returns what it has, with a marker.
+/// The most bytes that one request reads before it returns a page with a marker.
 const LIST_BYTES_MAX: usize = 64 << 20;
 
-/// What List Blobs asks for.
+/// The parameters of List Blobs.
 #[derive(Debug, Clone, Default)]
 pub struct BlobQuery {
     pub prefix: String,
@@ -186,7 +186,7 @@ impl Listing<'_> {
     }
 }
 
-/// The part of a position that tells containers' own blobs apart: what comes behind the container's id.
+/// Encodes the part of a position after the container's id, which is the same for the whole list.
 fn encode_marker(container_id: u64, position: &Position) -> String {
     let own = keys::blob_partition(container_id, "").len();
     let name = URL_SAFE_NO_PAD.encode(position.partition.get(own..).unwrap_or_default());

@@ -42,7 +42,7 @@ pub(super) struct BlobChange {
     /// Other records of its partition.
     pub(super) puts: Vec<(Bytes, Bytes)>,
     pub(super) deletes: Vec<Bytes>,
-    /// What the blob no longer needs, unless another of its records refers to it.
+    /// The contents and lists of pieces that the blob no longer needs, unless another of its records refers to them.
     pub(super) leaves: Vec<Reclaimable>,
     /// Whether the uncommitted blocks go; their content must be in `leaves` or in the new blob then.
     pub(super) drops_blocks: bool,

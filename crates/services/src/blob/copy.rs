@@ -18,7 +18,7 @@ use super::stored_content::copy_stored;
 use super::{BlobService, keys};
 use crate::{Error, Result};
 
-/// What is copied.
+/// The source of a copy.
 #[derive(Debug, Clone)]
 pub struct CopySource<'a> {
     pub at: BlobAddress<'a>,
@@ -48,7 +48,7 @@ struct Copied {
 }
 
 impl BlobService {
-    /// Copies a blob, and tells when the copy was made and its id.
+    /// Copies a blob, and returns the time of the copy and its id.
     pub async fn copy_blob(&self, source: &CopySource<'_>, target: &CopyTarget<'_>) -> Result<(DateTime, String)> {
         let blob = self.copy_source(source).await?;
         let to = self.place_to_write(target.at).await?;

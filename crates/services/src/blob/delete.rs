@@ -10,7 +10,7 @@ use super::stored_blob::Blob;
 use super::{BlobService, keys};
 use crate::Result;
 
-/// What happens to the snapshots of a blob.
+/// How a deletion treats the snapshots of a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeleteSnapshots {
     /// There must not be any.

@@ -51,7 +51,7 @@ const PIECES: u8 = 5;
 /// The blob itself.
 pub const BASE_KEY: &[u8] = &[BASE];
 
-/// What its uncommitted blocks have in common.
+/// The common prefix of its uncommitted blocks.
 pub const BLOCKS_KEY: &[u8] = &[BLOCKS];
 
 pub fn snapshot_key(ticks: u64) -> Bytes {
@@ -97,7 +97,7 @@ pub fn pieces_from(partition: &Bytes, layout: u64, index: u64) -> Range {
     Range::between(Position::new(partition.clone(), pieces_key(layout, index)), Position::new(partition.clone(), end))
 }
 
-/// What a record of a blob's partition is.
+/// The kind of a record in a blob's partition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlobKey {
     Snapshot(u64),

@@ -6,7 +6,7 @@ use tablerock_protocol::{ErrorCode, ServiceError, Uuid};
 
 use crate::fields::{FieldReader, FieldWriter};
 
-/// What a lease is on, for the words of refusals.
+/// The kind of resource a lease is on, which decides the error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leased {
     Blob,
@@ -51,7 +51,7 @@ impl LeaseState {
     }
 }
 
-/// What a lease action did.
+/// The result of a lease action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseOutcome {
     Acquired(LeaseId),
@@ -127,7 +127,7 @@ fn change(lease: &mut Option<Lease>, id: LeaseId, proposed: LeaseId, now: u64) -
     let Some(lease) = lease.as_mut().filter(|_| state.is_locked()) else {
         return Err(ErrorCode::LeaseNotPresentWithLeaseOperation.into());
     };
-    // A client that lost the answer to its first try may say it again.
+    // A client that lost the response to its first attempt may retry it.
     let is_repeated = lease.id == proposed && state == LeaseState::Leased;
     if lease.id != id && !is_repeated {
         return Err(ErrorCode::LeaseIdMismatchWithLeaseOperation.into());
@@ -212,7 +212,7 @@ pub(super) fn check_read(
     }
 }
 
-/// What a write leaves of a lease: one that is over is forgotten.
+/// The lease after a write: one that has ended is removed.
 pub(super) fn after_write(lease: Option<Lease>, now: u64) -> Option<Lease> {
     lease.filter(|lease| state_of(Some(lease), now).is_locked())
 }
@@ -275,13 +275,13 @@ mod tests {
         lease
     }
 
-    /// The state after an action, or its refusal.
+    /// The state after an action, or its error.
     fn after(state: LeaseState, action: LeaseAction) -> Result<LeaseState, ErrorCode> {
         let mut lease = in_state(state);
         match apply(&mut lease, action, NOON, FRESH) {
             Ok(_) => Ok(state_of(lease.as_ref(), NOON)),
             Err(error) => {
-                assert_eq!(lease, in_state(state), "a refusal changes nothing");
+                assert_eq!(lease, in_state(state), "an error changes nothing");
                 Err(error.code)
             }
         }

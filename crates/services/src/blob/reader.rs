@@ -13,8 +13,8 @@ use super::stored_blob::{Blob, Body};
 use super::stored_content::StoredContent;
 use crate::Result;
 
-/// Chunks that are read before anything is answered. What is deleted chunk by chunk has no more than these, so that
-/// a reader has all of it or none.
+/// Chunks that are read before the response begins. A content that is deleted chunk by chunk has at most this many, so
+/// a reader gets all of it or none.
 const CHUNKS_AHEAD: usize = 2;
 
 /// The bytes of a range of a blob, one chunk at a time, as they were when it was opened.
@@ -23,7 +23,7 @@ pub struct BlobReader {
     store: Store,
     container_id: u64,
     partition: Bytes,
-    /// Parts that come next, and behind them the list of pieces that tells of more.
+    /// Parts that come next; the list of pieces behind them may hold more.
     parts: VecDeque<Part>,
     list: Option<List>,
     ahead: VecDeque<Bytes>,
@@ -119,7 +119,7 @@ impl BlobReader {
     /// The whole range, which must be small.
     pub async fn read_to_end(mut self) -> Result<Bytes> {
         let Some(first) = self.next().await? else { return Ok(Bytes::new()) };
-        // Most small blobs are one piece, which the store's own memory can hold for the answer.
+        // Most small blobs are one piece, which the store's own memory can hold for the response.
         if self.left == 0 && self.ahead.is_empty() {
             return Ok(first);
         }

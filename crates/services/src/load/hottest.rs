@@ -2,10 +2,10 @@
 //! that fade.
 //!
 //! There is a fixed number of counters. A thing without one takes over the lightest, and with it that one's weight as what it
-//! may have had unseen. So everything heavier than a counter's share of the whole is there, and no weight is told too low
+//! may have had unseen. So everything heavier than a counter's share of the whole is there, and no weight is too low
 //! once the unseen part is added.
 //!
-//! An event weighs twice as much as one a half-life before it. New ones are made heavier in the place of old ones lighter,
+//! An event weighs twice as much as one a half-life before it. New events are weighted more instead of old ones less,
 //! which leaves all counters alone; before numbers become too large, all are scaled at once.
 
 use std::collections::HashMap;
@@ -15,12 +15,12 @@ pub(super) const HALF_LIFE_SECONDS: f64 = 30.0;
 /// How many half-lives new events may be ahead of the scale.
 const HALF_LIVES_MAX: f64 = 200.0;
 
-/// What happened to something, in events per second.
+/// The rate of a thing, in events per second.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Rate {
     pub reads: f64,
     pub writes: f64,
-    /// What may have happened besides, while it had no counter.
+    /// The rate it may have had in addition, while it had no counter.
     pub unseen: f64,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Hottest<N> {
     scale_seconds: f64,
 }
 
-/// What an event was.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
     Read,
@@ -160,7 +160,7 @@ mod tests {
         let (name, rate) = rates[0];
         assert_eq!(name, 7);
         assert!(rate.writes <= 250.0 && rate.writes + rate.unseen >= 165.0, "{rate:?}");
-        assert!(rates[1].1.total() < 5.0, "a passer-by is not told to be hot: {:?}", rates[1]);
+        assert!(rates[1].1.total() < 5.0, "a name that appears once is not hot: {:?}", rates[1]);
     }
 
     #[test]

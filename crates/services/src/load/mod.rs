@@ -1,7 +1,7 @@
 //! Where the load is: which tables, queues and containers, and which of their partitions, are read and written most, as this
 //! server sees it.
 //!
-//! It is for whoever looks at a busy store and wants to know which range is hot. Memory is bounded however many there are; what
+//! An operator uses it to find the hot range of a busy store. Memory is bounded however many ranges there are; what
 //! a request pays is a hash and a short lock. Each service counts for itself, so that none crowds out another. A queue is one
 //! partition, and so is a blob.
 
@@ -44,7 +44,7 @@ pub struct LoadedPartition {
     pub partition: String,
 }
 
-/// What is busiest, hottest first, in entities, messages and requests for blobs per second.
+/// The busiest ranges, hottest first, in entities, messages and requests for blobs per second.
 #[derive(Debug, Clone, Default)]
 pub struct LoadReport {
     pub holdings: Vec<(LoadedHolding, Rate)>,

@@ -78,7 +78,7 @@ pub(super) fn expiries(queue_id: u64, from: u64, now: u64) -> Range {
     Range::between(Position::new(partition.clone(), expiry_key(from, 0)), Position::new(partition, end))
 }
 
-/// The messages of a queue, without what is kept beside them.
+/// The messages of a queue, without the records kept with them.
 pub(crate) fn messages_only(queue_id: u64) -> Range {
     records_with_tag(&messages_partition(queue_id), MESSAGE)
 }

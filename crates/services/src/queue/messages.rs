@@ -25,7 +25,7 @@ pub enum TimeToLive {
     Forever,
 }
 
-/// What Update Message changes.
+/// The changes of Update Message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageUpdate {
     /// For how long the message is invisible from now on.

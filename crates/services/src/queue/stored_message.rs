@@ -24,7 +24,7 @@ pub(super) const NEVER: u64 = DateTime::MAX.ticks();
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StoredMessage {
     pub(super) id: Uuid,
-    /// How often the message was given out or updated, which tells its receipts apart.
+    /// How often the message was given out or updated. The number differs between its receipts.
     pub(super) changes: u32,
     pub(super) dequeue_count: u32,
     pub(super) inserted: u64,

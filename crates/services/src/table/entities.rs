@@ -9,7 +9,7 @@ use super::group::{Change, EntityGroup, EntityOperation};
 use super::{Properties, StoredEntity, TableService, keys};
 use crate::{Error, Result};
 
-/// What an operation did.
+/// The result of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The entity now has this Timestamp, and the ETag that goes with it.

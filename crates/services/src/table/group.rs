@@ -6,7 +6,7 @@ use tablerock_protocol::{ErrorCode, EtagCondition, ServiceError, limits};
 
 use super::Properties;
 
-/// What happens to an entity. A condition is an `If-Match`; without one, replace and merge create the entity if
+/// The change to an entity. A condition is an `If-Match`; without one, replace and merge create the entity if
 /// it is missing.
 #[derive(Debug, Clone)]
 pub enum Change {
@@ -55,7 +55,7 @@ impl EntityGroup {
         Ok(Self { operations })
     }
 
-    /// The refusal of a group with more operations than allowed. The service names the last allowed one.
+    /// The error of a group with more operations than allowed. The service names the last allowed one.
     pub fn too_many() -> ServiceError {
         let message = "The batch request operation exceeds the maximum 100 changes per change set.";
         ServiceError::with_message(ErrorCode::InvalidInput, message).at_index(limits::GROUP_OPERATIONS_MAX - 1)

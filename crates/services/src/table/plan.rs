@@ -13,7 +13,7 @@ use super::keys;
 /// Above this many rectangles the plan stops being exact and falls back on reading more.
 const RECTANGLES_MAX: usize = 1024;
 
-/// What a query has to read.
+/// The ranges that a query has to read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     /// The ranges of the table that can hold matches: disjoint, in order.

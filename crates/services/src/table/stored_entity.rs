@@ -66,7 +66,7 @@ impl Properties {
         StoredEntity { bytes: value.into() }
     }
 
-    /// What a merge leaves: the properties of `current`, overridden and extended by these.
+    /// The result of a merge: the properties of `current`, overridden and extended by these.
     pub fn merged_onto(&self, current: &StoredEntity) -> Result<Self> {
         let mut merged = collect(&current.bytes[HEAD_BYTES..])?;
         for (name, value) in collect(&self.encoded)? {
@@ -140,7 +140,7 @@ pub(super) struct EntityRow<'a> {
     pub(super) partition_key: &'a str,
     pub(super) row_key: &'a str,
     pub(super) entity: &'a StoredEntity,
-    /// Set when a property could not be read; the answer of the filter then means nothing.
+    /// Set when a property could not be read; the filter's result is then meaningless.
     pub(super) corrupt: Cell<bool>,
 }
 

@@ -1,9 +1,9 @@
 //! Lanes: how servers that share a store never hand out the same timestamp.
 //!
 //! Ticks are dealt to lanes in turn, and each server hands out those of its own lane. A lane has a ceiling in the store,
-//! with the server that raised it last. Raising is a transaction that expects to find oneself there; a server that does
-//! not has lost the lane to another, which began at the ceiling it found, and takes another lane itself. So whoever
-//! hands out what, each tick below a ceiling belongs to the one server that raised it there. No clock and no lease is
+//! with the server that raised it last. A server raises its ceiling in a transaction that expects to find itself there.
+//! If it does not, another server took the lane and began at the ceiling it found; the first one then takes another lane.
+//! So each tick below a ceiling belongs to the one server that raised it there. No clock and no lease is
 //! trusted for that. A lane whose ceiling is in the past is free: its server stopped, or has had nothing to write.
 
 use tablerock_kv::{Bytes, Error, Position, Range, Result, ScanLimits, Store, Transaction};
@@ -32,7 +32,7 @@ impl Lane {
     }
 }
 
-/// What a server may hand out.
+/// The ticks that a server may hand out.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reserved {
     pub(super) lane: Lane,
@@ -78,7 +78,7 @@ impl Lanes {
         Err(Error::unavailable("other servers are taking all lanes of timestamps; retry later"))
     }
 
-    /// Gives back what was not used.
+    /// Returns the unused ticks to the lane.
     pub(super) async fn lower(&self, lane: Lane, used: u64) -> Result<()> {
         let Some(number) = lane.0 else { return Ok(()) };
         let key = self.key_of(number);

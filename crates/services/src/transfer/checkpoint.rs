@@ -23,10 +23,10 @@ const FORMAT_WITHOUT_SOURCE: u8 = 1;
 pub(super) struct Checkpoint {
     pub(super) source: Source,
     pub(super) renumbering: Renumbering,
-    /// What was copied so far.
+    /// The records copied so far.
     pub(super) records: u64,
     pub(super) bytes: u64,
-    /// What is being copied, by its kind and its id in the old store, and from where on in the old store.
+    /// The range being copied, by its kind and its id in the old store, and the position to go on from in the old store.
     pub(super) kind: Namespace,
     pub(super) id: u64,
     pub(super) position: Position,

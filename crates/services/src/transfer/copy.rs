@@ -13,13 +13,13 @@ use super::{ceilings, directories};
 use crate::namespace::Namespace;
 use crate::{blob, keys};
 
-/// Commits that are under way at a time: each waits for a sync, which they share.
+/// Commits that are in progress at a time: each waits for a sync, which they share.
 const COMMITS_MAX: usize = 32;
 
-/// What a copy has to know beside its ends.
+/// The settings of a copy.
 #[derive(Debug, Clone, Copy)]
 pub struct CopyTerms<'a> {
-    /// What the old store is called. A copy that was cut off goes on from a store of the same name only.
+    /// The name of the old store. An interrupted copy resumes only from a store of the same name.
     pub source: &'a str,
     /// After so many records, or so many bytes of records and contents, it is noted how far the copy is.
     pub note_records: u64,

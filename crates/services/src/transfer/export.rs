@@ -240,7 +240,7 @@ fn name_of(object: &NamedObject) -> String {
     String::from_utf8_lossy(&object.key).into_owned()
 }
 
-/// One line under way.
+/// A line that is being written.
 struct Line<'a> {
     out: &'a mut Vec<u8>,
     is_empty: bool,

@@ -232,7 +232,7 @@ async fn settings_decide_what_is_kept() {
     world.set(&off).await;
     assert!(world.analytics.watched(ACCOUNT, Service::Table).is_none());
     assert!(world.analytics.watched(ACCOUNT, Service::Queue).is_some(), "a new account counts by the hour");
-    assert!(world.analytics.watched("nobody", Service::Queue).is_none());
+    assert!(world.analytics.watched("unknown", Service::Queue).is_none());
     world.set(&metrics("MinuteMetrics", false)).await;
     let world = world.restart().await;
     world.count(0, RequestStatus::Success, 10);
@@ -345,7 +345,7 @@ async fn requests_after_fault(is_shared: bool, passes: usize, fault: Fault) -> f
         for world in &worlds {
             world.analytics.write(&world.tables, &world.blobs).await;
         }
-        // A turn that could not be given back runs out.
+        // A work lease that could not be released expires.
         clock.advance(Duration::from_secs(100));
     }
     engine.deliver().await;

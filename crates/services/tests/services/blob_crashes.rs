@@ -115,7 +115,7 @@ async fn a_deleted_container_takes_its_blobs_with_it_also_when_that_is_cut_short
     service.rest().await;
     engine.script(Call::DropRange, [Fault::Pass, Fault::Fail(Error::unavailable("killed here"))]);
     let deleted = service.delete_container(ACCOUNT, CONTAINER, &Conditions::default(), None).await;
-    deleted.expect("nobody can reach it any more");
+    deleted.expect("no reader can reach it any more");
     assert_eq!(records(&store, b"o").await.len(), 3, "the content is still stored");
     service.sweep_if_ours(&[ACCOUNT.to_owned()]).await.unwrap();
     assert_eq!(records(&store, b"boc").await, []);

@@ -1,4 +1,4 @@
-//! Random steps on blobs, beside a model of them.
+//! Random steps on blobs, compared with a model of them.
 
 use std::sync::Arc;
 

@@ -35,7 +35,7 @@ async fn a_write_that_arrives_after_its_failure_was_told_finds_its_content() {
     put(&service, "b", &content(1)).await.unwrap();
     service.rest().await;
 
-    // The commit that refers to the new content happens, and its answer is lost.
+    // The commit that refers to the new content happens, and its response is lost.
     let received = receive(&service, "b", &content(2)).await.unwrap();
     let lost = Error::unavailable("the connection broke");
     // Before it comes the note about the content that it replaces.
@@ -46,14 +46,14 @@ async fn a_write_that_arrives_after_its_failure_was_told_finds_its_content() {
     assert_eq!(read(&service, "b", None).await.unwrap(), content(2));
 }
 
-/// A database that stood still for longer than anybody waits, or whose standby did, makes a commit after all when its
-/// content has been taken for unreferenced. It must find that it comes too late.
+/// A database that stalls for longer than any caller waits, or whose standby does, makes a commit after all when its
+/// content has been taken for unreferenced. The commit must find that it comes too late.
 #[tokio::test(start_paused = true)]
 async fn a_commit_that_arrives_after_its_content_was_given_up_is_refused() {
     let engine = Arc::new(FaultEngine::new(Arc::new(MemoryEngine::shared())));
     let store = Store::new(engine.clone());
     let service = service_with_container(&store, manual_clock()).await;
-    let lost = || Fault::Strand(Error::unavailable("the database does not answer"));
+    let lost = || Fault::Strand(Error::unavailable("the database does not respond"));
     put(&service, "old", &content(1)).await.unwrap();
     create_append(&service, "log").await.unwrap();
     service.rest().await;
@@ -86,7 +86,7 @@ async fn a_commit_that_arrives_after_its_content_was_given_up_is_refused() {
     let listed = service.list_blobs(ACCOUNT, CONTAINER, &query).await.unwrap();
     assert_eq!(listed.entries.len(), 2, "{listed:?}");
 
-    // Nobody notices anything of it, whatever comes next.
+    // No client notices it, whatever comes next.
     put(&service, "new", &content(5)).await.unwrap();
     assert_eq!(read(&service, "new", None).await.unwrap(), content(5));
     let received = service.receive_block(at("block"), &mut Some(content(6).into()), false).await.unwrap();
@@ -101,7 +101,7 @@ async fn a_commit_that_arrives_in_time_keeps_its_content() {
     put(&service, "b", &content(1)).await.unwrap();
     service.rest().await;
     let received = receive(&service, "b", &content(2)).await.unwrap();
-    engine.script(Call::Commit, [Fault::Pass, Fault::Strand(Error::unavailable("the database does not answer"))]);
+    engine.script(Call::Commit, [Fault::Pass, Fault::Strand(Error::unavailable("the database does not respond"))]);
     let outcome = service.put_blob(at("b"), &WriteTerms::default(), &new_blob(BlobKind::Block), received).await;
     assert!(is_store_error(&outcome), "{outcome:?}");
     tokio::time::sleep(Duration::from_secs(60)).await;

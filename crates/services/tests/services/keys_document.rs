@@ -279,7 +279,7 @@ impl Example {
                 record(&blob_keys::intents_partition(), &key)
             }
             ("note_of_dropped_table", [Number(table)]) => self.checked_note(*table),
-            (name, arguments) => panic!("nobody knows the example {name}{arguments:?}"),
+            (name, arguments) => panic!("unknown example {name}{arguments:?}"),
         }
     }
 
@@ -358,12 +358,12 @@ fn examples(document: &str) -> Vec<Example> {
 fn parse_arguments(text: &str) -> Vec<Argument> {
     let parse = |argument: &str| match argument.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(text) => Argument::Text(unescape(text)),
-        None => Argument::Number(argument.parse().unwrap_or_else(|_| panic!("{argument} is no number"))),
+        None => Argument::Number(argument.parse().unwrap_or_else(|_| panic!("{argument} is not a number"))),
     };
     text.split(", ").filter(|argument| !argument.is_empty()).map(parse).collect()
 }
 
-/// `\u{1f600}` as in Rust, for characters that nobody could tell by looking.
+/// `\u{1f600}` as in Rust, for characters that cannot be recognised by looking.
 fn unescape(text: &str) -> String {
     let mut pieces = text.split("\\u{");
     let mut plain = pieces.next().unwrap_or_default().to_owned();
@@ -380,7 +380,7 @@ fn bytes_of(hex: &str) -> Vec<u8> {
     let digits: Vec<u32> = hex
         .chars()
         .filter(|char| !char.is_whitespace())
-        .map(|char| char.to_digit(16).unwrap_or_else(|| panic!("{hex} is no hex")))
+        .map(|char| char.to_digit(16).unwrap_or_else(|| panic!("{hex} is not hex")))
         .collect();
     assert!(digits.len().is_multiple_of(2), "{hex} has half a byte");
     digits.chunks_exact(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()

@@ -56,7 +56,7 @@ async fn an_entity_passes_at_one_mebibyte_and_fails_one_byte_above() {
     assert_eq!(code(grown), ErrorCode::EntityTooLarge);
 }
 
-/// Not every engine can index all that the service allows. A client that is told to try again would do so for ever.
+/// Not every engine can index all that the service allows. A client that gets a retryable error would retry for ever.
 #[tokio::test]
 async fn a_key_that_the_store_cannot_hold_is_refused_as_too_large() {
     let engine = Arc::new(FaultEngine::new(Arc::new(MemoryEngine::new())));

@@ -32,7 +32,7 @@ async fn a_query_reads_only_what_its_keys_allow() {
         ("PartitionKey eq 'p002' and n ge 5 and n le 5", 1, 1000),
         ("PartitionKey gt 'p003'", 1000, 1000),
         ("n ge 5 and n le 5", 5, 5000),
-        ("PartitionKey eq 'nobody'", 0, 0),
+        ("PartitionKey eq 'missing'", 0, 0),
     ];
     for (filter, found, read) in cases {
         let page = query(&service, filter, None).await;
@@ -166,6 +166,6 @@ async fn a_key_range_hides_what_is_outside() {
 #[tokio::test]
 async fn a_missing_table_is_named_as_such() {
     let service = service().await;
-    let missing = service.query_entities(ACCOUNT, "Nobody", &EntityQuery::default()).await;
+    let missing = service.query_entities(ACCOUNT, "Missing", &EntityQuery::default()).await;
     assert_eq!(code(missing), ErrorCode::TableNotFound);
 }

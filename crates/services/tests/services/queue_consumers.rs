@@ -42,7 +42,7 @@ async fn run(service: Arc<QueueService>) -> HashMap<String, Vec<u32>> {
                     // Some are deleted, the others stay invisible.
                     if got.receipt.number % 2 == 0 {
                         let deleted = service.delete_message(ACCOUNT, &jobs(), got.id, got.receipt).await;
-                        deleted.expect("nobody else has the message");
+                        deleted.expect("no other consumer has the message");
                     }
                 }
                 tokio::task::yield_now().await;
@@ -94,7 +94,7 @@ async fn a_put_that_lands_after_its_client_has_gone_is_given_out() {
     engine.release();
     settle().await;
     let got = service.get_messages(ACCOUNT, &jobs(), 1, 30).await.unwrap();
-    assert_eq!(got.len(), 1, "the head was told of it");
+    assert_eq!(got.len(), 1, "the front cache has it");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Random steps on a queue, beside a model of it.
+//! Random steps on a queue, compared with a model of it.
 
 use std::sync::Arc;
 

@@ -95,7 +95,7 @@ async fn a_deletion_cut_short_is_one_and_is_finished_later() {
     let service = service_with_queue(&store, manual_clock()).await;
     service.put_message(ACCOUNT, &jobs(), message("x")).await.unwrap();
     engine.script(Call::DropRange, [Fault::Fail(Error::unavailable("killed here"))]);
-    service.delete_queue(ACCOUNT, &jobs()).await.expect("nobody can reach it any more");
+    service.delete_queue(ACCOUNT, &jobs()).await.expect("no reader can reach it any more");
     assert_eq!(code(service.queue_metadata(ACCOUNT, &jobs()).await), ErrorCode::QueueNotFound);
 
     let everything = ScanLimits { records_max: 1000, bytes_max: 1 << 20, deadline: None };

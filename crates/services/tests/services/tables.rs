@@ -56,7 +56,7 @@ async fn a_deletion_cut_short_is_one_and_is_finished_later() {
     let service = service_on(&store, manual_clock()).await;
     apply_one(&service, insert("p", "r", 0)).await.unwrap();
     engine.script(Call::DropRange, [Fault::Fail(Error::unavailable("killed here"))]);
-    service.delete_table(ACCOUNT, TABLE).await.expect("nobody can reach it any more");
+    service.delete_table(ACCOUNT, TABLE).await.expect("no reader can reach it any more");
     assert_eq!(code(service.query_table(ACCOUNT, TABLE).await), ErrorCode::ResourceNotFound);
 
     let everything = ScanLimits { records_max: 1000, bytes_max: 1 << 20, deadline: None };

@@ -28,7 +28,7 @@ impl Account {
         }
     }
 
-    /// What the server has counted, if it is ours.
+    /// The metrics of the server, if the test started it.
     pub fn metrics(&self) -> Option<String> {
         self.server.as_ref().map(Server::metrics)
     }

@@ -7,14 +7,14 @@ use bytes::Bytes;
 use http::{Request, Response};
 use tablerock_client::transport::{BoxFuture, HyperTransport, Transport, TransportError};
 
-/// What happens to a request.
+/// The fate of a request.
 #[derive(Debug, Clone)]
 pub enum Step {
-    /// It is answered so, and goes nowhere.
+    /// It gets this response, and is not sent.
     Answer { status: u16, headers: Vec<(&'static str, String)>, body: String },
-    /// It goes to the server, and its answer comes back.
+    /// It goes to the server, and its response comes back.
     Deliver,
-    /// It goes to the server, and its answer is lost.
+    /// It goes to the server, and its response is lost.
     LoseAnswer,
     /// There is no connection.
     Refuse,

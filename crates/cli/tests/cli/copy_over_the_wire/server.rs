@@ -40,7 +40,7 @@ impl Server {
         format!("AccountName={ACCOUNT};AccountKey={};{}", self.key, self.endpoints())
     }
 
-    /// The same with a signature for some services in the place of the key.
+    /// The same with a SAS for some services instead of the key.
     pub(crate) fn connection_string_with_sas(&self, services: &str) -> String {
         format!("{};SharedAccessSignature={}", self.endpoints(), self.sas(services))
     }

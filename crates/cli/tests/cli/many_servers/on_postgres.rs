@@ -1,4 +1,4 @@
-//! Several servers on one database are one service: whatever is asked of one, all others know it with the answer.
+//! Several servers on one database are one service: once a server has responded to a write, all others see it.
 
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -111,7 +111,7 @@ impl Server {
         self.admin("/health")
     }
 
-    /// What the admin address says.
+    /// The response of the admin address.
     fn admin(&self, path: &str) -> String {
         let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
         exchange_text(self.process.admin_address(), &request)
@@ -209,7 +209,7 @@ fn each_server_shows_the_load_that_it_has() {
     let report = servers[1].admin("/load.json");
     let (hot, cool) = (report.find("\"partitionKey\":\"hot\""), report.find("\"partitionKey\":\"cool\""));
     assert!(hot.is_some() && hot < cool, "{report}");
-    assert!(!servers[2].admin("/load.json").contains("People"), "nobody has asked this one");
+    assert!(!servers[2].admin("/load.json").contains("People"), "this one got no requests");
     assert!(servers[1].admin("/load").contains("<td class=k>hot</td>"));
     let metrics = servers[1].admin("/metrics");
     let line = r#"tablerock_partition_load{account="acct",table="People",partition="hot",kind="write"}"#;
@@ -274,7 +274,7 @@ fn a_lease_holds_against_all_servers() {
     assert_eq!(servers[1].ask(BLOB, "GET", "/box/blob", "", "").body, "other");
 }
 
-/// What is revoked through one server is revoked.
+/// A policy revoked through one server is revoked on all.
 #[test]
 fn a_policy_that_one_server_takes_back_is_refused_by_all() {
     let servers = Server::three("policies");
@@ -316,7 +316,7 @@ fn a_policy_that_one_server_takes_back_is_refused_by_all() {
     }
 }
 
-/// PostgreSQL cannot index all keys that the service allows. SDKs try again what is answered with a 5xx.
+/// PostgreSQL cannot index all keys that the service allows. SDKs retry after a 5xx.
 #[test]
 fn a_key_that_the_database_cannot_index_is_the_clients_fault() {
     let server = Server::start("long_keys");
@@ -343,7 +343,7 @@ fn a_key_that_the_database_cannot_index_is_the_clients_fault() {
     assert!(refused.body.contains("OutOfRangeInput"), "{}", refused.body);
 }
 
-/// Somebody else's transaction keeps rows, or the whole table, for longer than a request has.
+/// A transaction of another client locks rows, or the whole table, for longer than a request's timeout.
 #[test]
 fn a_slow_database_is_told_within_a_requests_time() {
     let database = DatabaseServer::start();

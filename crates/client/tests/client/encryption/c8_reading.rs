@@ -1,4 +1,4 @@
-//! What is decrypted on its way in, without being told which.
+//! Reading decrypts encrypted properties without being given their names.
 
 use tablerock_client::encryption::{AesKey, EncryptionError, EncryptionPolicy, KeyRing};
 use tablerock_client::{Entity, Error, Keyed, StreamExt as _, TableEntity};

@@ -1,4 +1,4 @@
-//! Key rotation by wrapping anew, the one merge there is.
+//! Key rotation wraps the content key again, with the only merge that encryption allows.
 
 use tablerock_client::encryption::{EncryptionPolicy, KeyRing};
 use tablerock_client::{ClientOptions, Entity, TableClient};

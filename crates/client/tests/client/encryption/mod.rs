@@ -14,7 +14,7 @@ mod python;
 use tablerock_client::TableEntity;
 use tablerock_client::encryption::{AesKey, EncryptionPolicy};
 
-/// The employee of these tests: a salary that is nobody's business.
+/// The employee of these tests, with a salary that is encrypted.
 #[derive(TableEntity, Debug, Clone, PartialEq)]
 #[entity(rename_all = "PascalCase")]
 struct Employee {

@@ -8,7 +8,7 @@ use serde_json::Value;
 const VARIABLE: &str = "LEGACY_PYTHON";
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/sdk/legacy-python/entity.py");
 
-/// Runs a task with the library and returns its answer.
+/// Runs a task with the library and returns its result.
 pub(crate) fn run(task: &Value) -> Value {
     let python = std::env::var_os(VARIABLE).expect("LEGACY_PYTHON names an interpreter that has the legacy library");
     let mut command = Command::new(python);

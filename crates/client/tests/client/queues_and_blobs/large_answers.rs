@@ -1,4 +1,4 @@
-//! An answer that is too large to be read is told at once, with what to do about it.
+//! A response that is too large to read fails at once, and the error names the remedy.
 
 use tablerock_client::transport::RESPONSE_BYTES_MAX;
 use tablerock_client::{BlobServiceClient, Error};

@@ -1,4 +1,4 @@
-//! Retries with back-off for what passes, within a bound of time, and honesty about lost answers.
+//! Retries with backoff for transient errors, within a time limit, and errors that admit an unknown outcome.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -126,7 +126,7 @@ impl FromEntity for Never {
     }
 }
 
-/// The answer to a group of which one operation is refused.
+/// The response to a group of which one operation is rejected.
 fn refused_group(status: u16, headers: &str, body: &str) -> Step {
     let part = format!("HTTP/1.1 {status} Refused\r\n{headers}\r\n{body}");
     let body = format!(
@@ -153,7 +153,7 @@ async fn a_group_that_is_refused_for_what_passes_is_tried_again() {
     assert_eq!((error.status(), error.code()), (Some(503), Some(ErrorCode::ServerBusy)));
     assert_eq!(script.requests().len(), 4);
     assert!(!error.is_ambiguous());
-    // A refusal after one that may have been carried out says so.
+    // An error after an attempt that may have been carried out says so.
     let there = r#"{"odata.error":{"code":"EntityAlreadyExists","message":{"lang":"en-US","value":"0:There."}}}"#;
     let (table, _) = scripted(&account, [refused_group(500, "", ""), refused_group(409, "", there)]).await;
     let error = table.transaction().insert(&Entity::new("p", "1")).commit().await.unwrap_err();

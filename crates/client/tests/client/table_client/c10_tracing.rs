@@ -82,7 +82,7 @@ async fn a_call_s_span_tells_all_but_what_is_private() {
     assert_eq!(row(1), ["InsertEntity", &name, "1", "409"]);
     // The status of a group is that of the operation at fault.
     assert_eq!(row(2), ["EntityGroupTransaction", &name, "1", "409"]);
-    // Attempts are told also when no answer came.
+    // Attempts are traced also when no response came.
     assert_eq!(row(3), ["QueryEntity", &name, "4", ""]);
     assert!((0..3).all(|place| told(place, "request_id").is_some_and(|id| !id.is_empty())), "{spans:?}");
     assert!((0..4).all(|place| told(place, "service") == Some("table")), "{spans:?}");

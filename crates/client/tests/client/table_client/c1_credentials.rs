@@ -53,7 +53,7 @@ async fn a_wrong_key_is_refused() {
     assert_eq!((error.status(), error.code()), (Some(403), Some(ErrorCode::AuthenticationFailed)));
 }
 
-/// Sends what is addressed to a host of the cloud to the server of the test, and tells it the host.
+/// Sends requests for a host of the cloud to the server of the test, with the original host in `Host`.
 #[derive(Debug)]
 struct ToTheTest {
     authority: String,
@@ -170,7 +170,7 @@ async fn a_token_that_is_refused_is_replaced_once() {
     assert!(script.requests().len() == 6 && script.requests().iter().all(bearer));
 }
 
-/// A source that fails so often before it has a token; or never answers.
+/// A source that fails this often before it returns a token, or never returns.
 #[derive(Debug)]
 struct Troubled {
     failures: AtomicU32,
@@ -204,7 +204,7 @@ async fn a_source_of_tokens_that_fails_is_asked_again_within_the_bounds() {
     let error = table.insert(&Entity::new("p", "r")).await.unwrap_err();
     assert!(matches!(error, Error::Token { .. }) && !error.is_ambiguous(), "{error:?}");
     assert!(script.requests().is_empty());
-    // A source that never answers has as much time as a try has, and nothing was sent.
+    // A source that never returns has as much time as an attempt has, and nothing was sent.
     let options = ClientOptions::new().attempt_timeout(Duration::from_secs(4)).timeout(Duration::from_secs(10));
     let (table, _) = with_tokens(Troubled { failures: AtomicU32::new(0), hangs: true }, vec![], options);
     let started = tokio::time::Instant::now();

@@ -1,4 +1,4 @@
-//! Tables beside their entities: listing, stored access policies, properties and statistics of the service.
+//! Tables apart from their entities: listing, stored access policies, properties and statistics of the service.
 
 use tablerock_client::table::{
     CorsMethod, CorsRule, GeoReplication, Logging, ServicePropertiesUpdate, StoredAccessPolicies, StoredAccessPolicy,

@@ -77,7 +77,7 @@ async fn what_cannot_be_one_transaction_is_said_before_it_is_sent() {
     assert!(unread.to_string().contains("no ETag"), "{unread}");
 }
 
-/// What is written with borrowed entities can be a task of its own, and a method of a trait.
+/// A write with borrowed entities can be a task of its own, and a method of a trait.
 #[tokio::test]
 async fn writes_can_go_to_another_thread() {
     fn boxed<'a>(table: &'a TableClient, entity: &'a Entity) -> BoxFuture<'a, usize> {

@@ -1,4 +1,4 @@
-//! Mixed types in one result: a bag, a resolver, or an enum that tells them apart by a property or a key prefix.
+//! Mixed types in one result: a bag, a resolver, or an enum selected by a property or a key prefix.
 
 use tablerock_client::{Entity, EntityError, Error, FromEntity as _, StreamExt as _, TableEntity, Value};
 
@@ -74,7 +74,7 @@ async fn an_enum_tells_types_apart_by_a_key() {
     assert_eq!(read, [ByKey::Department(sales()), ByKey::Employee(ann())]);
 }
 
-/// What is not known stays as it is.
+/// An unknown type stays as it is.
 #[derive(TableEntity, Debug, Clone, PartialEq)]
 #[entity(tag = "EntityType")]
 enum AnyType {
@@ -119,7 +119,7 @@ async fn one_that_does_not_fit_is_named_and_holds_up_no_other() {
     let Err(Error::Entity(error)) = &read[1] else { panic!("{:?}", read[1]) };
     assert_eq!((error.keys(), error.property()), (Some(("Sales", "2")), Some("LastName")));
     assert_eq!(error.to_string(), "entity \"Sales\", \"2\": property LastName: is missing");
-    // Whoever wants all or nothing is told which one it was as well.
+    // A caller that wants all or nothing also gets the entity that failed.
     for error in [
         query.clone().all().await.unwrap_err(),
         query.page(None).await.unwrap_err(),

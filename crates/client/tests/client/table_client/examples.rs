@@ -2,7 +2,7 @@
 
 use crate::support::{Account, unique_name};
 
-#[allow(dead_code, reason = "it is a program as well, whose beginning nobody calls here")]
+#[allow(dead_code, reason = "it is a program as well, and its main is not called here")]
 #[path = "../../../examples/tour.rs"]
 mod tour;
 

@@ -23,8 +23,8 @@ impl IpRange {
         Self::new(first.parse().ok()?, last.parse().ok()?)
     }
 
-    /// Whether an address is in the range. A version 4 address that arrived over a version 6 socket counts as
-    /// what it is.
+    /// Whether an address is in the range. An IPv4 address that arrived over an IPv6 socket counts as
+    /// an IPv4 address.
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         address.is_ipv4() == self.first.is_ipv4() && (self.first..=self.last).contains(&address)

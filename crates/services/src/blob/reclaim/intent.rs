@@ -17,7 +17,7 @@ pub(in crate::blob) enum Reclaimable {
 }
 
 impl Reclaimable {
-    /// What the body of a blob refers to.
+    /// The content or list of pieces that the body of a blob refers to.
     pub(in crate::blob) fn of(blob: &Blob) -> Option<Self> {
         match blob.body {
             Body::Inline(_) => None,
@@ -27,7 +27,7 @@ impl Reclaimable {
     }
 }
 
-/// A blob, and what it may have to give back.
+/// A blob, and the records and contents of it that may have to be reclaimed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct IntentRecord {
     pub(super) container_id: u64,

@@ -22,7 +22,7 @@ const IDLE_SECONDS: u32 = 60;
 /// Blocks that one new block examines in search of an idle one.
 const EVICTION_STEPS: usize = 8;
 
-/// What the index has about the beginning of a range.
+/// The result of a lookup in the index, from the beginning of a range on.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::table) enum RangeMatch {
     /// Nothing in the whole range matches.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use tablerock_kv::{Bytes, Commit, Engine, Health, MemoryEngine, Page, Range, Result, ScanLimits};
 use tokio::sync::watch;
 
-/// Holds back commits that it has accepted: they land later, whether or not anybody still waits for them.
+/// Delays commits that it has accepted: they land later, even if no caller waits for them any more.
 #[derive(Debug)]
 pub(crate) struct HeldEngine {
     inner: Arc<MemoryEngine>,

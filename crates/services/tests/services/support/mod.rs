@@ -82,7 +82,7 @@ pub(crate) async fn apply_one(service: &TableService, operation: EntityOperation
 }
 
 pub(crate) fn code<T: std::fmt::Debug>(result: Result<T, Error>) -> ErrorCode {
-    result.expect_err("a refusal").into_service_error().code
+    result.expect_err("an error").into_service_error().code
 }
 
 pub(crate) async fn query(service: &TableService, filter: &str, top: Option<usize>) -> EntityPage {
