@@ -86,7 +86,7 @@ impl Server {
             Err(error) => {
                 cx.error = Some(error.code);
                 let response = respond::failure(&cx, &error);
-                cx.error_reason = Some(error.reason.unwrap_or_else(|| error.message.into()));
+                cx.error_reason = error.reason;
                 response
             }
         };

@@ -35,10 +35,17 @@ impl RequestScope {
     }
 
     pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
-        let outer = CURRENT.replace(Some(self.request_id));
-        let result = self.span.in_scope(work);
-        CURRENT.set(outer);
-        result
+        let _outer = Outer(CURRENT.replace(Some(self.request_id)));
+        self.span.in_scope(work)
+    }
+}
+
+/// The scope around the current one, which dropping this restores, also after a panic.
+struct Outer(Option<Uuid>);
+
+impl Drop for Outer {
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
     }
 }
 
@@ -57,7 +64,7 @@ pub(crate) fn record(cx: &RequestContext<'_>, response: &HttpResponse, duration:
                 resource = resource(cx, response).as_deref().unwrap_or_default(),
                 status,
                 error = cx.error.map_or("", ErrorCode::name),
-                reason = cx.error_reason.as_deref().unwrap_or_default(),
+                reason = reason(cx),
                 client_request_id = cx.client_request_id.as_ref().and_then(|id| id.to_str().ok()).unwrap_or_default(),
                 entities_read = cx.counts.entities_read(),
                 ignored = ignored(cx).unwrap_or_default(),
@@ -72,6 +79,11 @@ pub(crate) fn record(cx: &RequestContext<'_>, response: &HttpResponse, duration:
     } else {
         record!(debug, "request");
     }
+}
+
+/// The reason of the error, or what its code means. The message of the response may quote what the client sent.
+fn reason<'a>(cx: &'a RequestContext<'_>) -> &'a str {
+    cx.error_reason.as_deref().or(cx.error.map(ErrorCode::message)).unwrap_or_default()
 }
 
 /// The table, queue or container that a request addresses.
@@ -111,4 +123,22 @@ fn ignored(cx: &RequestContext<'_>) -> Option<String> {
     let names = cx.head.headers.keys().map(|name| name.as_str());
     let ignored: Vec<&str> = names.filter(|name| name.starts_with("x-ms-") && !operation.knows_header(name)).collect();
     Some(ignored.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_is_known_inside_the_scope_alone() {
+        let scope = |byte| RequestScope { span: Span::none(), request_id: Uuid::from_bytes([byte; 16]) };
+        let (outer, inner) = (scope(1), scope(2));
+        assert_eq!(current_request_id(), None);
+        outer.run(|| {
+            assert_eq!(current_request_id(), Some(outer.request_id));
+            inner.run(|| assert_eq!(current_request_id(), Some(inner.request_id)));
+            assert_eq!(current_request_id(), Some(outer.request_id));
+        });
+        assert_eq!(current_request_id(), None);
+    }
 }

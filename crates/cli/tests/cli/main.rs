@@ -10,5 +10,6 @@ mod filters_under_writes;
 mod fixtures;
 mod many_servers;
 mod queues_on_disk;
+mod request_log;
 mod services;
 mod start;

@@ -20,6 +20,7 @@ use crate::call::Call;
 use crate::http::body::WholeBody;
 use crate::http::reply::Reply;
 use crate::http::verb::Verb;
+use crate::operation::Operation;
 use crate::pipeline::{self, check_body_length, check_url_length};
 use crate::request_context::RequestContext;
 use crate::service_properties;
@@ -59,8 +60,10 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
     let bytes_max = if operation.is_xml() { limits::XML_BODY_BYTES_MAX } else { limits::BODY_BYTES_MAX };
     let body = body.read(bytes_max, &cx.server.memory).await?;
     let call = TableCall::new(cx, &address, operation, &admitted.caller, body);
+    let memory = &cx.server.memory;
+    let _slot = if operation == Operation::QueryEntities { Some(memory.query_slot().await) } else { None };
     let mut reply = run(&call, admitted.request).await?;
-    reply.permit = cx.server.memory.for_response(reply.body.bytes_held()).await?;
+    reply.permit = memory.for_response(reply.body.bytes_held()).await?;
     Ok(reply)
 }
 
@@ -76,10 +79,7 @@ async fn run(call: &TableCall<'_>, request: TableRequest<'_>) -> Result<Reply, S
         TableRequest::DeleteTable(name) => tables::delete_table(call, name).await,
         TableRequest::GetTableAcl(table) => acl::table_acl(call, table).await,
         TableRequest::SetTableAcl(table) => acl::set_table_acl(call, table).await,
-        TableRequest::Read(EntityRead::QueryEntities(table)) => {
-            let _slot = call.server().memory.query_slot().await;
-            Box::pin(query::query_entities(call, table)).await
-        }
+        TableRequest::Read(EntityRead::QueryEntities(table)) => Box::pin(query::query_entities(call, table)).await,
         TableRequest::Read(EntityRead::QueryEntity(at)) => point::query_entity(call, at).await,
         TableRequest::Write(write) => entity_write::write_entity(call, write).await,
         TableRequest::EntityGroupTransaction => Box::pin(group::entity_group_transaction(call)).await,
