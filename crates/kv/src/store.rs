@@ -324,4 +324,9 @@ impl Records<'_> {
         }
         Ok(Some(page.records))
     }
+
+    /// Whether the last page has been read.
+    pub fn is_at_end(&self) -> bool {
+        self.rest.is_none()
+    }
 }

@@ -62,6 +62,9 @@ impl QueueService {
                     }
                 }
             }
+            if pages.is_at_end() {
+                break;
+            }
             if !self.directory.sweep_lease.renew().await? {
                 // The server that took the lease starts its own sweep.
                 return Ok(removed);
