@@ -122,6 +122,7 @@ fn prepare(options: &Options) -> Result<Run, String> {
         table_port: options.table_port,
         admin_port: options.admin_port,
         store: None,
+        arguments: Vec::new(),
     };
     check_ports(&program)?;
     fs::create_dir_all(&options.folder).map_err(|error| format!("{}: {error}", options.folder.display()))?;

@@ -28,6 +28,8 @@ pub struct Program {
     pub admin_port: u16,
     /// The database with its data. The location then holds only the log.
     pub store: Option<String>,
+    /// More arguments of the command line.
+    pub arguments: Vec<String>,
 }
 
 impl Program {
@@ -40,7 +42,15 @@ impl Program {
             table_port: first_port + 2,
             admin_port: first_port + 3,
             store: Some(url.to_owned()),
+            arguments: self.arguments.clone(),
         }
+    }
+
+    /// The same binary and ports, with more arguments.
+    pub fn with_arguments(&self, arguments: &[&str]) -> Self {
+        let mut program = self.clone();
+        program.arguments.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+        program
     }
 
     pub fn target(&self) -> Arc<Target> {
@@ -97,6 +107,7 @@ impl Server {
         command.args(["--queue-port", &program.queue_port.to_string()]);
         command.args(["--table-port", &program.table_port.to_string()]);
         command.args(["--admin-port", &program.admin_port.to_string()]);
+        command.args(&program.arguments);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
         if let Some(shim) = shim {
             shim.preload(&mut command, location);

@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::ops::Range;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -39,17 +40,20 @@ pub(crate) struct CrashOptions {
     /// The number of kills of the part `kill`
     #[arg(long, value_name = "N")]
     kills: Option<usize>,
-    /// Run only this part: prove, kill, archive, power, faults, clock, concurrency, hostile or
-    /// many-servers; may be repeated
+    /// Run only this part: prove, kill, archive, power, faults, clock, concurrency, hostile,
+    /// exposure or many-servers; may be repeated
     #[arg(long, value_name = "PART")]
     only: Vec<String>,
+    /// Test this binary instead of the release build of the workspace
+    #[arg(long, value_name = "PATH")]
+    binary: Option<PathBuf>,
     /// Print every step
     #[arg(long, short)]
     verbose: bool,
 }
 
 pub(crate) fn run(workspace: &Workspace, options: &CrashOptions) -> Result<bool> {
-    if build(workspace).iter().any(|row| row.failed > 0) {
+    if build(workspace, options.binary.is_none()).iter().any(|row| row.failed > 0) {
         return Ok(false);
     }
     Ok(run_harness(workspace, options)?.failed == 0)
@@ -57,7 +61,7 @@ pub(crate) fn run(workspace: &Workspace, options: &CrashOptions) -> Result<bool>
 
 /// Runs the short form as a step of the tests. Returns the rows of the builds and of the run.
 pub(crate) fn step(workspace: &Workspace) -> Vec<Row> {
-    let mut rows = build(workspace);
+    let mut rows = build(workspace, true);
     if rows.iter().all(|row| row.failed == 0) {
         rows.push(run_harness(workspace, &CrashOptions::default()).unwrap_or_else(|why| {
             println!("crash: FAILED: {why}");
@@ -67,10 +71,11 @@ pub(crate) fn step(workspace: &Workspace) -> Vec<Row> {
     rows
 }
 
-/// Builds all binaries, up to the first failure.
-fn build(workspace: &Workspace) -> Vec<Row> {
+/// Builds the binaries, up to the first failure.
+fn build(workspace: &Workspace, with_server: bool) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    for build in [checks::build_server, checks::build_crash, checks::build_crash_shim] {
+    let builds = [checks::build_server, checks::build_crash, checks::build_crash_shim];
+    for build in &builds[usize::from(!with_server)..] {
         rows.push(build(workspace));
         if rows.iter().any(|row| row.failed > 0) {
             break;
@@ -86,7 +91,7 @@ fn run_harness(workspace: &Workspace, options: &CrashOptions) -> Result<Row> {
         postgres::ensure(workspace)?;
     }
     let mut command = with_all_descriptors(&workspace.binary("debug", "tablerock-crash").to_string_lossy());
-    command.arg("--server").arg(workspace.binary("release", "tablerock"));
+    command.arg("--server").arg(options.binary.clone().unwrap_or_else(|| workspace.binary("release", "tablerock")));
     command.arg("--folder").arg(workspace.target.join("crash"));
     let port = free_ports()?;
     for (number, name) in (0..).zip(PORT_OPTIONS) {

@@ -3,6 +3,7 @@
 pub mod archive;
 pub mod clock;
 pub mod concurrency;
+pub mod exposure;
 pub mod faults;
 pub mod hostile;
 pub mod kill;
@@ -32,6 +33,8 @@ pub enum Part {
     Concurrency,
     /// Hostile clients
     Hostile,
+    /// Requests and starts that an exposed server has to reject or survive, one check each
+    Exposure,
     /// Three servers on one database; servers and database are killed
     ManyServers,
 }
@@ -58,6 +61,7 @@ impl Part {
             Part::Clock => clock::run(run).await,
             Part::Concurrency => concurrency::run(run).await,
             Part::Hostile => hostile::run(run).await,
+            Part::Exposure => exposure::run(run).await,
             Part::ManyServers => many_servers::run(run).await,
         }
     }

@@ -1,0 +1,37 @@
+//! An exposed server: requests of strangers, careless settings and missing files that it has to reject or survive.
+//!
+//! Each check runs on its own, so that one failure does not hide another. `cargo xtask crash --only exposure --binary PATH`
+//! runs them against any binary.
+
+use std::pin::Pin;
+
+use crate::run::Run;
+
+type Checked<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
+
+/// One property of an exposed server.
+struct Check {
+    name: &'static str,
+    run: fn(&Run) -> Checked<'_>,
+}
+
+const CHECKS: &[Check] = &[];
+
+/// Runs all checks. Returns their number, or the names and reasons of those that failed.
+pub async fn run(run: &Run) -> Result<String, String> {
+    let mut failed = Vec::new();
+    for check in CHECKS {
+        match (check.run)(run).await {
+            Ok(()) => run.print_step(&format!("{}: ok", check.name)),
+            Err(why) => {
+                run.print_step(&format!("{}: FAILED: {why}", check.name));
+                failed.push(format!("{}: {why}", check.name));
+            }
+        }
+    }
+    if failed.is_empty() {
+        Ok(format!("{} checks", CHECKS.len()))
+    } else {
+        Err(format!("{} of {} checks failed: {}", failed.len(), CHECKS.len(), failed.join("; ")))
+    }
+}
