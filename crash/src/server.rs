@@ -132,8 +132,8 @@ impl Server {
             if status.is_some() || started.elapsed() > START_LIMIT {
                 return Err(StartError { status, text: log_after(&self.log, self.log_start) });
             }
-            // The port is open before the data is, so only a response counts.
-            if self.health().await.is_ok() {
+            // The admin address responds before the data is open. A server that is read only from its start is ready.
+            if self.health().await.is_ok_and(|(_, text)| !text.starts_with("starting")) {
                 return Ok(self);
             }
             tokio::time::sleep(POLL).await;

@@ -131,7 +131,8 @@ settings! {
     in_memory: bool,
     /// Keep data in a PostgreSQL-compatible database, shared with any number of other servers
     ///
-    /// For example postgres://user:password@host:5432/database?sslmode=require
+    /// For example postgres://user:password@host:5432/database?sslmode=require. A URL with a password belongs in the variable
+    /// or the file of --config: other users of the machine can read a command line.
     #[arg(long, env = "TABLEROCK_STORE", value_name = "URL", hide_env_values = true, conflicts_with_all = ["in_memory", "location"],
         help_heading = "Storage")]
     store: Option<String>,
@@ -160,12 +161,15 @@ settings! {
     /// Port of the Table service [default: 10002]
     #[arg(long, alias = "tablePort", env = "TABLEROCK_TABLE_PORT", value_name = "PORT", help_heading = "Addresses")]
     table_port: Option<u16>,
-    /// Address of /health, /metrics and /load [default: 127.0.0.1]
+    /// Address of probes, metrics and load [default: 127.0.0.1]
     #[arg(long, env = "TABLEROCK_ADMIN_HOST", value_name = "HOST", help_heading = "Addresses")]
     admin_host: Option<String>,
-    /// Port of /health, /metrics and /load, 0 to disable [default: 10003]
+    /// Port of probes, metrics and load, 0 to disable [default: 10003]
     #[arg(long, env = "TABLEROCK_ADMIN_PORT", value_name = "PORT", help_heading = "Addresses")]
     admin_port: Option<u16>,
+    /// Show names of data in /metrics and /load also off loopback; the admin address has no credentials
+    #[arg(long, env = "TABLEROCK_ADMIN_SHOW_NAMES", help_heading = "Addresses")]
+    admin_show_names: bool,
     /// Read the account name from the path only, never from the host name
     #[arg(long, alias = "disableProductStyleUrl", env = "TABLEROCK_DISABLE_PRODUCT_STYLE_URL",
         help_heading = "Addresses")]
@@ -173,9 +177,15 @@ settings! {
 
     /// Accounts as name:key[:key2], separated by semicolons [default: the development account]
     ///
-    /// AZURITE_ACCOUNTS is used if nothing else sets accounts.
+    /// Prefer the variable or the file of --config: other users of the machine can read a command line. AZURITE_ACCOUNTS is
+    /// used if nothing else sets accounts.
     #[arg(long, env = "TABLEROCK_ACCOUNTS", value_name = "LIST", hide_env_values = true, help_heading = "Security")]
     accounts: Option<String>,
+    /// Serve the published key of the development account on addresses that are not loopback
+    ///
+    /// Any client that reaches the address can then read and change all data.
+    #[arg(long, env = "TABLEROCK_ALLOW_DEV_ACCOUNT", help_heading = "Security")]
+    allow_dev_account: bool,
     /// Serve HTTPS with this certificate (PEM)
     #[arg(long, env = "TABLEROCK_CERT", value_name = "FILE", requires = "key", help_heading = "Security")]
     cert: Option<PathBuf>,

@@ -2,57 +2,62 @@
 
 use std::net::SocketAddr;
 
-use crate::accounts::{DEVELOPMENT_KEY, DEVELOPMENT_NAME};
+use tablerock_server::Account;
+
+use crate::accounts::{self, DEVELOPMENT_KEY, DEVELOPMENT_NAME};
+use crate::ports::BoundAddresses;
 use crate::settings::{DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, DEFAULT_TABLE_PORT, Settings};
 use crate::store_location::StoreLocation;
 
-/// The addresses that the services listen on.
-pub(crate) struct ServiceAddresses {
-    pub(crate) blob: SocketAddr,
-    pub(crate) queue: SocketAddr,
-    pub(crate) table: SocketAddr,
-}
-
 /// Returns the lines for stdout.
-pub(crate) fn lines(settings: &Settings, services: &ServiceAddresses, admin: Option<SocketAddr>) -> Vec<String> {
+pub(crate) fn lines(settings: &Settings, bound: &BoundAddresses) -> Vec<String> {
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
-    let root = |address| format!("{scheme}://{}", reachable(address));
-    let named = [("Table", services.table), ("Queue", services.queue), ("Blob", services.blob)];
-    let listening =
-        named.map(|(name, address)| format!("Tablerock {name} service is successfully listening at {}", root(address)));
+    let services = bound.services();
+    let listening = services
+        .map(|(name, address)| format!("Tablerock {name} service is successfully listening at {scheme}://{address}"));
     let mut lines = listening.to_vec();
-    if let Some(admin) = admin {
-        lines.push(format!(
-            "Health, metrics, load: http://{0}/health, http://{0}/metrics, http://{0}/load",
-            reachable(admin)
-        ));
+    if let Some(admin) = bound.admin {
+        lines
+            .push(format!("Health, metrics, load: http://{admin}/health, http://{admin}/metrics, http://{admin}/load"));
     }
     lines.push(match &settings.data {
         StoreLocation::Folder(data) => format!("Data: {}", data.display()),
         StoreLocation::Database { target, .. } => format!("Data: {target}, shared with all servers that use it"),
         StoreLocation::Memory => "Data: in memory, lost when the server stops".to_owned(),
     });
-    lines.push("Connection string:".to_owned());
+    lines.push(if services.iter().any(|(_, address)| address.ip().is_unspecified()) {
+        "Connection string on this machine; on others, replace 127.0.0.1 with its name or address:".to_owned()
+    } else {
+        "Connection string:".to_owned()
+    });
     for account in &settings.accounts {
         // The development key is public. Other keys are secret and must not appear in logs.
         let name = account.name.as_str();
-        let key = if name == DEVELOPMENT_NAME { DEVELOPMENT_KEY } else { "<your key>" };
-        let endpoints = named.map(|(service, address)| format!("{service}Endpoint={}/{name};", root(address)));
+        let key = if account.keys.iter().any(accounts::is_development_key) { DEVELOPMENT_KEY } else { "<your key>" };
+        let endpoints =
+            services.map(|(service, address)| format!("{service}Endpoint={scheme}://{}/{name};", reachable(address)));
         lines.push(format!(
             "  DefaultEndpointsProtocol={scheme};AccountName={name};AccountKey={key};{}",
             endpoints.concat()
         ));
     }
-    let is_default = settings.accounts.iter().any(|account| account.name.as_str() == DEVELOPMENT_NAME)
-        && scheme == "http"
-        && [services.blob.port(), services.queue.port(), services.table.port()]
-            == [DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, DEFAULT_TABLE_PORT]
-        && named.iter().all(|(_, address)| address.ip().is_loopback() || address.ip().is_unspecified());
-    if is_default {
+    if scheme == "http" && is_development_storage(settings, bound) {
         lines.push("  or: UseDevelopmentStorage=true".to_owned());
     }
     lines.push("Stop with Ctrl-C.".to_owned());
     lines
+}
+
+/// Whether `UseDevelopmentStorage=true` leads to this server.
+fn is_development_storage(settings: &Settings, bound: &BoundAddresses) -> bool {
+    let is_account = |account: &Account| {
+        account.name.as_str() == DEVELOPMENT_NAME && account.keys.iter().any(accounts::is_development_key)
+    };
+    let has_loopback = |(_, address): (&str, SocketAddr)| address.ip().is_loopback() || address.ip().is_unspecified();
+    settings.accounts.iter().any(is_account)
+        && [bound.blob, bound.queue, bound.table].map(|address| address.port())
+            == [DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, DEFAULT_TABLE_PORT]
+        && bound.services().into_iter().all(has_loopback)
 }
 
 /// Returns an address that clients on this machine can use: an unspecified address includes loopback.
@@ -61,5 +66,43 @@ fn reachable(address: SocketAddr) -> SocketAddr {
         SocketAddr::V4(v4) if v4.ip().is_unspecified() => SocketAddr::from(([127, 0, 0, 1], v4.port())),
         SocketAddr::V6(v6) if v6.ip().is_unspecified() => SocketAddr::from(([127, 0, 0, 1], v6.port())),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::ServeArguments;
+
+    fn banner(accounts: Option<&str>, host: &str) -> String {
+        let given = ServeArguments { accounts: accounts.map(str::to_owned), ..Default::default() };
+        let address = |port| format!("{host}:{port}").parse().unwrap();
+        let bound = BoundAddresses {
+            blob: address(DEFAULT_BLOB_PORT),
+            queue: address(DEFAULT_QUEUE_PORT),
+            table: address(DEFAULT_TABLE_PORT),
+            admin: Some(address(10003)),
+        };
+        lines(&Settings::gather(&given).unwrap(), &bound).join("\n")
+    }
+
+    #[test]
+    fn the_addresses_are_those_that_are_bound_and_the_connection_string_works() {
+        for host in ["0.0.0.0", "[::]"] {
+            let banner = banner(None, host);
+            assert!(banner.contains(&format!("listening at http://{host}:10002\n")), "{banner}");
+            assert!(banner.contains("TableEndpoint=http://127.0.0.1:10002/devstoreaccount1;"), "{banner}");
+            assert!(banner.contains("on others, replace 127.0.0.1"), "{banner}");
+            assert!(banner.contains(&format!("http://{host}:10003/load")), "{banner}");
+        }
+        assert!(banner(None, "127.0.0.1").contains("\nConnection string:\n"));
+    }
+
+    #[test]
+    fn only_the_published_key_is_shown() {
+        assert!(banner(None, "127.0.0.1").contains("UseDevelopmentStorage=true"));
+        let banner = banner(Some("devstoreaccount1:c2VjcmV0"), "127.0.0.1");
+        assert!(banner.contains("AccountKey=<your key>;"), "{banner}");
+        assert!(!banner.contains("UseDevelopmentStorage=true") && !banner.contains(DEVELOPMENT_KEY), "{banner}");
     }
 }

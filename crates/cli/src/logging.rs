@@ -14,6 +14,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 use crate::arguments::LogFormat;
+use crate::exposure;
 use crate::settings::Settings;
 
 pub(crate) fn start(settings: &Settings) -> Result<(), String> {
@@ -80,11 +81,12 @@ where
     }
 }
 
-/// A plain level applies to our crates, whose targets all begin with `tablerock`; dependencies log warnings.
+/// A plain level applies to our crates, whose targets all begin with `tablerock`; dependencies log warnings. Warnings of an
+/// exposed server pass every filter: they are few, and the operator must not miss them.
 fn directives(log: &str) -> String {
-    match log {
-        "error" | "off" => log.to_owned(),
+    let chosen = match log {
         "warn" | "info" | "debug" | "trace" => format!("warn,tablerock={log}"),
         filter => filter.to_owned(),
-    }
+    };
+    format!("{chosen},{}=warn", exposure::TARGET)
 }

@@ -4,13 +4,16 @@
 //! and the settings file, `serve.rs` runs the server. `copy` and `export.rs` are the other commands.
 
 mod accounts;
+mod admin;
 mod arguments;
 mod banner;
 mod copy;
 mod engine;
 mod export;
+mod exposure;
 mod hint;
 mod logging;
+mod ports;
 mod serve;
 mod services;
 mod settings;

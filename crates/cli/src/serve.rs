@@ -1,23 +1,23 @@
 //! Runs the server: from settings to open ports, and to a clean stop.
 
 use std::io::{self, Write as _};
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tablerock_kv::{Clock, Store};
 use tablerock_protocol::Service;
 use tablerock_server::tls::{self, TlsAcceptor};
-use tablerock_server::{Listening, Server, serve_admin, serve_service};
-use tokio::net::TcpListener;
+use tablerock_server::{Listening, Server, serve_service};
 use tokio::sync::watch;
 
-use crate::banner::{self, ServiceAddresses};
+use crate::admin::AdminThread;
+use crate::banner;
 use crate::engine::{OpenMode, open_engine};
+use crate::exposure;
 use crate::logging;
+use crate::ports::{BoundAddresses, Port, Ports};
 use crate::services::{self, ServiceOptions};
-use crate::settings::{Address, Settings};
+use crate::settings::Settings;
 
 /// Serves until a signal arrives. The error is a sentence for the operator.
 pub(crate) fn run(settings: Settings) -> Result<(), String> {
@@ -25,30 +25,30 @@ pub(crate) fn run(settings: Settings) -> Result<(), String> {
     crate::runtime()?.block_on(serve(settings))
 }
 
-/// The bound ports of a server, and its TLS configuration.
+/// The bound ports of a server, its TLS configuration, and its admin address, which is served already.
 pub(crate) struct Listeners {
-    blob: TcpListener,
-    queue: TcpListener,
-    table: TcpListener,
-    admin: Option<TcpListener>,
+    blob: Port,
+    queue: Port,
+    table: Port,
+    addresses: BoundAddresses,
+    admin: Option<AdminThread>,
     tls: Option<TlsAcceptor>,
 }
 
 impl Listeners {
+    /// Binds the ports, logs the warnings about them, and serves the admin address.
     pub(crate) async fn bind(settings: &Settings) -> Result<Self, String> {
-        Ok(Self {
-            blob: bind(&settings.blob.address, "--blob-port").await?,
-            queue: bind(&settings.queue.address, "--queue-port").await?,
-            table: bind(&settings.table.address, "--table-port").await?,
-            admin: match &settings.admin_address {
-                Some(address) => Some(bind(address, "--admin-port").await?),
-                None => None,
-            },
-            tls: match &settings.tls {
-                Some((cert, key)) => Some(tls::acceptor(cert, key)?),
-                None => None,
-            },
-        })
+        let ports = Ports::bind(settings).await?;
+        let addresses = ports.addresses();
+        let warnings = exposure::check(settings, &addresses)?;
+        let tls = match &settings.tls {
+            Some((cert, key)) => Some(tls::acceptor(cert, key)?),
+            None => None,
+        };
+        exposure::log(&warnings);
+        let Ports { blob, queue, table, admin } = ports;
+        let admin = admin.map(|port| AdminThread::start(port, settings.admin_show_names)).transpose()?;
+        Ok(Self { blob, queue, table, addresses, admin, tls })
     }
 }
 
@@ -84,8 +84,8 @@ async fn serve_on(
     clock: Arc<dyn Clock>,
     role: Role,
 ) -> Result<(), String> {
-    let banner = prepare_banner(settings, &listeners)?;
-    let Listeners { blob, queue, table, admin: admin_listener, tls: acceptor } = listeners;
+    let banner = prepare_banner(settings, &listeners.addresses);
+    let Listeners { blob, queue, table, admin, tls: acceptor, .. } = listeners;
     let names: Vec<String> = settings.accounts.iter().map(|account| account.name.as_str().to_owned()).collect();
     let options = ServiceOptions {
         accounts: std::mem::take(&mut settings.accounts),
@@ -101,31 +101,33 @@ async fn serve_on(
     let signals = Signals::listen()?;
     let (stop, stopped) = watch::channel(false);
     let ports = [
-        (Service::Blob, blob, &settings.blob),
-        (Service::Queue, queue, &settings.queue),
-        (Service::Table, table, &settings.table),
+        (Service::Blob, blob.listen()?, &settings.blob),
+        (Service::Queue, queue.listen()?, &settings.queue),
+        (Service::Table, table.listen()?, &settings.table),
     ];
     let serving = ports.map(|(service, listener, port)| {
         let (tls, connections_max) = (acceptor.clone(), settings.connections_max);
         let listening = Listening { tls, connections_max, idle_time: Duration::from_secs(port.idle_seconds) };
         tokio::spawn(serve_service(service, server.clone(), listener, listening, stopped.clone()))
     });
-    let background = (role == Role::Server).then(|| start_background_work(&server, names, stopped.clone()));
-    let admin = match admin_listener {
-        Some(listener) => Some(start_admin(server.clone(), store.clone(), listener, stopped)?),
-        None => None,
-    };
+    let background = (role == Role::Server).then(|| start_background_work(&server, names, stopped));
+    if let Some(admin) = &admin {
+        admin.set_open(server.clone(), store.clone());
+    }
     // A closed stdout is not a reason to stop.
     let _ = banner.iter().try_for_each(|line| writeln!(io::stdout(), "{line}"));
     signals.wait().await;
     tracing::info!("stopping, waiting for requests in progress");
+    if let Some(admin) = &admin {
+        admin.set_stopping();
+    }
     // Fails only if all receivers have ended.
     let _ = stop.send(true);
     for service in serving {
         let _ = service.await;
     }
     if let Some(admin) = admin {
-        let _ = tokio::task::spawn_blocking(move || admin.join()).await;
+        admin.stop().await;
     }
     let Some((sweep, analytics)) = background else { return Ok(()) };
     sweep.abort();
@@ -156,56 +158,12 @@ fn start_background_work(
     (sweep, analytics)
 }
 
-/// Serves the admin address on its own thread, so that `/health` responds while a stalled disk blocks all other threads.
-fn start_admin(
-    server: Arc<Server>,
-    store: Store,
-    listener: TcpListener,
-    stopped: watch::Receiver<bool>,
-) -> Result<JoinHandle<()>, String> {
-    let start = || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let listener = listener.into_std()?;
-        let listener = {
-            let _context = runtime.enter();
-            TcpListener::from_std(listener)?
-        };
-        let serve = move || runtime.block_on(serve_admin(server, store, listener, stopped));
-        std::thread::Builder::new().name("tablerock-admin".to_owned()).spawn(serve)
-    };
-    start().map_err(|error: io::Error| format!("cannot serve the admin address: {error}"))
-}
-
-async fn bind(address: &Address, flag: &str) -> Result<TcpListener, String> {
-    let Address { host, port } = address;
-    TcpListener::bind((host.as_str(), *port)).await.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AddrInUse => {
-            format!("port {port} on {host} is in use: stop the program that uses it, or choose another with {flag}")
-        }
-        std::io::ErrorKind::PermissionDenied => {
-            format!("no permission to listen on port {port} of {host}: choose a port above 1023 with {flag}")
-        }
-        _ => format!("cannot listen on {host}:{port}: {error}; check the host and {flag}"),
-    })
-}
-
 /// Prints the explanations of flags without effect to stderr, and returns the banner.
-fn prepare_banner(settings: &Settings, listeners: &Listeners) -> Result<Vec<String>, String> {
+fn prepare_banner(settings: &Settings, addresses: &BoundAddresses) -> Vec<String> {
     for explanation in &settings.explanations {
         let _ = writeln!(io::stderr(), "tablerock: {explanation}");
     }
-    if settings.silent {
-        return Ok(vec![]);
-    }
-    let address = |listener: &TcpListener| -> Result<SocketAddr, String> {
-        listener.local_addr().map_err(|error| format!("cannot read the address of a listening port: {error}"))
-    };
-    let services = ServiceAddresses {
-        blob: address(&listeners.blob)?,
-        queue: address(&listeners.queue)?,
-        table: address(&listeners.table)?,
-    };
-    Ok(banner::lines(settings, &services, listeners.admin.as_ref().map(address).transpose()?))
+    if settings.silent { vec![] } else { banner::lines(settings, addresses) }
 }
 
 /// The signals that stop the server: SIGTERM and SIGINT.

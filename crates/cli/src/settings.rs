@@ -1,12 +1,13 @@
 //! Merges the sources of settings: the command line and the environment, then the TOML file, then the defaults.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use tablerock_kv_postgres::Target;
 use tablerock_server::Account;
 use tablerock_services::ThrottleTargets;
 
-use crate::accounts;
+use crate::accounts::{self, AccountList, ShortKey};
 use crate::arguments::{LogFormat, OauthLevel, ServeArguments};
 use crate::store_location::{DATA_FOLDER, StoreLocation};
 
@@ -15,6 +16,8 @@ pub(crate) const DEFAULT_BLOB_PORT: u16 = 10000;
 pub(crate) const DEFAULT_QUEUE_PORT: u16 = 10001;
 pub(crate) const DEFAULT_TABLE_PORT: u16 = 10002;
 const MIB: u64 = 1024 * 1024;
+const MEMORY_AND_LOCATION: &str = "in-memory and location contradict each other: remove --in-memory (TABLEROCK_IN_MEMORY) to \
+    keep data on disk, or --location (TABLEROCK_LOCATION) to lose it on exit";
 
 /// The complete settings of a server.
 #[derive(Debug)]
@@ -26,7 +29,12 @@ pub(crate) struct Settings {
     pub(crate) table: ServicePort,
     /// `None` disables the admin address.
     pub(crate) admin_address: Option<Address>,
+    /// Shows names of data on an admin address that is not loopback.
+    pub(crate) admin_show_names: bool,
     pub(crate) accounts: Vec<Account>,
+    pub(crate) short_keys: Vec<ShortKey>,
+    /// Serves the published key off loopback, with a warning.
+    pub(crate) allow_dev_account: bool,
     /// Certificate and key.
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
     pub(crate) accept_tokens: bool,
@@ -108,14 +116,23 @@ impl Settings {
                 "store, in-memory and location are mutually exclusive: keep one in the settings file".to_owned()
             );
         }
+        for source in [&given, &file] {
+            if source.in_memory && source.location.is_some() {
+                return Err(MEMORY_AND_LOCATION.to_owned());
+            }
+        }
+        if file.in_memory && given.location.is_some() {
+            return Err(MEMORY_AND_LOCATION.to_owned());
+        }
         // A flag for one location overrides another location in the file.
+        file.location = file.location.filter(|_| !given.in_memory);
         file.store = file.store.filter(|_| !given.in_memory && given.location.is_none());
         let set = given.or(file);
         let data = store_location(&set)?;
         // Azurite's variable comes last, so that every other source overrides it.
         let azurite_accounts = || std::env::var("AZURITE_ACCOUNTS").ok();
         let listed = set.accounts.or_else(azurite_accounts).filter(|list| !list.is_empty());
-        let accounts = accounts::parse(&listed.unwrap_or_else(accounts::development))?;
+        let AccountList { accounts, short_keys } = accounts::parse(&listed.unwrap_or_else(accounts::development))?;
         let tls = match (set.cert, set.key) {
             (Some(cert), Some(key)) => Some((cert, key)),
             (None, None) => None,
@@ -135,7 +152,11 @@ impl Settings {
             queue: ServicePort::new(set.queue_host, set.queue_port, DEFAULT_QUEUE_PORT, set.queue_keep_alive_timeout),
             table: ServicePort::new(set.table_host, set.table_port, DEFAULT_TABLE_PORT, set.table_keep_alive_timeout),
             admin_address: Some(admin_address).filter(|address| address.port != 0),
+            admin_show_names: set.admin_show_names,
             accounts,
+            short_keys,
+            allow_dev_account: set.allow_dev_account
+                || std::env::args_os().next().is_some_and(|program| is_azurite_name(&program)),
             tls,
             accept_tokens: set.oauth == Some(OauthLevel::Basic),
             host_style: !set.disable_product_style_url,
@@ -153,7 +174,13 @@ impl Settings {
     }
 }
 
-/// Returns where data is kept. Memory overrides a folder.
+/// Returns whether the program was called by a name of Azurite, whose users expect the development account everywhere.
+fn is_azurite_name(program: &OsStr) -> bool {
+    let name = Path::new(program).file_stem().unwrap_or_default();
+    ["azurite", "azurite-blob", "azurite-queue", "azurite-table"].iter().any(|known| name == *known)
+}
+
+/// Returns where data is kept.
 fn store_location(set: &ServeArguments) -> Result<StoreLocation, String> {
     if let Some(url) = &set.store {
         let target = Target::parse(url).map_err(|error| format!("--store: {error}"))?;
@@ -228,6 +255,30 @@ mod tests {
         assert!(merge(ServeArguments::default(), both).unwrap_err().contains("keep one"));
         let given = ServeArguments { store: Some("mysql://host".to_owned()), ..Default::default() };
         assert!(merge(given, ServeArguments::default()).unwrap_err().contains("postgres://"));
+    }
+
+    #[test]
+    fn memory_and_a_location_contradict_each_other() {
+        let memory = || ServeArguments { in_memory: true, ..Default::default() };
+        let location = || ServeArguments { location: Some("here".into()), ..Default::default() };
+        let none = ServeArguments::default;
+        let both = || memory().or(location());
+        for (given, file) in [(both(), none()), (none(), both()), (location(), memory())] {
+            let error = Settings::merge(given, file).unwrap_err();
+            assert!(error.contains("--in-memory") && error.contains("--location"), "{error}");
+        }
+        let place = Settings::merge(memory(), location()).unwrap().data;
+        assert!(matches!(place, StoreLocation::Memory), "a flag overrides the file: {place:?}");
+    }
+
+    #[test]
+    fn names_of_azurite_are_recognized() {
+        for name in ["azurite", "/usr/bin/azurite-table", "./azurite-blob", "azurite-queue.exe"] {
+            assert!(is_azurite_name(OsStr::new(name)), "{name}");
+        }
+        for name in ["tablerock", "/azurite/tablerock", "azurite-other", ""] {
+            assert!(!is_azurite_name(OsStr::new(name)), "{name}");
+        }
     }
 
     #[test]

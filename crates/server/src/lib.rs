@@ -34,7 +34,7 @@ mod service_properties;
 mod table;
 
 pub use crate::accounts::{Account, Accounts};
-pub use crate::admin::serve_admin;
+pub use crate::admin::{Admin, serve_admin};
 pub use crate::http::listener::{Listening, serve_service};
 pub use crate::http::tls;
 pub use crate::memory_budget::MemoryBudget;

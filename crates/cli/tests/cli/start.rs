@@ -121,8 +121,8 @@ fn settings_come_from_the_environment_and_the_file_too() {
     let folder = tempfile::tempdir().unwrap();
     let settings = folder.path().join("settings.toml");
     std::fs::write(&settings, "accounts = \"fromfile:a2V5\"\nin-memory = true\n").unwrap();
-    let mut from_file = command(folder.path());
-    from_file.arg("--config").arg(&settings);
+    let mut from_file = Command::new(BINARY);
+    from_file.env_clear().args(ANY_PORTS).args(NO_ADMIN).arg("--config").arg(&settings);
     let banner = ServerProcess::start(&mut from_file).banner().join("\n");
     assert!(banner.contains("AccountName=fromfile") && banner.contains("in memory"), "{banner}");
     assert!(!banner.contains("a2V5"), "a key of one's own is not shown: {banner}");
@@ -135,6 +135,61 @@ fn settings_come_from_the_environment_and_the_file_too() {
     let mut both = command(folder.path());
     both.env("AZURITE_ACCOUNTS", "fromazurite:a2V5").env("TABLEROCK_ACCOUNTS", "ours:a2V5");
     assert!(ServerProcess::start(&mut both).banner().join("\n").contains("AccountName=ours"));
+}
+
+#[test]
+fn a_location_and_memory_contradict_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = command(folder.path());
+    command.arg("--in-memory");
+    let message = failure(command);
+    assert!(message.contains("--in-memory") && message.contains("--location"), "{message}");
+    assert!(!folder.path().join("tablerock-data").exists());
+}
+
+/// Starts a server on all addresses, ends it, and returns its banner and stderr.
+fn run_on_all_addresses(mut command: Command) -> (String, String) {
+    command.args(["--table-host", "0.0.0.0"]);
+    let mut server = ServerProcess::start(command.stderr(Stdio::piped()));
+    assert_eq!(server.end("-TERM").code(), Some(0));
+    let mut stderr = String::new();
+    server.stderr().read_to_string(&mut stderr).unwrap();
+    (server.banner().join("\n"), stderr)
+}
+
+#[test]
+fn the_development_account_is_served_to_other_machines_only_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut refused = command(folder.path());
+    refused.args(["--table-host", "0.0.0.0"]);
+    let message = failure(refused);
+    for part in ["0.0.0.0", "TABLEROCK_ACCOUNTS", "--allow-dev-account", "TABLEROCK_ALLOW_DEV_ACCOUNT=true"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(!folder.path().join("tablerock-data").exists());
+
+    let mut by_flag = command(folder.path());
+    by_flag.args(["--allow-dev-account", "--log", "error"]);
+    let mut by_variable = command(folder.path());
+    by_variable.env("TABLEROCK_ALLOW_DEV_ACCOUNT", "true").args(["--log-format", "json"]);
+    for allowed in [by_flag, by_variable] {
+        let (banner, stderr) = run_on_all_addresses(allowed);
+        assert!(banner.contains("listening at http://0.0.0.0:"), "{banner}");
+        assert!(stderr.contains("CAN READ AND CHANGE ALL DATA") && stderr.contains("plain HTTP"), "{stderr}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_called_azurite_serves_the_development_account_with_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let azurite = folder.path().join("azurite-table");
+    std::os::unix::fs::symlink(BINARY, &azurite).unwrap();
+    let mut command = Command::new(azurite);
+    command.env_clear().args(ANY_PORTS).args(NO_ADMIN).arg("--inMemoryPersistence");
+    let (_, stderr) = run_on_all_addresses(command);
+    assert!(stderr.contains("CAN READ AND CHANGE ALL DATA"), "{stderr}");
 }
 
 #[test]

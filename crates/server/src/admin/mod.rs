@@ -1,58 +1,160 @@
-//! The admin address: `/health` for probes, `/metrics` for Prometheus, `/load` for people.
+//! The admin address: `/livez`, `/readyz` and `/health` for probes, `/metrics` for Prometheus, `/load` for people.
+//!
+//! Probes are served to every caller and from the start. Pages that contain names of data have conditions, because nothing
+//! here requires credentials: see [`NameAccess`] and decision 24.
 
+mod connections;
 pub(crate) mod escape;
+mod host;
 mod load_page;
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
-use hyper::body::Incoming;
 use tablerock_kv::{Health, Store};
 use tablerock_services::LoadReport;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use self::load_page::SHOWN_MAX;
-use crate::http::listener::{Listening, serve};
 use crate::http::response_body::ResponseBody;
 use crate::pipeline::Server;
 
-/// Scrapers and probes are few.
-const CONNECTIONS_MAX: usize = 64;
-const IDLE_TIME: Duration = Duration::from_secs(60);
+const TEXT: &str = "text/plain; charset=utf-8";
 const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Serves the admin address until `stop` turns true.
-pub async fn serve_admin(server: Arc<Server>, store: Store, listener: TcpListener, stop: watch::Receiver<bool>) {
-    let listening = Listening { tls: None, connections_max: CONNECTIONS_MAX, idle_time: IDLE_TIME };
-    let handle = move |request: Request<Incoming>, _| {
-        let response = reply(&server, &store, request.method(), request.uri().path());
-        std::future::ready(Ok(response))
-    };
-    serve(listener, listening, false, stop, || (), handle).await;
+const FOREIGN_HOST: &str =
+    "this Host is not served here; use localhost or 127.0.0.1, or bind --admin-host to another address\n";
+const NAMES_HIDDEN: &str =
+    "names of data are not shown off loopback; add --admin-show-names, or use --admin-host 127.0.0.1\n";
+
+/// The state behind the admin address. It is served before the store is open, so that a long recovery is not mistaken for
+/// a dead process.
+#[derive(Debug)]
+pub struct Admin {
+    phase: Mutex<Phase>,
+    names: NameAccess,
 }
 
-fn reply(server: &Server, store: &Store, method: &Method, path: &str) -> Response<ResponseBody> {
-    const TEXT: &str = "text/plain; charset=utf-8";
-    let load = || LoadReport::of(&[server.tables.load(), server.queues.load(), server.blobs.load()], SHOWN_MAX);
-    let (status, content_type, body) = match (method, path) {
-        (&Method::GET | &Method::HEAD, "/health") => match store.health() {
-            Health::Healthy => (StatusCode::OK, TEXT, "healthy\n".to_owned()),
-            Health::ReadOnly(why) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("read only: {why}\n")),
-            Health::Down(why) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("down: {why}\n")),
-        },
-        (&Method::GET, "/metrics") => (StatusCode::OK, METRICS_TYPE, server.metrics.render(&load())),
-        (&Method::GET, "/load") => (StatusCode::OK, "text/html; charset=utf-8", load_page::html(&load())),
-        (&Method::GET, "/load.json") => (StatusCode::OK, "application/json", load_page::json(&load())),
-        (_, "/health" | "/metrics" | "/load" | "/load.json") => {
-            (StatusCode::METHOD_NOT_ALLOWED, TEXT, "method not allowed; use GET\n".to_owned())
+#[derive(Debug, Clone)]
+enum Phase {
+    Starting,
+    Open { server: Arc<Server>, store: Store },
+    Stopping,
+}
+
+/// Which callers see names of accounts, tables, queues, containers, blobs and partitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NameAccess {
+    /// On loopback: callers on this machine, except pages of a browser that reach it under a name of their own.
+    LocalHosts,
+    /// Off loopback, by choice of the operator.
+    AllCallers,
+    /// Off loopback.
+    None,
+}
+
+impl Admin {
+    /// Creates the state of a server that is starting. `show_names` shows names of data to all callers of an address that
+    /// is not loopback.
+    pub fn new(address: SocketAddr, show_names: bool) -> Self {
+        let names = match (address.ip().to_canonical().is_loopback(), show_names) {
+            (true, _) => NameAccess::LocalHosts,
+            (false, true) => NameAccess::AllCallers,
+            (false, false) => NameAccess::None,
+        };
+        Self { phase: Mutex::new(Phase::Starting), names }
+    }
+
+    /// Reports the server as open from now on.
+    pub fn set_open(&self, server: Arc<Server>, store: Store) {
+        self.set_phase(Phase::Open { server, store });
+    }
+
+    /// Reports the server as not ready from now on.
+    pub fn set_stopping(&self) {
+        self.set_phase(Phase::Stopping);
+    }
+
+    fn set_phase(&self, phase: Phase) {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
+    }
+
+    fn phase(&self) -> Phase {
+        self.phase.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn reply<B>(&self, request: &Request<B>) -> Response<ResponseBody> {
+        let is_local = self.names != NameAccess::LocalHosts || host::is_local(request);
+        let path = request.uri().path();
+        match (request.method(), path) {
+            (&Method::GET | &Method::HEAD, "/livez") => text(StatusCode::OK, "alive\n"),
+            (&Method::GET | &Method::HEAD, "/readyz") => self.readiness("ready", is_local),
+            (&Method::GET | &Method::HEAD, "/health") => self.readiness("healthy", is_local),
+            (&Method::GET, "/metrics" | "/load" | "/load.json") => match self.phase() {
+                _ if !is_local => text(StatusCode::MISDIRECTED_REQUEST, FOREIGN_HOST),
+                Phase::Starting => text(StatusCode::SERVICE_UNAVAILABLE, "starting\n"),
+                Phase::Stopping => text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n"),
+                Phase::Open { server, .. } => self.page(&server, path),
+            },
+            (_, "/livez" | "/readyz" | "/health" | "/metrics" | "/load" | "/load.json") => {
+                text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; use GET\n")
+            }
+            _ => {
+                text(StatusCode::NOT_FOUND, "not found; try /livez, /readyz, /health, /metrics, /load or /load.json\n")
+            }
         }
-        _ => (StatusCode::NOT_FOUND, TEXT, "not found; try /health, /metrics, /load or /load.json\n".to_owned()),
-    };
+    }
+
+    /// The reason of a failure may contain the name of a folder or a database, which a foreign page does not get.
+    fn readiness(&self, ready: &str, is_local: bool) -> Response<ResponseBody> {
+        let (state, reason) = match self.phase() {
+            Phase::Starting => ("starting", None),
+            Phase::Stopping => ("stopping", None),
+            Phase::Open { store, .. } => match store.health() {
+                Health::Healthy => return text(StatusCode::OK, format!("{ready}\n")),
+                Health::ReadOnly(why) => ("read only", Some(why)),
+                Health::Down(why) => ("down", Some(why)),
+            },
+        };
+        let body = match reason.filter(|_| is_local) {
+            Some(reason) => format!("{state}: {reason}\n"),
+            None => format!("{state}\n"),
+        };
+        text(StatusCode::SERVICE_UNAVAILABLE, body)
+    }
+
+    /// A page with names of data. `/metrics` without names is still useful, so it leaves out only the metrics that have them.
+    fn page(&self, server: &Server, path: &str) -> Response<ResponseBody> {
+        let shows_names = self.names != NameAccess::None;
+        let load = || LoadReport::of(&[server.tables.load(), server.queues.load(), server.blobs.load()], SHOWN_MAX);
+        match path {
+            "/metrics" => {
+                let load = if shows_names { load() } else { LoadReport::default() };
+                response(StatusCode::OK, METRICS_TYPE, server.metrics.render(&load))
+            }
+            _ if !shows_names => text(StatusCode::FORBIDDEN, NAMES_HIDDEN),
+            "/load.json" => response(StatusCode::OK, "application/json", load_page::json(&load())),
+            _ => response(StatusCode::OK, "text/html; charset=utf-8", load_page::html(&load())),
+        }
+    }
+}
+
+/// Serves the admin address until `stop` turns true.
+pub async fn serve_admin(admin: Arc<Admin>, listener: TcpListener, stop: watch::Receiver<bool>) {
+    connections::serve(listener, stop, move |request| admin.reply(request)).await;
+}
+
+fn text(status: StatusCode, body: impl Into<String>) -> Response<ResponseBody> {
+    response(status, TEXT, body.into())
+}
+
+fn response(status: StatusCode, content_type: &'static str, body: String) -> Response<ResponseBody> {
     let mut response = Response::new(ResponseBody::whole(Bytes::from(body)));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(content_type));
+    response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
     response
 }

@@ -1,0 +1,59 @@
+//! The admin address on its own thread, so that it responds while the store opens and while a stalled disk blocks all other
+//! threads.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use tablerock_kv::Store;
+use tablerock_server::{Admin, Server, serve_admin};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::ports::Port;
+
+/// The thread of the admin address.
+pub(crate) struct AdminThread {
+    admin: Arc<Admin>,
+    stop: watch::Sender<bool>,
+    thread: JoinHandle<()>,
+}
+
+impl AdminThread {
+    /// Listens at once. `/livez` responds from now on.
+    pub(crate) fn start(port: Port, show_names: bool) -> Result<Self, String> {
+        let admin = Arc::new(Admin::new(port.address(), show_names));
+        let listener = port.listen()?;
+        let (stop, stopped) = watch::channel(false);
+        let thread = spawn(admin.clone(), listener, stopped);
+        let thread = thread.map_err(|error| format!("cannot serve the admin address: {error}"))?;
+        Ok(Self { admin, stop, thread })
+    }
+
+    /// Reports the server as ready, or as its store's health says.
+    pub(crate) fn set_open(&self, server: Arc<Server>, store: Store) {
+        self.admin.set_open(server, store);
+    }
+
+    /// Reports the server as not ready while it finishes its requests.
+    pub(crate) fn set_stopping(&self) {
+        self.admin.set_stopping();
+    }
+
+    pub(crate) async fn stop(self) {
+        // Fails only if the thread has ended.
+        let _ = self.stop.send(true);
+        let _ = tokio::task::spawn_blocking(move || self.thread.join()).await;
+    }
+}
+
+fn spawn(admin: Arc<Admin>, listener: TcpListener, stopped: watch::Receiver<bool>) -> io::Result<JoinHandle<()>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let listener = listener.into_std()?;
+    let listener = {
+        let _context = runtime.enter();
+        TcpListener::from_std(listener)?
+    };
+    let serve = move || runtime.block_on(serve_admin(admin, listener, stopped));
+    std::thread::Builder::new().name("tablerock-admin".to_owned()).spawn(serve)
+}

@@ -1,0 +1,162 @@
+//! The ports of a server. All are bound first, so that a taken one is found before the data is opened. Those of the services
+//! listen once the store is open: until then the system refuses connections, and a TCP probe does not take a recovery for
+//! a server that is ready.
+
+use std::io;
+use std::net::SocketAddr;
+
+use tokio::net::{TcpListener, TcpSocket, lookup_host};
+
+use crate::settings::{Address, Settings};
+
+/// Connections that the kernel accepts ahead of the server.
+const BACKLOG: u32 = 1024;
+
+/// The addresses that a server is bound to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BoundAddresses {
+    pub(crate) blob: SocketAddr,
+    pub(crate) queue: SocketAddr,
+    pub(crate) table: SocketAddr,
+    pub(crate) admin: Option<SocketAddr>,
+}
+
+impl BoundAddresses {
+    /// The services by name, in the order of the banner.
+    pub(crate) fn services(&self) -> [(&'static str, SocketAddr); 3] {
+        [("Table", self.table), ("Queue", self.queue), ("Blob", self.blob)]
+    }
+}
+
+/// Returns whether only this machine reaches an address.
+pub(crate) fn is_loopback(address: SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
+}
+
+/// The bound ports of a server.
+pub(crate) struct Ports {
+    pub(crate) blob: Port,
+    pub(crate) queue: Port,
+    pub(crate) table: Port,
+    pub(crate) admin: Option<Port>,
+}
+
+impl Ports {
+    pub(crate) async fn bind(settings: &Settings) -> Result<Self, String> {
+        Ok(Self {
+            blob: Port::bind(&settings.blob.address, "--blob-port").await?,
+            queue: Port::bind(&settings.queue.address, "--queue-port").await?,
+            table: Port::bind(&settings.table.address, "--table-port").await?,
+            admin: match &settings.admin_address {
+                Some(address) => Some(Port::bind(address, "--admin-port").await?),
+                None => None,
+            },
+        })
+    }
+
+    pub(crate) fn addresses(&self) -> BoundAddresses {
+        let [blob, queue, table] = [&self.blob, &self.queue, &self.table].map(|port| port.bound);
+        BoundAddresses { blob, queue, table, admin: self.admin.as_ref().map(|port| port.bound) }
+    }
+}
+
+/// A port that is bound and does not listen yet.
+pub(crate) struct Port {
+    socket: TcpSocket,
+    bound: SocketAddr,
+    wanted: Address,
+    flag: &'static str,
+}
+
+impl Port {
+    async fn bind(wanted: &Address, flag: &'static str) -> Result<Self, String> {
+        let bound = async {
+            let mut failure = io::Error::new(io::ErrorKind::InvalidInput, "the host has no address");
+            for address in lookup_host((wanted.host.as_str(), wanted.port)).await? {
+                match bind(address) {
+                    Ok(bound) => return Ok(bound),
+                    Err(error) => failure = error,
+                }
+            }
+            Err(failure)
+        };
+        let (socket, bound) = bound.await.map_err(|error| explain(&error, wanted, flag))?;
+        Ok(Self { socket, bound, wanted: wanted.clone(), flag })
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.bound
+    }
+
+    /// Accepts connections from now on. It fails if another program bound the port at the same time and listens already.
+    pub(crate) fn listen(self) -> Result<TcpListener, String> {
+        let Self { socket, wanted, flag, .. } = self;
+        socket.listen(BACKLOG).map_err(|error| explain(&error, &wanted, flag))
+    }
+}
+
+fn bind(address: SocketAddr) -> io::Result<(TcpSocket, SocketAddr)> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // Connections of an earlier process that are still closing do not keep the port. On Windows the option means that two
+    // programs can listen on it.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    let bound = socket.local_addr()?;
+    Ok((socket, bound))
+}
+
+fn explain(error: &io::Error, Address { host, port }: &Address, flag: &str) -> String {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            format!("port {port} on {host} is in use: stop the program that uses it, or choose another with {flag}")
+        }
+        io::ErrorKind::PermissionDenied => {
+            format!("no permission to listen on port {port} of {host}: choose a port above 1023 with {flag}")
+        }
+        _ => format!("cannot listen on {host}:{port}: {error}; check the host and {flag}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpStream;
+
+    use super::*;
+
+    fn local(port: u16) -> Address {
+        Address { host: "127.0.0.1".to_owned(), port }
+    }
+
+    #[tokio::test]
+    async fn a_bound_port_refuses_connections_until_it_listens() {
+        let port = Port::bind(&local(0), "--table-port").await.unwrap();
+        let address = port.address();
+        let refused = TcpStream::connect(address).await.unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        let _listener = port.listen().unwrap();
+        TcpStream::connect(address).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_port_that_listens_is_taken_for_others_whenever_they_came() {
+        let first = Port::bind(&local(0), "--table-port").await.unwrap();
+        let taken = local(first.address().port());
+        let at_the_same_time = Port::bind(&taken, "--queue-port").await;
+        let _listener = first.listen().unwrap();
+        for later in [at_the_same_time, Port::bind(&taken, "--queue-port").await] {
+            let error = later.and_then(Port::listen).unwrap_err();
+            assert!(error.contains("is in use") && error.contains("--queue-port"), "{error}");
+        }
+    }
+
+    #[test]
+    fn loopback_is_judged_by_the_address() {
+        for text in ["127.0.0.1:1", "127.1.2.3:1", "[::1]:1", "[::ffff:127.0.0.1]:1"] {
+            assert!(is_loopback(text.parse().unwrap()), "{text}");
+        }
+        for text in ["0.0.0.0:1", "[::]:1", "10.0.0.1:1", "[::ffff:0.0.0.0]:1"] {
+            assert!(!is_loopback(text.parse().unwrap()), "{text}");
+        }
+    }
+}
