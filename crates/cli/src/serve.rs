@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tablerock_kv::{Clock, Store};
 use tablerock_protocol::Service;
-use tablerock_server::tls::{self, TlsAcceptor};
-use tablerock_server::{Listening, Server, serve_service};
+use tablerock_server::tls::{self, Tls};
+use tablerock_server::{Connections, Listening, Server, serve_service};
 use tokio::sync::watch;
 
 use crate::admin::AdminThread;
@@ -32,7 +32,7 @@ pub(crate) struct Listeners {
     table: Port,
     addresses: BoundAddresses,
     admin: Option<AdminThread>,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Tls>,
 }
 
 impl Listeners {
@@ -105,9 +105,10 @@ async fn serve_on(
         (Service::Queue, queue.listen()?, &settings.queue),
         (Service::Table, table.listen()?, &settings.table),
     ];
+    let connections = Connections::new(settings.connections_max);
     let serving = ports.map(|(service, listener, port)| {
-        let (tls, connections_max) = (acceptor.clone(), settings.connections_max);
-        let listening = Listening { tls, connections_max, idle_time: Duration::from_secs(port.idle_seconds) };
+        let (tls, connections) = (acceptor.clone(), connections.clone());
+        let listening = Listening { tls, connections, idle_time: Duration::from_secs(port.idle_seconds) };
         tokio::spawn(serve_service(service, server.clone(), listener, listening, stopped.clone()))
     });
     let background = (role == Role::Server).then(|| start_background_work(&server, names, stopped));

@@ -13,8 +13,8 @@
 //! | respond | `http/reply.rs`, `http/respond.rs` |
 //! | record | `request_log.rs`, `metrics.rs`, `analytics_record.rs` |
 //!
-//! The bound on the memory of all requests together is in `memory_budget.rs`, those on time in `http/body.rs`,
-//! `http/upload.rs`, `http/progress.rs` and `http/slow_reader.rs`.
+//! The bound on the memory of all requests together is in `memory_budget/`, those on time in `http/body.rs`,
+//! `http/upload.rs`, `http/progress.rs`, `http/slow_reader.rs`, `http/head_limit.rs` and `http/http2.rs`.
 
 mod accounts;
 mod admin;
@@ -35,6 +35,7 @@ mod table;
 
 pub use crate::accounts::{Account, Accounts};
 pub use crate::admin::{Admin, serve_admin};
+pub use crate::http::connections::Connections;
 pub use crate::http::listener::{Listening, serve_service};
 pub use crate::http::tls;
 pub use crate::memory_budget::MemoryBudget;

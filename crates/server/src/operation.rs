@@ -45,6 +45,8 @@ enum Flag {
     Policies,
     /// It may run on `$logs` and on the metrics tables, which otherwise are read-only.
     OnAnalytics,
+    /// Its response is a page of a list, whose size is known only when it is complete.
+    Page,
     /// A table operation with XML bodies, which the service's front end serves.
     Xml,
 }
@@ -168,14 +170,14 @@ const COMMON_PARAMETERS: &[&str] = &["api-version", "comp", "restype", "timeout"
 
 operations! {
     Table {
-        QueryTables: Reads, sas(never), account(CONTAINER [LIST]),
+        QueryTables: Reads, sas(never), account(CONTAINER [LIST]), flags[Page],
             parameters["$filter" "$top" "$format" "NextTableName"];
         QueryTable: Reads, sas(never), account(CONTAINER [LIST]), parameters["$format"];
         CreateTable: Writes with body, sas(never), account(CONTAINER [CREATE WRITE]), parameters["$format"];
         DeleteTable: Deletes, sas(never), account(CONTAINER [DELETE]), parameters["$format"];
         GetTableAcl: Reads, sas(never), account(never), flags[Policies Xml];
         SetTableAcl: Writes with body, sas(never), account(never), flags[Policies Xml];
-        QueryEntities: Reads, sas([READ]), account(OBJECT [READ]),
+        QueryEntities: Reads, sas([READ]), account(OBJECT [READ]), flags[Page],
             parameters["$filter" "$top" "$select" "$format" "NextPartitionKey" "NextRowKey"];
         QueryEntity: Reads, sas([READ]), account(OBJECT [READ]), parameters["$select" "$format"];
         InsertEntity: Writes with body, sas([ADD]), account(OBJECT [ADD]), parameters["$format"];
@@ -193,7 +195,8 @@ operations! {
         TablePreflightRequest: Reads, sas(never), account(never);
     }
     Queue {
-        ListQueues: Reads, sas(never), account(SERVICE [LIST]), parameters["prefix" "marker" "maxresults" "include"];
+        ListQueues: Reads, sas(never), account(SERVICE [LIST]), flags[Page],
+            parameters["prefix" "marker" "maxresults" "include"];
         CreateQueue: Writes, sas(never), account(CONTAINER [CREATE WRITE]), headers[METADATA];
         DeleteQueue: Deletes, sas(never), account(CONTAINER [DELETE]);
         GetQueueMetadata: Reads, sas([READ]), account(CONTAINER [READ]);
@@ -213,7 +216,7 @@ operations! {
         QueuePreflightRequest: Reads, sas(never), account(never);
     }
     Blob {
-        ListContainers: Reads, sas(never), account(SERVICE [LIST]),
+        ListContainers: Reads, sas(never), account(SERVICE [LIST]), flags[Page],
             parameters["prefix" "marker" "maxresults" "include"];
         CreateContainer: Writes, sas(never), account(CONTAINER [CREATE WRITE]), headers[METADATA PUBLIC_ACCESS];
         DeleteContainer: Deletes, sas(never), account(CONTAINER [DELETE]), headers[LEASE];
@@ -228,7 +231,7 @@ operations! {
         ReleaseContainerLease: Writes, sas(never), account(CONTAINER [WRITE]), headers[LEASING];
         BreakContainerLease: Writes, sas(never), account(CONTAINER [WRITE DELETE]), headers[LEASING];
         UndeleteContainer: Writes, sas(never), account(CONTAINER [WRITE]);
-        ListBlobs: Reads, sas([LIST]), account(CONTAINER [LIST]), flags[Public],
+        ListBlobs: Reads, sas([LIST]), account(CONTAINER [LIST]), flags[Public Page],
             parameters["prefix" "delimiter" "marker" "maxresults" "include"];
         FindBlobsByTags: Reads, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), parameters["where"];
         PutBlob: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
@@ -255,7 +258,7 @@ operations! {
             headers[LEASE SOURCE], parameters["blockid" "snapshot" "versionid"];
         PutBlockList: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
             headers[METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"];
-        GetBlockList: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
+        GetBlockList: Reads, sas([READ]), account(OBJECT [READ]), flags[Public Page],
             headers[LEASE TAG_CONDITION], parameters["blocklisttype" "snapshot" "versionid"];
         AppendBlock: Writes with body, sas([ADD WRITE]), account(OBJECT [ADD WRITE]),
             headers[APPEND LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"];
@@ -346,6 +349,23 @@ impl Operation {
     /// Whether it is a table operation with XML bodies. The front end of the service responds to it, errors included.
     pub(crate) fn is_xml(self) -> bool {
         self.has(Flag::Xml)
+    }
+
+    /// Whether it reads content of another blob.
+    pub(crate) fn copies_content(self) -> bool {
+        matches!(
+            self,
+            Self::CopyBlob
+                | Self::CopyBlobFromURL
+                | Self::PutBlobFromURL
+                | Self::PutBlockFromURL
+                | Self::AppendBlockFromURL
+        )
+    }
+
+    /// Whether its response is a page of a list.
+    pub(crate) fn returns_page(self) -> bool {
+        self.has(Flag::Page)
     }
 
     /// Whether an anonymous caller may run it where the container is public.

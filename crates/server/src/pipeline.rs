@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Request, header};
-use hyper::body::{Body, Incoming};
+use hyper::body::Body;
 use tablerock_kv::{Clock, Rng};
 use tablerock_protocol::{DateTime, ErrorCode, Service, ServiceError, limits};
 use tablerock_services::{AccountService, Analytics, BlobService, QueueService, TableService};
@@ -17,11 +17,13 @@ use crate::analytics_record::AnalyticsRecord;
 use crate::auth::{self, Admitted, Claim, Credentials, Target};
 use crate::http::body::WholeBody;
 use crate::http::cors;
+use crate::http::head_limit::RequestGuard;
 use crate::http::listener::Handled;
 use crate::http::reply::Reply;
+use crate::http::request_body::RequestBody;
 use crate::http::respond;
 use crate::http::verb::Verb;
-use crate::memory_budget::MemoryBudget;
+use crate::memory_budget::{MemoryBudget, MemoryPermit};
 use crate::metrics::Metrics;
 use crate::operation::Operation;
 use crate::request_context::{Address, Peer, RequestContext};
@@ -61,8 +63,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves one request. Nothing that a client sends makes this fail.
-    pub(crate) async fn handle(self: Arc<Self>, service: Service, request: Request<Incoming>, peer: Peer) -> Handled {
+    /// Serves one request. Nothing that a client sends makes this fail. The guard tells the connection until when.
+    pub(crate) async fn handle(
+        self: Arc<Self>,
+        service: Service,
+        request: Request<RequestBody>,
+        peer: Peer,
+        guard: Option<RequestGuard>,
+    ) -> Handled {
         let (head, body) = request.into_parts();
         let mut cx = RequestContext::new(&self, service, &head, peer);
         let scope = RequestScope::new(&cx);
@@ -101,6 +109,7 @@ impl Server {
         {
             AnalyticsRecord { cx: &cx, account, response: &response, duration }.emit(watched);
         }
+        drop(guard);
         Ok(response)
     }
 
@@ -111,7 +120,7 @@ impl Server {
 
 /// Runs a request whose body is read whole or not at all, within the time that any request may take.
 pub(crate) async fn with_whole_body(
-    body: Incoming,
+    body: RequestBody,
     run: impl AsyncFnOnce(&mut WholeBody) -> Result<Reply, ServiceError>,
 ) -> Result<Reply, ServiceError> {
     let mut body = WholeBody::new(body);
@@ -162,11 +171,41 @@ pub(crate) fn check_url_length(uri: &http::Uri) -> Result<(), ServiceError> {
 pub(crate) fn check_body_length(
     operation: Operation,
     head: &http::request::Parts,
-    body: &Incoming,
+    body: &RequestBody,
 ) -> Result<(), ServiceError> {
     let has_length = head.version == http::Version::HTTP_2
         || head.headers.contains_key(header::CONTENT_LENGTH)
         || head.headers.contains_key(header::TRANSFER_ENCODING)
         || !body.is_end_stream();
     if operation.needs_length() && !has_length { Err(ErrorCode::MissingContentLengthHeader.into()) } else { Ok(()) }
+}
+
+/// Waits for the memory of a response whose size is not known before the operation has run. Nothing is in memory
+/// meanwhile, and a write is never rejected after it is committed.
+pub(crate) async fn reserve_response(
+    cx: &RequestContext<'_>,
+    operation: Operation,
+    body_bytes: usize,
+) -> Result<MemoryPermit, ServiceError> {
+    if operation.returns_page() {
+        return cx.memory().reserve_page().await;
+    }
+    // A response to a write repeats at most its body.
+    if operation.is_write() { cx.memory().take(body_bytes, REQUEST_TIME).await } else { Ok(MemoryPermit::default()) }
+}
+
+/// Gives a reply the memory that its body has, from the reservation if there is one.
+pub(crate) fn cover_reply(
+    cx: &RequestContext<'_>,
+    mut reserved: MemoryPermit,
+    mut reply: Reply,
+) -> Result<Reply, ServiceError> {
+    let bytes = reply.body.bytes_held();
+    if reserved.is_empty() && reply.permit.is_empty() {
+        reply.permit = cx.memory().take_now(bytes)?;
+    } else if reply.permit.is_empty() {
+        reserved.shrink_to(bytes);
+        reply.permit = reserved;
+    }
+    Ok(reply)
 }

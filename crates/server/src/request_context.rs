@@ -15,6 +15,7 @@ use crate::http::endpoint::Endpoint;
 use crate::http::header_case::HeaderCase;
 use crate::http::headers::{CLIENT_REQUEST_ID, VERSION};
 use crate::http::respond::ErrorFormat;
+use crate::memory_budget::ClientBudget;
 use crate::operation::Operation;
 use crate::pipeline::Server;
 
@@ -43,6 +44,8 @@ pub(crate) struct RequestContext<'a> {
     /// The format of an error that happens now.
     pub(crate) error_format: ErrorFormat,
     pub(crate) operation: Option<Operation>,
+    /// Whether the sender may do what it asks for.
+    pub(crate) is_admitted: bool,
     pub(crate) account: Option<&'a str>,
     /// The path below the account's root, as on the wire.
     pub(crate) path_below_root: &'a str,
@@ -87,6 +90,7 @@ impl<'a> RequestContext<'a> {
                 Service::Blob => ErrorFormat::Blob,
             },
             operation: None,
+            is_admitted: false,
             account: None,
             path_below_root: "",
             counts: Counts::default(),
@@ -120,6 +124,7 @@ impl<'a> RequestContext<'a> {
 
     /// The operation is admitted: from here on, its own format applies to errors.
     pub(crate) fn set_admitted(&mut self) {
+        self.is_admitted = true;
         self.error_format = ErrorFormat::of(self.service, self.operation);
     }
 
@@ -131,6 +136,11 @@ impl<'a> RequestContext<'a> {
             (_, Stage::Authentication | Stage::Request) => self.error_format,
         };
         rejection.error
+    }
+
+    /// The memory budget as the sender of this request sees it.
+    pub(crate) fn memory(&self) -> ClientBudget<'a> {
+        self.server.memory.of(self.peer.address, self.account)
     }
 
     pub(crate) fn elapsed(&self) -> Duration {

@@ -320,7 +320,7 @@ impl Comparison {
                 let (start, end) = (start.min(end), start.max(end));
                 let range = ByteRange { offset: start as u64, length: (end - start) as u64 };
                 let (_, _, reader) =
-                    self.service.download(at(name), None, &ReadTerms::default(), |_| Ok(range)).await.unwrap();
+                    self.service.download(at(name), None, &ReadTerms::default(), |_: &_| Ok(range)).await.unwrap();
                 assert!(
                     reader.read_to_end().await.unwrap() == blob.content[start..end],
                     "{name} from {start} to {end}"

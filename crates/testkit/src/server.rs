@@ -6,7 +6,9 @@ use std::time::Duration;
 use tablerock_kv::{Clock, Rng, Store, SystemClock};
 use tablerock_protocol::signing::AccountKey;
 use tablerock_protocol::{AccountName, Service};
-use tablerock_server::{Account, Accounts, Listening, MemoryBudget, Metrics, Operation, serve_service, tls};
+use tablerock_server::{
+    Account, Accounts, Connections, Listening, MemoryBudget, Metrics, Operation, serve_service, tls,
+};
 use tablerock_services::{
     AccountService, Analytics, BlobService, LoadReport, QueueService, TableService, ThrottleTargets,
 };
@@ -50,8 +52,11 @@ impl Server {
         for (service, port) in Service::ALL.into_iter().zip(&mut ports) {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             *port = listener.local_addr().unwrap().port();
-            let listening =
-                Listening { tls: acceptor.clone(), connections_max: 256, idle_time: Duration::from_secs(60) };
+            let listening = Listening {
+                tls: acceptor.clone(),
+                connections: Connections::new(256),
+                idle_time: Duration::from_secs(60),
+            };
             serving.push(tokio::spawn(serve_service(service, server.clone(), listener, listening, stopped.clone())));
         }
         Self { ports, certificate, scheme: if options.tls { "https" } else { "http" }, stop, serving, server }
@@ -119,7 +124,7 @@ async fn server(options: &ServerOptions) -> tablerock_server::Server {
     }
 }
 
-type Certified = (Option<tokio_rustls::TlsAcceptor>, Option<rustls::pki_types::CertificateDer<'static>>);
+type Certified = (Option<tls::Tls>, Option<rustls::pki_types::CertificateDer<'static>>);
 
 fn certified() -> Certified {
     let signed = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();

@@ -7,7 +7,9 @@ use std::time::Duration;
 use tablerock_kv::{ManualClock, Rng, Store};
 use tablerock_protocol::signing::AccountKey;
 use tablerock_protocol::{AccountName, Service};
-use tablerock_server::{Account, Accounts, Listening, MemoryBudget, Metrics, Operation, Server, serve_service};
+use tablerock_server::{
+    Account, Accounts, Connections, Listening, MemoryBudget, Metrics, Operation, Server, serve_service,
+};
 use tablerock_services::{AccountService, Analytics, BlobService, QueueService, TableService, ThrottleTargets};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -39,7 +41,8 @@ impl FuzzedServer {
             state::fill(&server).await;
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             let address = listener.local_addr().expect("a bound port");
-            let listening = Listening { tls: None, connections_max: 16, idle_time: Duration::from_secs(3600) };
+            let listening =
+                Listening { tls: None, connections: Connections::new(16), idle_time: Duration::from_secs(3600) };
             tokio::spawn(serve_service(Service::Table, server.clone(), listener, listening, stopped));
             let beginning = State::of(&server).await;
             (server, address, beginning)

@@ -7,7 +7,7 @@ use tablerock_client::{Credential, Endpoint};
 use tablerock_kv::{Clock, Store};
 use tablerock_protocol::signing::AccountKey;
 use tablerock_protocol::{AccountName, Service};
-use tablerock_server::{Account, Listening, Server, serve_service};
+use tablerock_server::{Account, Connections, Listening, Server, serve_service};
 use tablerock_services::ThrottleTargets;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -57,7 +57,8 @@ impl StoreServer {
                 listener.local_addr().map(|address| (listener, address))
             };
             let (listener, address) = open.await.map_err(|error| format!("cannot listen on 127.0.0.1: {error}"))?;
-            let listening = Listening { tls: None, connections_max: CONNECTIONS_MAX, idle_time: IDLE_TIME };
+            let listening =
+                Listening { tls: None, connections: Connections::new(CONNECTIONS_MAX), idle_time: IDLE_TIME };
             serving.push(tokio::spawn(serve_service(service, server.clone(), listener, listening, stopped.clone())));
             endpoints.push(Endpoint::parse(&format!("http://{address}/{}", name.as_str())));
         }

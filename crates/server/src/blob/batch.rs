@@ -17,7 +17,7 @@ pub(super) async fn blob_batch(
     call: &mut BlobCall<'_>,
     container: Option<&ContainerName>,
 ) -> Result<Reply, ServiceError> {
-    let body = call.body.upload.whole(limits::BODY_BYTES_MAX).await?;
+    let body = call.whole_body(limits::BODY_BYTES_MAX).await?;
     let content_type = call.header(&http::header::CONTENT_TYPE).unwrap_or_default();
     let parts = parse_blob_batch(content_type, &body)?;
     let mut replies = Vec::with_capacity(parts.len());

@@ -85,7 +85,7 @@ pub(super) async fn put_block_list(call: &mut BlobCall<'_>, at: BlobTarget<'_>) 
         tags: call.tags()?,
         tier: call.tier()?,
     };
-    let body = call.body.upload.whole(BLOCK_LIST_BYTES_MAX).await?;
+    let body = call.whole_body(BLOCK_LIST_BYTES_MAX).await?;
     let digests = Digests::of(&body, md5.is_some());
     digests.check(md5, crc64)?;
     let list = BlockListRequest::parse(&body)?;

@@ -61,7 +61,7 @@ pub(super) async fn blob_tags(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
 pub(super) async fn set_blob_tags(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
     let (address, terms) = (call.address(at), call.write_terms()?);
-    let tags = parse_tags(&call.body.upload.whole(limits::XML_BODY_BYTES_MAX).await?)?;
+    let tags = parse_tags(&call.whole_body(limits::XML_BODY_BYTES_MAX).await?)?;
     call.server().blobs.set_blob_tags(address, &terms, &tags).await?;
     Ok(Reply::empty(204))
 }

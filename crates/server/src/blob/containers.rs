@@ -79,7 +79,7 @@ pub(super) async fn set_container_acl(
 ) -> Result<Reply, ServiceError> {
     let (conditions, lease, access) = (call.conditions()?, call.lease_id()?, call.public_access()?);
     let (account, name) = (call.account(), container.as_str());
-    let body = call.body.upload.whole(limits::XML_BODY_BYTES_MAX).await?;
+    let body = call.whole_body(limits::XML_BODY_BYTES_MAX).await?;
     let policies = StoredAccessPolicies::parse(&body, BlobPermissions::LETTERS)?;
     let set = call.server().blobs.set_container_acl(account, name, &conditions, lease, &policies, access).await;
     Ok(changed(Reply::empty(200), set?))

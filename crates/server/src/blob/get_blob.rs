@@ -1,17 +1,18 @@
 //! Get Blob, Get Blob Properties and Get Blob Metadata.
 
-use tablerock_protocol::blob::{ByteRange, Crc64, Md5};
+use tablerock_protocol::blob::{ByteRange, Crc64, Md5, RangeAsked};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
-use tablerock_services::blob::{Blob, BlobReader};
+use tablerock_services::blob::{Blob, BlobReader, RangeChoice};
 
-use super::BlobCall;
 use super::encode::{blob_headers, changed, tier_headers};
 use super::names::{RANGE_CRC64, RANGE_MD5};
 use super::request::BlobTarget;
+use super::{BlobCall, CONTENT_BYTES};
 use crate::http::headers::ResponseHeader;
 use crate::http::reply::{Reply, ReplyBody};
 use crate::http::respond::{self, ErrorFormat};
 use crate::http::response_body::BodyStream;
+use crate::memory_budget::{ClientBudget, MemoryPermit};
 
 /// The largest range whose checksum is computed on demand.
 const CHECKED_BYTES_MAX: u64 = 4 << 20;
@@ -19,28 +20,21 @@ const CHECKED_BYTES_MAX: u64 = 4 << 20;
 /// Content up to this size is read before the response begins.
 const WHOLE_BYTES_MAX: u64 = 256 << 10;
 
-/// The memory of one piece of a stream.
-const PIECE_BYTES: usize = 256 << 10;
-
 pub(super) async fn get_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     let (address, snapshot, terms) = (call.address(at), call.snapshot()?, call.read_terms()?);
     let asked = call.range();
-    let mut blob_length = 0;
-    let choose = |blob: &Blob| {
-        blob_length = blob.length;
-        asked.map_or(Ok(ByteRange::whole(blob.length)), |asked| asked.within(blob.length))
-    };
-    let opened = call.server().blobs.download(address, snapshot, &terms, choose).await.map_err(ServiceError::from);
+    let mut chosen = Chosen { asked, memory: call.cx.memory(), blob_length: 0, permit: MemoryPermit::default() };
+    let opened = call.server().blobs.download(address, snapshot, &terms, &mut chosen).await.map_err(ServiceError::from);
     let (blob, range, reader) = match opened {
         Err(error) if error.code == ErrorCode::InvalidRange => {
-            return Ok(invalid_range(call, &error, blob_length));
+            return Ok(invalid_range(call, &error, chosen.blob_length));
         }
         opened => opened?,
     };
     let status = if asked.is_some() { 206 } else { 200 };
     let checks = Checks::of(call, asked.is_some(), range)?;
     let (body, checksums) = body(reader, range, &checks).await?;
-    let mut reply = Reply::carrying(status, body);
+    let mut reply = Reply { permit: chosen.permit, ..Reply::carrying(status, body) };
     if asked.is_some() {
         reply = reply.with(ResponseHeader::ContentRange, range.content_range(blob.length));
         reply = with_md5(reply, ResponseHeader::BlobContentMd5, blob.headers.md5);
@@ -52,6 +46,24 @@ pub(super) async fn get_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<
         reply = with_md5(reply, ResponseHeader::ContentMd5, blob.headers.md5);
     }
     Ok(blob_headers(call, reply, &blob, snapshot.is_some()))
+}
+
+/// The range that is read, and its memory, which comes before the content.
+struct Chosen<'a> {
+    asked: Option<RangeAsked>,
+    memory: ClientBudget<'a>,
+    blob_length: u64,
+    permit: MemoryPermit,
+}
+
+impl RangeChoice for &mut Chosen<'_> {
+    async fn choose(&mut self, blob: &Blob) -> Result<ByteRange, ServiceError> {
+        self.blob_length = blob.length;
+        let range = self.asked.map_or(Ok(ByteRange::whole(blob.length)), |asked| asked.within(blob.length))?;
+        let needed = usize::try_from(range.length).unwrap_or(usize::MAX).min(CONTENT_BYTES);
+        self.permit = self.memory.for_content(needed).await?;
+        Ok(range)
+    }
 }
 
 /// The checksums of a range that the client asks for.
@@ -88,7 +100,7 @@ async fn body(reader: BlobReader, range: ByteRange, checks: &Checks) -> Result<(
             let piece = reader.next().await?;
             Ok(piece.map(|piece| (piece, reader)))
         };
-        return Ok((ReplyBody::Stream(BodyStream::new(range.length, PIECE_BYTES, reader, next)), (None, None)));
+        return Ok((ReplyBody::Stream(BodyStream::new(range.length, CONTENT_BYTES, reader, next)), (None, None)));
     }
     let bytes = reader.read_to_end().await?;
     let md5 = checks.md5.then(|| Md5::of(&bytes));

@@ -21,7 +21,6 @@ use std::future::ready;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use hyper::body::Incoming;
 use tablerock_protocol::{BlobResource, ErrorCode, ServiceError, limits};
 
 use self::request::{BlobRequest, LeaseVerb};
@@ -29,6 +28,7 @@ use crate::auth::{Request, Target};
 use crate::call::Call;
 use crate::http::progress::Progress;
 use crate::http::reply::Reply;
+use crate::http::request_body::RequestBody;
 use crate::http::upload::Upload;
 use crate::http::verb::Verb;
 use crate::pipeline::{self, REQUEST_TIME, check_body_length, check_url_length};
@@ -45,15 +45,18 @@ struct BlobBody<'a> {
     progress: &'a Progress,
 }
 
+/// The memory of content that is read from the store: a chunk that is being sent and the next one.
+const CONTENT_BYTES: usize = 512 << 10;
+
 type Running<'c> = Pin<Box<dyn Future<Output = Result<Reply, ServiceError>> + Send + 'c>>;
 
 /// Serves a request for as long as it makes progress.
-pub(crate) async fn serve(cx: &mut RequestContext<'_>, body: Incoming) -> Result<Reply, ServiceError> {
+pub(crate) async fn serve(cx: &mut RequestContext<'_>, body: RequestBody) -> Result<Reply, ServiceError> {
     let progress = Arc::new(Progress::new());
-    let mut upload = Upload::new(body, &cx.server.memory, progress.clone());
+    let mut upload = Upload::new(body, progress.clone());
     let work = async {
         let served = admit_and_run(cx, &mut upload, &progress).await;
-        upload.finish().await;
+        upload.finish(cx.is_admitted).await;
         served
     };
     let served = progress.within(REQUEST_TIME, work).await;
@@ -75,10 +78,13 @@ async fn admit_and_run(
 
     let operation = admitted.request.operation();
     check_body_length(operation, head, upload.incoming())?;
+    let reserved = match operation {
+        _ if operation.copies_content() => cx.memory().for_content(CONTENT_BYTES).await?,
+        _ => pipeline::reserve_response(cx, operation, 0).await?,
+    };
     let mut call = BlobCall::new(cx, &address, operation, &admitted.caller, BlobBody { upload, progress });
-    let mut reply = run(&mut call, admitted.request).await?;
-    reply.permit = cx.server.memory.for_response(reply.body.bytes_held()).await?;
-    Ok(reply)
+    let reply = run(&mut call, admitted.request).await?;
+    pipeline::cover_reply(cx, reserved, reply)
 }
 
 /// Runs a request. The match is the list of all there are.
@@ -132,7 +138,7 @@ fn run<'c>(call: &'c mut BlobCall<'_>, request: BlobRequest<'c>) -> Running<'c> 
         GetAccountInformation => Box::pin(ready(Ok(account_information::account_information()))),
         GetBlobServiceProperties => Box::pin(service_properties::get(call)),
         SetBlobServiceProperties => Box::pin(async {
-            let body = call.body.upload.whole(limits::XML_BODY_BYTES_MAX).await?;
+            let body = call.whole_body(limits::XML_BODY_BYTES_MAX).await?;
             service_properties::set(call, &body).await
         }),
         GetBlobServiceStats => Box::pin(ready(service_properties::stats(call))),

@@ -12,6 +12,7 @@ use super::request::BlobTarget;
 use crate::http::headers::{BLOB_TYPE, ResponseHeader};
 use crate::http::reply::Reply;
 use crate::http::upload::Upload;
+use crate::memory_budget::ClientBudget;
 
 const MIB: u64 = 1 << 20;
 
@@ -68,6 +69,11 @@ impl<'a> BlobCall<'a> {
         })
     }
 
+    /// The whole body, up to a length.
+    pub(super) async fn whole_body(&mut self, bytes_max: usize) -> Result<Bytes, ServiceError> {
+        self.body.upload.whole(bytes_max, &self.cx.memory()).await
+    }
+
     /// The body as content of a blob, if its length is allowed.
     pub(super) fn content(&mut self, bytes: RangeInclusive<u64>) -> Result<RequestContent<'_>, ServiceError> {
         if let Some(announced) = self.body.upload.announced_bytes() {
@@ -78,7 +84,12 @@ impl<'a> BlobCall<'a> {
                 return Err(ServiceError::invalid_header("Content-Length", &announced.to_string()));
             }
         }
-        Ok(RequestContent { upload: self.body.upload, bytes_left: *bytes.end(), bytes_max: *bytes.end() })
+        Ok(RequestContent {
+            upload: self.body.upload,
+            memory: self.cx.memory(),
+            bytes_left: *bytes.end(),
+            bytes_max: *bytes.end(),
+        })
     }
 }
 
@@ -90,13 +101,14 @@ pub(super) fn page_blobs_are_not_supported() -> ServiceError {
 /// The body of a request, as content of a blob or block.
 pub(super) struct RequestContent<'a> {
     upload: &'a mut Upload,
+    memory: ClientBudget<'a>,
     bytes_left: u64,
     bytes_max: u64,
 }
 
 impl ContentSource for RequestContent<'_> {
     async fn next(&mut self) -> Result<Option<Bytes>, ServiceError> {
-        let Some(piece) = self.upload.piece().await? else { return Ok(None) };
+        let Some(piece) = self.upload.content(&self.memory).await? else { return Ok(None) };
         let left = self.bytes_left.checked_sub(piece.len() as u64);
         self.bytes_left = left.ok_or_else(|| ServiceError::body_too_large(self.bytes_max))?;
         Ok(Some(piece))

@@ -1,13 +1,14 @@
-//! Reading bodies, within bounds of size and time.
+//! Reading bodies as a whole, within bounds of size, time and memory.
 
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
+use hyper::body::Body;
 use tablerock_protocol::{ErrorCode, ServiceError};
 
-use crate::memory_budget::{MemoryBudget, SMALL_BYTES};
+use crate::http::request_body::RequestBody;
+use crate::memory_budget::{ClientBudget, MemoryPermit, SMALL_BYTES};
 
 /// How much of a rejected body is read and thrown away. A client that is still sending when the connection closes may
 /// never see the response, so a body that is only somewhat too large is read to its end.
@@ -19,22 +20,22 @@ const BODY_TIME: Duration = Duration::from_secs(20);
 /// A body that is read whole, or not at all.
 #[derive(Debug)]
 pub(crate) struct WholeBody {
-    body: Incoming,
+    body: RequestBody,
     /// The client took too long to send it.
     is_late: bool,
 }
 
 impl WholeBody {
-    pub(crate) fn new(body: Incoming) -> Self {
+    pub(crate) fn new(body: RequestBody) -> Self {
         Self { body, is_late: false }
     }
 
-    pub(crate) fn incoming(&self) -> &Incoming {
+    pub(crate) fn incoming(&self) -> &RequestBody {
         &self.body
     }
 
     /// Reads a body of at most `bytes_max`, whose memory permit lives as long as anything of it is used.
-    pub(crate) async fn read(&mut self, bytes_max: usize, memory: &MemoryBudget) -> Result<Bytes, ServiceError> {
+    pub(crate) async fn read(&mut self, bytes_max: usize, memory: &ClientBudget<'_>) -> Result<Bytes, ServiceError> {
         let body = &mut self.body;
         if body.is_end_stream() {
             return Ok(Bytes::new());
@@ -43,22 +44,17 @@ impl WholeBody {
         if announced > bytes_max as u64 {
             return Err(ErrorCode::RequestBodyTooLarge.into());
         }
-        let mut permit = memory.for_body(announced as usize, BODY_TIME).await?;
         let reading = async {
-            let mut whole = BytesMut::with_capacity(announced as usize);
+            let mut whole = GrowingBody::new(announced as usize, bytes_max, memory);
             while let Some(frame) = body.frame().await {
                 let frame = frame.map_err(|_| ServiceError::unreadable_body())?;
                 let Ok(data) = frame.into_data() else { continue };
                 if whole.len() + data.len() > bytes_max {
                     return Err(ErrorCode::RequestBodyTooLarge.into());
                 }
-                // A body in chunks may become as long as it is allowed to.
-                if announced == 0 && whole.len() <= SMALL_BYTES && whole.len() + data.len() > SMALL_BYTES {
-                    permit = memory.for_body(bytes_max, BODY_TIME).await?;
-                }
-                whole.extend_from_slice(&data);
+                whole.append(&data).await?;
             }
-            Ok(permit.hold(whole.freeze()))
+            Ok(whole.finish())
         };
         let read = tokio::time::timeout(BODY_TIME, reading).await;
         self.is_late = read.is_err();
@@ -68,22 +64,49 @@ impl WholeBody {
     /// Reads the rest of a rejected request, so that its sender gets to see the response.
     pub(crate) async fn discard(self) {
         if !self.is_late {
-            discard(self.body, DISCARD_BYTES_MAX, BODY_TIME).await;
+            self.body.discard(DISCARD_BYTES_MAX, BODY_TIME).await;
         }
     }
 }
 
-/// Reads the rest of a body, up to a bound.
-pub(crate) async fn discard(mut body: Incoming, bytes_max: usize, time: Duration) {
-    let discarding = async {
-        let mut discarded = 0;
-        while let Some(Ok(frame)) = body.frame().await {
-            discarded += frame.data_ref().map_or(0, Bytes::len);
-            if discarded > bytes_max {
-                break;
-            }
+/// The part of a body that has arrived. Its memory grows with it: a client that announces much and sends little takes
+/// little from the others.
+pub(crate) struct GrowingBody<'a> {
+    bytes: BytesMut,
+    expected_bytes: usize,
+    memory: &'a ClientBudget<'a>,
+    permit: MemoryPermit,
+}
+
+/// By how much the memory of a body grows each time.
+const GROWTH: usize = 4;
+
+impl<'a> GrowingBody<'a> {
+    /// A body with this announced length; 0 if it comes in chunks and may have up to `bytes_max`.
+    pub(crate) fn new(announced: usize, bytes_max: usize, memory: &'a ClientBudget<'a>) -> Self {
+        let expected_bytes = if announced == 0 { bytes_max } else { announced };
+        let bytes = BytesMut::with_capacity(announced.min(SMALL_BYTES));
+        Self { bytes, expected_bytes, memory, permit: MemoryPermit::default() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Appends bytes once there is memory for them. Nothing is read from the connection meanwhile, so the client waits.
+    pub(crate) async fn append(&mut self, data: &[u8]) -> Result<(), ServiceError> {
+        let needed = self.bytes.len() + data.len();
+        if needed > self.permit.bytes().max(SMALL_BYTES) {
+            let size = (needed * GROWTH).min(self.expected_bytes).max(needed);
+            let more = self.memory.take(size - self.permit.bytes(), BODY_TIME).await?;
+            self.permit.absorb(more);
+            self.bytes.reserve(size - self.bytes.len());
         }
-    };
-    // Whether it ended or ran out of time makes no difference: the connection is closed if bytes are left.
-    let _ = tokio::time::timeout(time, discarding).await;
+        self.bytes.extend_from_slice(data);
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Bytes {
+        self.permit.hold(self.bytes.freeze())
+    }
 }

@@ -7,29 +7,29 @@ use std::time::Duration;
 
 use http::{Request, Response};
 use hyper::body::Incoming;
-use hyper::server::conn::{http1, http2};
+use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tablerock_protocol::Service;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio_rustls::TlsAcceptor;
+use tokio::sync::{mpsc, watch};
 
+use crate::http::connections::{ConnectionPermit, Connections};
+use crate::http::head_limit::{HEAD_BYTES_MAX, HeadLimit, RequestCount};
 use crate::http::header_case::{CasePreserving, HeaderCase, SharedCase};
+use crate::http::http2;
+use crate::http::request_body::RequestBody;
 use crate::http::response_body::ResponseBody;
 use crate::http::slow_reader::SlowReader;
+use crate::http::tls::Tls;
 use crate::pipeline::Server;
 use crate::request_context::Peer;
 
-/// The size of a request's head: its first line and all headers.
-const HEAD_BYTES_MAX: usize = 64 * 1024;
-const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
+pub(super) const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 /// How long a shutdown waits for running requests.
-const STOP_TIME: Duration = Duration::from_secs(30);
-/// Concurrent streams of one HTTP/2 connection.
-const STREAMS_MAX: u32 = 256;
+pub(super) const STOP_TIME: Duration = Duration::from_secs(30);
 /// The pause after a failed accept, which usually means that file descriptors have run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -38,22 +38,13 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 pub(crate) type Handled = Result<Response<ResponseBody>, Infallible>;
 
 /// The settings of a port.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Listening {
-    pub tls: Option<TlsAcceptor>,
-    pub connections_max: usize,
-    /// How long a connection may be idle, and how long a client may take to send a request's head.
+    pub tls: Option<Tls>,
+    /// The limit that all ports share.
+    pub connections: Connections,
+    /// How long a connection may be idle.
     pub idle_time: Duration,
-}
-
-impl std::fmt::Debug for Listening {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Listening")
-            .field("tls", &self.tls.is_some())
-            .field("connections_max", &self.connections_max)
-            .field("idle_time", &self.idle_time)
-            .finish()
-    }
 }
 
 /// Serves one of the services on a port until `stop` turns true, then lets running requests finish.
@@ -62,130 +53,139 @@ pub async fn serve_service(
     server: Arc<Server>,
     listener: TcpListener,
     listening: Listening,
-    stop: watch::Receiver<bool>,
-) {
-    let is_https = listening.tls.is_some();
-    let counted = server.clone();
-    let handle = move |request: Request<Incoming>, address: SocketAddr| {
-        let peer = Peer { address: address.ip().to_canonical(), port: address.port(), is_https };
-        server.clone().handle(service, request, peer)
-    };
-    // Tables have no metadata.
-    let keeps_case = service != Service::Table;
-    serve(listener, listening, keeps_case, stop, move || counted.metrics.count_connection(), handle).await;
-}
-
-/// Accepts connections and runs `handle` for each request on them. The value of `open` lives as long as the
-/// connection. With `keeps_case`, metadata names keep their case.
-pub(crate) async fn serve<H, F, G>(
-    listener: TcpListener,
-    listening: Listening,
-    keeps_case: bool,
     mut stop: watch::Receiver<bool>,
-    open: impl Fn() -> G,
-    handle: H,
-) where
-    H: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
-    F: Future<Output = Handled> + Send + 'static,
-    G: Send + 'static,
-{
+) {
     let graceful = GracefulShutdown::new();
-    let permits = Arc::new(Semaphore::new(listening.connections_max));
+    // HTTP/2 connections hold a sender each: when the last one ends, nothing can be received.
+    let (http2_open, mut http2_ended) = mpsc::channel::<()>(1);
     loop {
         // At the limit no connection is accepted; the kernel's backlog holds the others.
         let accepted = tokio::select! {
-            accepted = accept(&listener, &permits) => accepted,
+            accepted = accept(&listener, &listening.connections) => accepted,
             _ = stop.wait_for(|stop| *stop) => break,
         };
         let (stream, address, permit) = match accepted {
-            Ok(accepted) => accepted,
+            Ok(Some(accepted)) => accepted,
+            Ok(None) => continue,
             Err(error) => {
                 tracing::warn!(%error, "accept failed");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             }
         };
-        let (watcher, counted) = (graceful.watcher(), open());
-        let (tls, idle_time, handle) = (listening.tls.clone(), listening.idle_time, handle.clone());
+        let connection = Connection {
+            service,
+            server: server.clone(),
+            peer: Peer {
+                address: address.ip().to_canonical(),
+                port: address.port(),
+                is_https: listening.tls.is_some(),
+            },
+            idle_time: listening.idle_time,
+            watcher: graceful.watcher(),
+        };
+        let (tls, stop, http2_open) = (listening.tls.clone(), stop.clone(), http2_open.clone());
+        let counted = server.metrics.count_connection();
         tokio::spawn(async move {
-            if let Err(error) = connection(stream, address, tls, idle_time, keeps_case, watcher, handle).await {
+            if let Err(error) = connection.serve(stream, tls, stop, http2_open).await {
                 tracing::debug!(%address, %error, "connection failed");
             }
             drop((permit, counted));
         });
     }
-    drop(listener);
-    if tokio::time::timeout(STOP_TIME, graceful.shutdown()).await.is_err() {
+    drop((listener, http2_open));
+    let ended = async { tokio::join!(graceful.shutdown(), http2_ended.recv()) };
+    if tokio::time::timeout(STOP_TIME, ended).await.is_err() {
         tracing::warn!("requests still running at shutdown");
     }
 }
 
+/// Waits for a connection; `None` if its address has too many.
 async fn accept(
     listener: &TcpListener,
-    permits: &Arc<Semaphore>,
-) -> std::io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
-    let permit = permits.clone().acquire_owned().await.expect("the semaphore is never closed");
+    connections: &Connections,
+) -> std::io::Result<Option<(TcpStream, SocketAddr, ConnectionPermit)>> {
+    let room = connections.room().await;
     let (stream, address) = listener.accept().await?;
-    Ok((stream, address, permit))
+    let permit = connections.admit(room, address.ip().to_canonical());
+    Ok(permit.map(|permit| (stream, address, permit)))
 }
 
-type ConnectionResult = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+pub(super) type ConnectionResult = Result<(), Box<dyn std::error::Error + Send + Sync>>;
 
-async fn connection<H, F>(
-    stream: TcpStream,
-    address: SocketAddr,
-    tls: Option<TlsAcceptor>,
+/// One connection of a client.
+struct Connection {
+    service: Service,
+    server: Arc<Server>,
+    peer: Peer,
     idle_time: Duration,
-    keeps_case: bool,
     watcher: Watcher,
-    handle: H,
-) -> ConnectionResult
-where
-    H: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
-    F: Future<Output = Handled> + Send + 'static,
-{
-    // Small responses must not wait for more bytes to fill a segment.
-    stream.set_nodelay(true)?;
-    let stream = SlowReader::new(stream);
-    let handle = move |request| handle(request, address);
-    let http1 = Http1 { idle_time, keeps_case, watcher };
-    let Some(tls) = tls else { return http1.serve(stream, handle).await };
-    let stream = tokio::time::timeout(HANDSHAKE_TIME, tls.accept(stream)).await??;
-    if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
-        let mut http = http2::Builder::new(TokioExecutor::new());
-        http.timer(TokioTimer::new()).max_header_list_size(HEAD_BYTES_MAX as u32).max_concurrent_streams(STREAMS_MAX);
-        http.keep_alive_interval(idle_time);
-        let served = http.serve_connection(TokioIo::new(stream), service_fn(handle));
-        return Ok(http1.watcher.watch(served).await?);
+}
+
+impl Connection {
+    async fn serve(
+        self,
+        stream: TcpStream,
+        tls: Option<Tls>,
+        stop: watch::Receiver<bool>,
+        http2_open: mpsc::Sender<()>,
+    ) -> ConnectionResult {
+        // Small responses must not wait for more bytes to fill a segment.
+        stream.set_nodelay(true)?;
+        let Some(tls) = tls else {
+            drop(http2_open);
+            // Without a first byte a connection needs no buffers.
+            let stop = stop.clone();
+            tokio::select! {
+                readable = tokio::time::timeout(self.idle_time, stream.readable()) => readable??,
+                () = stopped(stop) => return Ok(()),
+            }
+            return self.serve_http1(SlowReader::new(stream)).await;
+        };
+        let budget = self.server.memory.of_connection(self.peer.address);
+        let permit = budget.for_connection(http2::CONNECTION_BYTES);
+        let accepting = tls.accept(SlowReader::new(stream), permit.is_some());
+        let stream = tokio::time::timeout(HANDSHAKE_TIME, accepting).await??;
+        if stream.get_ref().1.alpn_protocol() != Some(b"h2") {
+            drop((permit, http2_open));
+            return self.serve_http1(stream).await;
+        }
+        let Self { service, server, peer, idle_time, watcher } = self;
+        drop(watcher);
+        let handle = move |request| server.clone().handle(service, request, peer, None);
+        let served = http2::serve(stream, idle_time, budget, stop, handle).await;
+        drop((permit, http2_open));
+        served
     }
-    http1.serve(stream, handle).await
-}
 
-/// The settings of an HTTP/1.1 connection.
-struct Http1 {
-    idle_time: Duration,
-    keeps_case: bool,
-    watcher: Watcher,
-}
-
-impl Http1 {
-    async fn serve<I, H, F>(self, stream: I, handle: H) -> ConnectionResult
+    async fn serve_http1<I>(self, stream: I) -> ConnectionResult
     where
         I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-        H: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
-        F: Future<Output = Handled> + Send + 'static,
     {
+        let Self { service, server, peer, idle_time, watcher } = self;
         let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(self.idle_time).max_buf_size(HEAD_BYTES_MAX);
-        if !self.keeps_case {
-            let served = http.serve_connection(TokioIo::new(stream), service_fn(handle));
-            return Ok(self.watcher.watch(served).await?);
+        http.timer(TokioTimer::new()).header_read_timeout(idle_time).max_buf_size(HEAD_BYTES_MAX);
+        let requests = RequestCount::default();
+        let stream = HeadLimit::new(stream, server.memory.of_connection(peer.address), requests.clone());
+        let handle = move |request: Request<Incoming>| {
+            let (head, body) = request.into_parts();
+            let body = RequestBody::http1(body, &head.headers);
+            server.clone().handle(service, Request::from_parts(head, body), peer, Some(requests.begin()))
+        };
+        // Tables have no metadata.
+        if service == Service::Table {
+            return Ok(watcher.watch(http.serve_connection(TokioIo::new(stream), service_fn(handle))).await?);
         }
         let case = SharedCase::default();
-        let stream = CasePreserving::new(stream, case.clone(), HEAD_BYTES_MAX);
+        let stream = CasePreserving::new(stream, case.clone());
         let service = service_fn(move |request| keep_case(case.clone(), request, handle.clone()));
-        Ok(self.watcher.watch(http.serve_connection(TokioIo::new(stream), service)).await?)
+        Ok(watcher.watch(http.serve_connection(TokioIo::new(stream), service)).await?)
     }
+}
+
+async fn stopped(mut stop: watch::Receiver<bool>) {
+    // An error means that the server is gone, which is a stop too.
+    let _ = stop.wait_for(|stop| *stop).await;
 }
 
 async fn keep_case<F: Future<Output = Handled>>(

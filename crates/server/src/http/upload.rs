@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
+use hyper::body::Body;
 use tablerock_protocol::{ErrorCode, ServiceError};
 use tokio::time::Instant;
 
-use crate::http::body;
+use crate::http::body::GrowingBody;
 use crate::http::progress::Progress;
-use crate::memory_budget::{BodyBudget, MemoryBudget};
+use crate::http::request_body::RequestBody;
+use crate::memory_budget::{ClientBudget, MemoryPermit, SMALL_BYTES};
 
 /// How long a client may send nothing.
 const IDLE_TIME: Duration = Duration::from_secs(20);
@@ -21,26 +22,30 @@ const GRACE_TIME: Duration = Duration::from_secs(120);
 const RATE_BYTES: u64 = 32 << 10;
 /// How much of a rejected body is read, for a client that reads the response only after it has sent everything.
 const DISCARD_BYTES_MAX: usize = 256 << 20;
+/// The same for a client without credentials.
+const STRANGER_DISCARD_BYTES_MAX: usize = 32 << 20;
+
+/// The memory of content on its way to the store.
+const CONTENT_BYTES: usize = 256 << 10;
 
 /// The body of a request, read as fast as the store takes it.
 #[derive(Debug)]
 pub(crate) struct Upload {
-    body: Incoming,
-    memory: BodyBudget,
+    body: RequestBody,
     progress: Arc<Progress>,
     received: u64,
     /// The time spent waiting for the client. The time of the store does not count.
     waited: Duration,
-    /// Bytes that arrived and were not returned yet.
-    rest: Bytes,
+    /// The memory of content, once it is large.
+    content: MemoryPermit,
 }
 
 impl Upload {
-    pub(crate) fn new(body: Incoming, memory: &MemoryBudget, progress: Arc<Progress>) -> Self {
-        Self { body, memory: memory.bodies(), progress, received: 0, waited: Duration::ZERO, rest: Bytes::new() }
+    pub(crate) fn new(body: RequestBody, progress: Arc<Progress>) -> Self {
+        Self { body, progress, received: 0, waited: Duration::ZERO, content: MemoryPermit::default() }
     }
 
-    pub(crate) fn incoming(&self) -> &Incoming {
+    pub(crate) fn incoming(&self) -> &RequestBody {
         &self.body
     }
 
@@ -49,11 +54,17 @@ impl Upload {
         self.body.size_hint().exact()
     }
 
-    /// Returns the next bytes, however many arrived; `None` at the end.
-    pub(crate) async fn piece(&mut self) -> Result<Option<Bytes>, ServiceError> {
-        if !self.rest.is_empty() {
-            return Ok(Some(std::mem::take(&mut self.rest)));
+    /// Returns the next bytes of content, however many arrived; `None` at the end. The store collects them in chunks, which
+    /// need memory until the upload ends.
+    pub(crate) async fn content(&mut self, memory: &ClientBudget<'_>) -> Result<Option<Bytes>, ServiceError> {
+        let piece = self.piece().await?;
+        if self.content.is_empty() && self.received > SMALL_BYTES as u64 {
+            self.content = memory.take(CONTENT_BYTES, IDLE_TIME).await?;
         }
+        Ok(piece)
+    }
+
+    async fn piece(&mut self) -> Result<Option<Bytes>, ServiceError> {
         loop {
             let asked = Instant::now();
             let frame = tokio::time::timeout(IDLE_TIME, self.body.frame()).await;
@@ -73,49 +84,28 @@ impl Upload {
         }
     }
 
-    /// Returns the next `bytes`, fewer only at the end of the body; `None` after it. Large chunks hold a memory permit for
-    /// as long as they are used.
-    pub(crate) async fn chunk(&mut self, bytes: usize) -> Result<Option<Bytes>, ServiceError> {
-        let Some(first) = self.piece().await? else { return Ok(None) };
-        if first.len() >= bytes || self.body.is_end_stream() {
-            return Ok(Some(self.take(first, bytes)));
-        }
-        let announced = self.announced_bytes().and_then(|left| usize::try_from(left).ok());
-        let expected = announced.map_or(bytes, |left| bytes.min(first.len().saturating_add(left)));
-        let permit = self.memory.take(expected, IDLE_TIME).await?;
-        let mut chunk = BytesMut::with_capacity(expected);
-        chunk.extend_from_slice(&first);
-        while chunk.len() < bytes
-            && let Some(piece) = self.piece().await?
-        {
-            let piece = self.take(piece, bytes - chunk.len());
-            chunk.extend_from_slice(&piece);
-        }
-        Ok(Some(permit.hold(chunk.freeze())))
-    }
-
     /// Reads the whole body, up to `bytes_max`.
-    pub(crate) async fn whole(&mut self, bytes_max: usize) -> Result<Bytes, ServiceError> {
+    pub(crate) async fn whole(&mut self, bytes_max: usize, memory: &ClientBudget<'_>) -> Result<Bytes, ServiceError> {
         let too_large = || ServiceError::body_too_large(bytes_max as u64);
-        if self.announced_bytes().is_some_and(|announced| announced > bytes_max as u64) {
+        let announced = self.announced_bytes().unwrap_or(0);
+        if announced > bytes_max as u64 {
             return Err(too_large());
         }
-        let whole = self.chunk(bytes_max).await?.unwrap_or_default();
-        if self.piece().await?.is_some() { Err(too_large()) } else { Ok(whole) }
-    }
-
-    /// Returns at most `bytes` of a piece and keeps the rest.
-    fn take(&mut self, mut piece: Bytes, bytes: usize) -> Bytes {
-        if piece.len() > bytes {
-            self.rest = piece.split_off(bytes);
+        let mut whole = GrowingBody::new(announced as usize, bytes_max, memory);
+        while let Some(piece) = self.piece().await? {
+            if whole.len() + piece.len() > bytes_max {
+                return Err(too_large());
+            }
+            whole.append(&piece).await?;
         }
-        piece
+        Ok(whole.finish())
     }
 
     /// Reads the rest of the body, so that the sender gets to see the response.
-    pub(crate) async fn finish(self) {
+    pub(crate) async fn finish(self, is_admitted: bool) {
         if !self.body.is_end_stream() {
-            body::discard(self.body, DISCARD_BYTES_MAX, IDLE_TIME).await;
+            let bytes_max = if is_admitted { DISCARD_BYTES_MAX } else { STRANGER_DISCARD_BYTES_MAX };
+            self.body.discard(bytes_max, IDLE_TIME).await;
         }
     }
 }
@@ -123,16 +113,19 @@ impl Upload {
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
+    use std::net::{IpAddr, Ipv4Addr};
     use std::sync::Mutex;
 
     use http::{Request, Response};
     use http_body_util::Full;
+    use hyper::body::Incoming;
     use hyper::server::conn::http1;
     use hyper::service::service_fn;
     use hyper_util::rt::TokioIo;
     use tokio::io::{AsyncWriteExt, DuplexStream};
 
     use super::*;
+    use crate::memory_budget::MemoryBudget;
 
     /// Sends a request by a script, and gives what a reader of its body made of it.
     async fn sent<T, R, S>(read: impl Fn(Upload) -> R, script: impl FnOnce(DuplexStream) -> S) -> T
@@ -144,7 +137,8 @@ mod tests {
         let client = tokio::spawn(script(theirs));
         let result = Mutex::new(None);
         let service = service_fn(async |request: Request<Incoming>| {
-            let upload = Upload::new(request.into_body(), &MemoryBudget::default(), Arc::new(Progress::new()));
+            let (head, body) = request.into_parts();
+            let upload = Upload::new(RequestBody::http1(body, &head.headers), Arc::new(Progress::new()));
             let read = read(upload).await;
             *result.lock().unwrap() = Some(read);
             Ok::<_, Infallible>(Response::new(Full::new(Bytes::new())))
@@ -156,12 +150,15 @@ mod tests {
         result.into_inner().unwrap().expect("the request was read")
     }
 
-    async fn sizes(mut upload: Upload, bytes: usize) -> Result<Vec<usize>, ErrorCode> {
-        let mut sizes = Vec::new();
-        while let Some(chunk) = upload.chunk(bytes).await.map_err(|error| error.code)? {
-            sizes.push(chunk.len());
+    const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    async fn received(mut upload: Upload) -> Result<usize, ErrorCode> {
+        let budget = MemoryBudget::default();
+        let mut bytes = 0;
+        while let Some(piece) = upload.content(&budget.of(ADDRESS, None)).await.map_err(|error| error.code)? {
+            bytes += piece.len();
         }
-        Ok(sizes)
+        Ok(bytes)
     }
 
     fn head(length: usize) -> Vec<u8> {
@@ -181,24 +178,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn chunks_have_the_size_that_was_asked_for_whatever_came_in() {
-        let pause = Duration::ZERO;
-        for (pieces, bytes, chunk, expected) in [
-            (10, 1000, 2500, vec![2500; 4]),
-            (10, 1000, 3000, vec![3000, 3000, 3000, 1000]),
-            (1, 300_000, 100_000, vec![100_000; 3]),
-            (1, 10, 100, vec![10]),
-            (0, 0, 100, vec![]),
-        ] {
-            let read = sent(|upload| sizes(upload, chunk), move |stream| steadily(stream, pieces, bytes, pause)).await;
-            assert_eq!(read, Ok(expected), "{pieces} of {bytes} by {chunk}");
-        }
-    }
-
-    #[tokio::test]
     async fn a_whole_body_is_refused_as_soon_as_it_is_known_to_be_too_large() {
         async fn whole(mut upload: Upload, bytes_max: usize) -> Result<usize, ServiceError> {
-            upload.whole(bytes_max).await.map(|bytes| bytes.len())
+            upload.whole(bytes_max, &MemoryBudget::default().of(ADDRESS, None)).await.map(|bytes| bytes.len())
         }
         let send = |stream| steadily(stream, 2, 50, Duration::ZERO);
         assert_eq!(sent(|upload| whole(upload, 100), send).await, Ok(100));
@@ -208,17 +190,17 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_client_that_sends_nothing_is_given_up_and_a_steady_one_is_not() {
         let pause = Duration::from_secs(19);
-        let steady = sent(|upload| sizes(upload, 1 << 20), move |stream| steadily(stream, 30, 1 << 20, pause)).await;
-        assert_eq!(steady, Ok(vec![1 << 20; 30]));
+        let steady = sent(received, move |stream| steadily(stream, 30, 1 << 20, pause)).await;
+        assert_eq!(steady, Ok(30 << 20));
         let pause = Duration::from_secs(21);
-        let idle = sent(|upload| sizes(upload, 1 << 20), move |stream| steadily(stream, 2, 10, pause)).await;
+        let idle = sent(received, move |stream| steadily(stream, 2, 10, pause)).await;
         assert_eq!(idle, Err(ErrorCode::OperationTimedOut));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_sends_a_little_now_and_then_is_given_up() {
         let pause = Duration::from_secs(10);
-        let slow = sent(|upload| sizes(upload, 1 << 20), move |stream| steadily(stream, 30, 10, pause)).await;
+        let slow = sent(received, move |stream| steadily(stream, 30, 10, pause)).await;
         assert_eq!(slow, Err(ErrorCode::OperationTimedOut));
     }
 }

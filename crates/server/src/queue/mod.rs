@@ -7,7 +7,6 @@ mod request;
 
 use bytes::Bytes;
 use http::Method;
-use hyper::body::Incoming;
 use tablerock_protocol::{ErrorCode, QueueResource, ServiceError, limits};
 
 use self::request::QueueRequest;
@@ -16,15 +15,17 @@ use crate::call::Call;
 use crate::http::body::WholeBody;
 use crate::http::headers::ResponseHeader;
 use crate::http::reply::Reply;
+use crate::http::request_body::RequestBody;
 use crate::http::verb::Verb;
-use crate::pipeline::{self, check_body_length, check_url_length};
-use crate::request_context::RequestContext;
+use crate::operation::Operation;
+use crate::pipeline::{self, REQUEST_TIME, check_body_length, check_url_length};
+use crate::request_context::{Address, RequestContext};
 use crate::service_properties;
 
 type QueueCall<'a> = Call<'a, Bytes>;
 
 /// Serves a request.
-pub(crate) async fn serve(cx: &mut RequestContext<'_>, body: Incoming) -> Result<Reply, ServiceError> {
+pub(crate) async fn serve(cx: &mut RequestContext<'_>, body: RequestBody) -> Result<Reply, ServiceError> {
     pipeline::with_whole_body(body, async |body| admit_and_run(cx, body).await).await
 }
 
@@ -39,18 +40,27 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
 
     let operation = admitted.request.operation();
     check_body_length(operation, head, body.incoming())?;
-    let body = body.read(limits::MESSAGE_BODY_BYTES_MAX, &cx.server.memory).await;
+    let body = body.read(limits::MESSAGE_BODY_BYTES_MAX, &cx.memory()).await;
     let body = body.map_err(|error| match error.code {
         ErrorCode::RequestBodyTooLarge => ServiceError::body_too_large(limits::MESSAGE_BODY_BYTES_MAX as u64),
         _ => error,
     })?;
+    let reserved = match operation {
+        Operation::GetMessages => cx.memory().take(messages_bytes(&address), REQUEST_TIME).await?,
+        _ => pipeline::reserve_response(cx, operation, body.len()).await?,
+    };
     let call = QueueCall::new(cx, &address, operation, &admitted.caller, body);
     let mut reply = run(&call, admitted.request).await?;
     if head.method == Method::GET {
         reply = reply.with(ResponseHeader::CacheControl, "no-cache");
     }
-    reply.permit = cx.server.memory.for_response(reply.body.bytes_held()).await?;
-    Ok(reply)
+    pipeline::cover_reply(cx, reserved, reply)
+}
+
+/// The most memory that the messages of a response take, for as many as the request asks for.
+fn messages_bytes(address: &Address<'_>) -> usize {
+    // A count that is not allowed is rejected later.
+    parameters::count(&address.query).unwrap_or(1) * limits::MESSAGE_BODY_BYTES_MAX
 }
 
 /// Runs a request. The match is the list of all there are.

@@ -10,7 +10,6 @@ mod tables;
 
 use bytes::Bytes;
 use http::header;
-use hyper::body::Incoming;
 use tablerock_protocol::json::Location;
 use tablerock_protocol::{ServiceError, TableName, TableResource, limits};
 
@@ -19,6 +18,7 @@ use crate::auth::{Request, Target};
 use crate::call::Call;
 use crate::http::body::WholeBody;
 use crate::http::reply::Reply;
+use crate::http::request_body::RequestBody;
 use crate::http::verb::Verb;
 use crate::operation::Operation;
 use crate::pipeline::{self, check_body_length, check_url_length};
@@ -31,7 +31,7 @@ type TableCall<'a> = Call<'a, Bytes>;
 const DATA_SERVICE_VERSION: &str = "3.0;";
 
 /// Serves a request.
-pub(crate) async fn serve(cx: &mut RequestContext<'_>, body: Incoming) -> Result<Reply, ServiceError> {
+pub(crate) async fn serve(cx: &mut RequestContext<'_>, body: RequestBody) -> Result<Reply, ServiceError> {
     pipeline::with_whole_body(body, async |body| admit_and_run(cx, body).await).await
 }
 
@@ -58,13 +58,13 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
     let operation = admitted.request.operation();
     check_body_length(operation, head, body.incoming())?;
     let bytes_max = if operation.is_xml() { limits::XML_BODY_BYTES_MAX } else { limits::BODY_BYTES_MAX };
-    let body = body.read(bytes_max, &cx.server.memory).await?;
+    let body = body.read(bytes_max, &cx.memory()).await?;
+    let reserved = pipeline::reserve_response(cx, operation, body.len()).await?;
     let call = TableCall::new(cx, &address, operation, &admitted.caller, body);
-    let memory = &cx.server.memory;
-    let _slot = if operation == Operation::QueryEntities { Some(memory.query_slot().await) } else { None };
-    let mut reply = run(&call, admitted.request).await?;
-    reply.permit = memory.for_response(reply.body.bytes_held()).await?;
-    Ok(reply)
+    let slot = if operation == Operation::QueryEntities { Some(cx.server.memory.query_slot().await) } else { None };
+    let reply = run(&call, admitted.request).await?;
+    drop(slot);
+    pipeline::cover_reply(cx, reserved, reply)
 }
 
 /// Runs a request. The match is the list of all there are.

@@ -61,6 +61,7 @@ pub use delete::DeleteSnapshots;
 pub use lease::{Lease, LeaseOutcome, LeaseState, state_of};
 pub use list::{ContainerPage, ContainerQuery, ListedContainer};
 pub use put::NewBlob;
+pub use read::RangeChoice;
 pub use reader::BlobReader;
 pub use record::{Container, PublicAccess};
 pub use stored_blob::{Blob, BlobKind, CopyState, Tier};

@@ -13,6 +13,17 @@ use crate::Result;
 /// How often a download begins again because the blob was replaced between its record and its content.
 const ATTEMPTS_MAX: u32 = 16;
 
+/// Picks the range of a blob that is read, when it sees the blob and before any content is read. A closure does.
+pub trait RangeChoice: Send {
+    fn choose(&mut self, blob: &Blob) -> impl Future<Output = Result<ByteRange, ServiceError>> + Send;
+}
+
+impl<F: FnMut(&Blob) -> Result<ByteRange, ServiceError> + Send> RangeChoice for F {
+    fn choose(&mut self, blob: &Blob) -> impl Future<Output = Result<ByteRange, ServiceError>> + Send {
+        std::future::ready(self(blob))
+    }
+}
+
 impl BlobService {
     /// The properties of a blob or of a snapshot.
     pub async fn blob(&self, at: BlobAddress<'_>, snapshot: Option<DateTime>, terms: &ReadTerms) -> Result<Blob> {
@@ -37,12 +48,12 @@ impl BlobService {
         at: BlobAddress<'_>,
         snapshot: Option<DateTime>,
         terms: &ReadTerms,
-        mut choose: impl FnMut(&Blob) -> Result<ByteRange, ServiceError> + Send,
+        mut choose: impl RangeChoice,
     ) -> Result<(Blob, ByteRange, BlobReader)> {
         let place = self.place_to_read(at).await?;
         for _ in 0..ATTEMPTS_MAX {
             let blob = self.find(&place, snapshot, terms).await?;
-            let range = choose(&blob)?;
+            let range = choose.choose(&blob).await?;
             let opened = BlobReader::open(&self.store, place.container_id, &place.partition, &blob, range).await?;
             if let Some(reader) = opened {
                 return Ok((blob, range, reader));
