@@ -3,6 +3,10 @@
 //! Each check runs on its own, so that one failure does not hide another. `cargo xtask crash --only exposure --binary PATH`
 //! runs them against any binary.
 
+mod fair_share;
+mod strangers;
+mod two_accounts;
+
 use std::pin::Pin;
 
 use crate::run::Run;
@@ -15,7 +19,16 @@ struct Check {
     run: fn(&Run) -> Checked<'_>,
 }
 
-const CHECKS: &[Check] = &[];
+const CHECKS: &[Check] = &[
+    Check { name: "streams that are not read", run: |run| Box::pin(fair_share::unread_streams(run)) },
+    Check { name: "slow readers", run: |run| Box::pin(fair_share::slow_readers(run)) },
+    Check { name: "announced bodies", run: |run| Box::pin(fair_share::announced_bodies(run)) },
+    Check { name: "memory of HTTP/2 streams", run: |run| Box::pin(strangers::http2_memory(run)) },
+    Check { name: "rejections over HTTP/2", run: |run| Box::pin(strangers::http2_rejection(run)) },
+    Check { name: "idle HTTP/2 connections", run: |run| Box::pin(strangers::http2_idle(run)) },
+    Check { name: "half-sent heads", run: |run| Box::pin(strangers::half_heads(run)) },
+    Check { name: "rejected bodies that wait for 100 Continue", run: |run| Box::pin(strangers::expect_continue(run)) },
+];
 
 /// Runs all checks. Returns their number, or the names and reasons of those that failed.
 pub async fn run(run: &Run) -> Result<String, String> {

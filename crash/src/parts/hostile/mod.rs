@@ -1,6 +1,7 @@
 //! Hostile clients: the server's memory stays within a bound, and other clients are still served.
 
 mod attacks;
+pub mod http2;
 mod probe;
 
 use std::time::Duration;
