@@ -1,4 +1,4 @@
-//! The account whose key everybody knows is not served to a network by accident, and a start reports unsafe settings.
+//! The account with a published key is not served to a network by accident, and a start reports unsafe settings.
 
 use super::process::Process;
 use crate::run::Run;
