@@ -7,6 +7,7 @@ mod bench;
 mod checks;
 mod conform;
 mod crash;
+mod deny;
 mod docs;
 mod fuzz;
 mod process;

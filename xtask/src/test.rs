@@ -11,6 +11,7 @@ use crate::Result;
 use crate::checks;
 use crate::conform;
 use crate::crash;
+use crate::deny;
 use crate::docs;
 use crate::server::ports::Ports;
 use crate::setup::environments::Environment;
@@ -27,6 +28,7 @@ pub(crate) enum Part {
     Fmt,
     Lint,
     Tidy,
+    Deny,
     Unit,
     Crash,
     Raw,
@@ -69,6 +71,9 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], table_port: u16) -> Resu
     }
     if wants(Part::Tidy) {
         summary.push(tidy_step(workspace)?);
+    }
+    if wants(Part::Deny) {
+        deny::step(workspace).into_iter().for_each(|row| summary.push(row));
     }
     // Installing begins once the quick checks have passed, and continues while cargo builds.
     let mut preparation = summary.is_success().then(|| {

@@ -81,7 +81,7 @@ pub(crate) fn parse(list: &str) -> Result<AccountList, String> {
     Ok(AccountList { accounts, short_keys })
 }
 
-/// The bytes of valid Base64, which a parsed key no longer tells.
+/// The bytes of valid Base64, which a parsed key no longer shows.
 fn decoded_bytes(base64: &str) -> usize {
     let base64 = base64.trim();
     base64.len() / 4 * 3 - base64.chars().filter(|character| *character == '=').count()

@@ -1,4 +1,4 @@
-//! Settings that are unsafe on a network. One refuses the start; the others are logged once, as warnings that no log level
+//! Settings that are unsafe on a network. One prevents a start; the others are logged once, as warnings that no log level
 //! hides.
 
 use std::fmt;
@@ -52,7 +52,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Checks the settings against the addresses as bound. The error refuses the start.
+/// Checks the settings against the addresses as bound. An error prevents the start.
 pub(crate) fn check(settings: &Settings, bound: &BoundAddresses) -> Result<Vec<Warning>, String> {
     let exposed = |(_, address): &(&str, SocketAddr)| !is_loopback(*address);
     let services: Vec<_> = bound.services().into_iter().filter(exposed).collect();
@@ -62,7 +62,7 @@ pub(crate) fn check(settings: &Settings, bound: &BoundAddresses) -> Result<Vec<W
     {
         let account = account.to_owned();
         if !settings.allow_dev_account {
-            return Err(refusal(&account, service, address));
+            return Err(rejection(&account, service, address));
         }
         warnings.push(Warning::DevelopmentKey { account, service, address });
     }
@@ -77,7 +77,7 @@ pub(crate) fn check(settings: &Settings, bound: &BoundAddresses) -> Result<Vec<W
     Ok(warnings)
 }
 
-fn refusal(account: &str, service: &str, address: SocketAddr) -> String {
+fn rejection(account: &str, service: &str, address: SocketAddr) -> String {
     format!(
         "account {account} has the published development key, so any client that reaches the {service} service on {address} \
          could read and change all data: set accounts of your own in TABLEROCK_ACCOUNTS or the file of --config, or, if \
@@ -119,8 +119,8 @@ mod tests {
         for list in [development.as_str(), &renamed, &second, &format!("own:{};{renamed}", key(33))] {
             assert_eq!(check(&settings(list, false), &bound("127.0.0.1")), Ok(vec![]), "{list}");
             for host in ["0.0.0.0", "[::]", "10.0.0.1"] {
-                let refusal = check(&settings(list, false), &bound(host)).unwrap_err();
-                assert!(refusal.contains("TABLEROCK_ACCOUNTS") && refusal.contains("--allow-dev-account"), "{refusal}");
+                let error = check(&settings(list, false), &bound(host)).unwrap_err();
+                assert!(error.contains("TABLEROCK_ACCOUNTS") && error.contains("--allow-dev-account"), "{error}");
                 let warnings = check(&settings(list, true), &bound(host)).unwrap();
                 assert!(matches!(warnings[0], Warning::DevelopmentKey { .. }), "{warnings:?}");
             }
@@ -133,8 +133,8 @@ mod tests {
     fn one_exposed_service_is_enough() {
         let mut addresses = bound("127.0.0.1");
         addresses.queue = "0.0.0.0:2".parse().unwrap();
-        let refusal = check(&settings(&accounts::development(), false), &addresses).unwrap_err();
-        assert!(refusal.contains("Queue service on 0.0.0.0:2"), "{refusal}");
+        let error = check(&settings(&accounts::development(), false), &addresses).unwrap_err();
+        assert!(error.contains("Queue service on 0.0.0.0:2"), "{error}");
     }
 
     #[test]

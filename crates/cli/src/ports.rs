@@ -1,5 +1,5 @@
 //! The ports of a server. All are bound first, so that a taken one is found before the data is opened. Those of the services
-//! listen once the store is open: until then the system refuses connections, and a TCP probe does not take a recovery for
+//! listen once the store is open: until then the system rejects connections, and a TCP probe does not take a recovery for
 //! a server that is ready.
 
 use std::io;

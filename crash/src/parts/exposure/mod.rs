@@ -3,7 +3,10 @@
 //! Each check runs on its own, so that one failure does not hide another. `cargo xtask crash --only exposure --binary PATH`
 //! runs them against any binary.
 
+mod admin_address;
+mod development_account;
 mod fair_share;
+mod process;
 mod strangers;
 mod two_accounts;
 
@@ -28,6 +31,20 @@ const CHECKS: &[Check] = &[
     Check { name: "idle HTTP/2 connections", run: |run| Box::pin(strangers::http2_idle(run)) },
     Check { name: "half-sent heads", run: |run| Box::pin(strangers::half_heads(run)) },
     Check { name: "rejected bodies that wait for 100 Continue", run: |run| Box::pin(strangers::expect_continue(run)) },
+    Check { name: "development account off loopback", run: |run| Box::pin(development_account::is_refused(run)) },
+    Check {
+        name: "development account on request",
+        run: |run| Box::pin(development_account::is_served_on_request(run)),
+    },
+    Check { name: "short keys", run: |run| Box::pin(development_account::short_keys_are_reported(run)) },
+    Check {
+        name: "memory with a location",
+        run: |run| Box::pin(development_account::memory_with_a_location_is_refused(run)),
+    },
+    Check { name: "admin Host", run: |run| Box::pin(admin_address::checks_host(run)) },
+    Check { name: "admin names", run: |run| Box::pin(admin_address::hides_names_off_loopback(run)) },
+    Check { name: "admin under idle connections", run: |run| Box::pin(admin_address::cannot_be_starved(run)) },
+    Check { name: "starting and ready", run: |run| Box::pin(admin_address::tells_starting_from_ready(run)) },
 ];
 
 /// Runs all checks. Returns their number, or the names and reasons of those that failed.

@@ -153,7 +153,7 @@ fn run_on_all_addresses(mut command: Command) -> (String, String) {
     let mut server = ServerProcess::start(command.stderr(Stdio::piped()));
     assert_eq!(server.end("-TERM").code(), Some(0));
     let mut stderr = String::new();
-    server.stderr().read_to_string(&mut stderr).unwrap();
+    server.stderr().read_to_string(&mut stderr).expect("the log is text");
     (server.banner().join("\n"), stderr)
 }
 

@@ -113,7 +113,7 @@ impl Server {
 
     /// The response of the admin address.
     fn admin(&self, path: &str) -> String {
-        let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         exchange_text(self.process.admin_address(), &request)
     }
 
