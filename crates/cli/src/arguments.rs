@@ -196,7 +196,7 @@ settings! {
     #[arg(long, env = "TABLEROCK_OAUTH", value_name = "LEVEL", help_heading = "Security")]
     oauth: Option<OauthLevel>,
 
-    /// Concurrent connections to each service [default: 20000]
+    /// Concurrent connections to all services together [default: 20000]
     #[arg(long, env = "TABLEROCK_CONNECTIONS_MAX", value_name = "N", help_heading = "Limits")]
     connections_max: Option<usize>,
     /// Idle timeout of connections to the Blob service, in seconds [default: 120]

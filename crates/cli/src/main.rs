@@ -8,6 +8,7 @@ mod admin;
 mod arguments;
 mod banner;
 mod copy;
+mod descriptors;
 mod engine;
 mod export;
 mod exposure;

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use crate::admin::AdminThread;
 use crate::banner;
+use crate::descriptors;
 use crate::engine::{OpenMode, open_engine};
 use crate::exposure;
 use crate::logging;
@@ -105,7 +106,7 @@ async fn serve_on(
         (Service::Queue, queue.listen()?, &settings.queue),
         (Service::Table, table.listen()?, &settings.table),
     ];
-    let connections = Connections::new(settings.connections_max);
+    let connections = Connections::new(descriptors::connections_max(settings.connections_max));
     let serving = ports.map(|(service, listener, port)| {
         let (tls, connections) = (acceptor.clone(), connections.clone());
         let listening = Listening { tls, connections, idle_time: Duration::from_secs(port.idle_seconds) };

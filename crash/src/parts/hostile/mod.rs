@@ -12,7 +12,7 @@ use crate::run::{DataDirectory, Run};
 use crate::server::Server;
 
 /// The bound on resident memory during each attack, including the cache.
-pub const RESIDENT_BYTES_MAX: u64 = 400 << 20;
+pub const RESIDENT_BYTES_MAX: u64 = 1 << 30;
 
 /// The limit for a response to another client during an attack, on a machine with two cores that the attackers use too.
 const RESPONSE_TIME_MAX: Duration = Duration::from_secs(3);
@@ -42,8 +42,9 @@ pub async fn run(run: &Run) -> Result<String, String> {
 /// Runs one attack on a new server, because a process does not always return memory to the system.
 async fn one(run: &Run, directory: &DataDirectory, attack: &Attack) -> Result<Measurements, String> {
     let mut server = directory.start().await?;
-    let attackers = attack.start(&run.program).await?;
+    let attackers = attack.start(run).await?;
     let measured = Probe::of(&server).measure(&server, attack_time(run)).await?;
+    run.print_step(&format!("{}: {} connections", attack.name, attackers.count()));
     drop(attackers);
     if !server.is_running() {
         return Err("the server has exited".to_owned());
