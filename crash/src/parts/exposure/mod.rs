@@ -3,6 +3,13 @@
 //! Each check runs on its own, so that one failure does not hide another. `cargo xtask crash --only exposure --binary PATH`
 //! runs them against any binary.
 
+mod analytics_log;
+mod control_characters;
+mod copy_source;
+mod fixture;
+mod log_levels;
+mod parameter_case;
+
 use std::pin::Pin;
 
 use crate::run::Run;
@@ -15,7 +22,15 @@ struct Check {
     run: fn(&Run) -> Checked<'_>,
 }
 
-const CHECKS: &[Check] = &[];
+const CHECKS: &[Check] = &[
+    Check { name: "copy source", run: |run| Box::pin(copy_source::shown(run)) },
+    Check { name: "copy source over plain HTTP", run: |run| Box::pin(copy_source::over_plain_http(run)) },
+    Check { name: "case of parameters", run: |run| Box::pin(parameter_case::run(run)) },
+    Check { name: "signatures in $logs", run: |run| Box::pin(analytics_log::run(run)) },
+    Check { name: "control characters in a batch", run: |run| Box::pin(control_characters::in_content_id(run)) },
+    Check { name: "control characters in a SAS", run: |run| Box::pin(control_characters::in_sas_headers(run)) },
+    Check { name: "log levels", run: |run| Box::pin(log_levels::run(run)) },
+];
 
 /// Runs all checks. Returns their number, or the names and reasons of those that failed.
 pub async fn run(run: &Run) -> Result<String, String> {
