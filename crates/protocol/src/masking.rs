@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use crate::query_string;
 
-/// What stands in the place of a signature.
+/// The text that replaces a signature.
 const MASK: &str = "XXXXX";
 /// The parameter of a SAS that is a credential.
 const SIGNATURE: &str = "sig";
@@ -23,7 +23,7 @@ pub fn mask_signatures(text: &str) -> String {
         let segment = segment.trim_end_matches(DELIMITERS);
         match segment.split_once('=') {
             Some((name, value)) => {
-                // The segment up to the first question mark is an address, and its name is no name.
+                // The first segment is an address. If it has an equals sign, its text before that is not a name and is kept.
                 masked.push_str(&mask_nested(name));
                 masked.push('=');
                 masked.push_str(&mask_value(&decoded(name), value));

@@ -1,4 +1,4 @@
-//! Requests for what the server does not have: they are no failure of the server, so its log has no error.
+//! Requests for operations that the server does not have. They are not failures of the server, so its log has no error.
 
 use std::fs;
 
