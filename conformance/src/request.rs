@@ -224,7 +224,8 @@ impl<'a> Request<'a> {
     }
 
     fn authorization_for_tables(&self) -> Option<String> {
-        let comp = self.query.iter().flat_map(|part| part.split('&')).find_map(|pair| pair.strip_prefix("comp="));
+        let mut pairs = self.query.iter().flat_map(|part| part.split('&')).filter_map(|pair| pair.split_once('='));
+        let comp = pairs.find(|(name, _)| name.eq_ignore_ascii_case("comp")).map(|(_, value)| value);
         let resource = sign::canonical_resource(&self.target.account, &self.raw_path(), comp);
         let date = match self.header_value("x-ms-date") {
             "" => self.header_value("Date"),

@@ -137,6 +137,7 @@ pub struct BlobSas {
     pub blob: Option<String>,
     pub sp: String,
     pub se: String,
+    pub spr: String,
     pub content_type: String,
 }
 
@@ -170,7 +171,7 @@ impl BlobSas {
             &*resource,
             none,
             none,
-            none,
+            &*self.spr,
             &*self.sv,
             sr,
             none,
@@ -181,7 +182,7 @@ impl BlobSas {
             &*self.content_type,
         ];
         let sig = signature(&target.key, &fields.join("\n"));
-        let signed = [("sv", &*self.sv), ("sr", sr), ("sp", &*self.sp), ("se", &*self.se)];
+        let signed = [("sv", &*self.sv), ("sr", sr), ("sp", &*self.sp), ("se", &*self.se), ("spr", &*self.spr)];
         let owned = signed.map(|(name, value)| (name, value.to_owned()));
         let all = owned.into_iter().chain([("rsct", self.content_type.clone()), ("sig", sig)]).collect::<Vec<_>>();
         let borrowed: Vec<(&str, &str)> = all.iter().map(|(name, value)| (*name, value.as_str())).collect();

@@ -46,6 +46,7 @@ pub fn all() -> Vec<Case> {
         table::limits::CASES,
         service::error_bodies::CASES,
         service::bad_requests::CASES,
+        service::parameter_names::CASES,
         queue::authentication::CASES,
         queue::service::CASES,
         queue::lifecycle::CASES,
@@ -59,6 +60,7 @@ pub fn all() -> Vec<Case> {
         blob::blocks::CASES,
         blob::list_blobs::CASES,
         blob::lifecycle::CASES,
+        blob::copy_source::CASES,
     ]
     .concat()
 }

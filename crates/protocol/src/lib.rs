@@ -28,6 +28,7 @@ pub mod etag;
 pub mod filter;
 pub mod json;
 pub mod limits;
+mod masking;
 pub mod media;
 pub mod metadata;
 pub mod name;
@@ -50,6 +51,7 @@ pub use error_answer::ErrorAnswer;
 pub use error_code::ErrorCode;
 pub use etag::{EtagCondition, etag};
 pub use filter::Filter;
+pub use masking::{has_signature, mask_signatures};
 pub use media::{Accepted, MetadataLevel};
 pub use metadata::{METADATA_PREFIX, Metadata};
 pub use name::{

@@ -1,17 +1,26 @@
 //! The query string of a request, decoded once.
+//!
+//! Names have no case. A name that is given more than once has one value: all its values, sorted and joined by commas.
+//! Signatures are made from these values and operations read the same ones, so a request means what its signer saw.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use crate::{ErrorCode, ServiceError};
+use crate::{ErrorCode, ServiceError, masking};
 
 /// A SAS has about eight parameters; more is fine.
 const PAIRS_EXPECTED: usize = 10;
 
+/// Up to this number, names are compared with each other without memory of their own.
+const PAIRS_COMPARED_MAX: usize = 16;
+
 /// Name and value pairs in the order sent, both decoded: `%xx` as UTF-8, and `+` as a space, since some clients
 /// form-encode the whole query.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct QueryString<'a> {
     pairs: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// The names that are given more than once, in lower case, with their joined values. Hardly any request has one.
+    repeated: Vec<(String, String)>,
 }
 
 impl<'a> QueryString<'a> {
@@ -29,26 +38,86 @@ impl<'a> QueryString<'a> {
                 pairs.push((decode(name)?, decode(value)?));
             }
         }
-        Ok(Self { pairs })
+        let mut query = Self { pairs, repeated: Vec::new() };
+        if query.may_repeat_names() {
+            query.repeated = query.repeated_parameters();
+        }
+        Ok(query)
     }
 
-    /// The first value of a parameter. An empty one counts as absent: some clients send `$filter=`.
+    /// The value of a parameter. An empty one counts as absent: some clients send `$filter=`.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.raw_value(name).filter(|value| !value.is_empty())
     }
 
-    /// The first value of a parameter, empty ones included.
+    /// The value of a parameter, empty ones included.
     pub fn raw_value(&self, name: &str) -> Option<&str> {
-        self.pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_ref())
+        if let Some((_, joined)) = self.repeated.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)) {
+            return Some(joined);
+        }
+        self.pairs.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_ref())
+    }
+
+    /// The value of a parameter whose values are keywords without case, such as `comp`: in lower case.
+    pub fn keyword(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.value(name).map(lower_case)
     }
 
     /// Returns the names and values, decoded, in their order.
     pub fn pairs(&self) -> &[(Cow<'a, str>, Cow<'a, str>)] {
         &self.pairs
     }
+
+    /// Each parameter once, as it is signed: its name in lower case and its value, in the order of the names.
+    pub fn parameters(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
+        let mut sorted: Vec<(Cow<'_, str>, Cow<'_, str>)> =
+            self.pairs.iter().map(|(name, value)| (lower_case(name), Cow::Borrowed(value.as_ref()))).collect();
+        sorted.sort();
+        sorted.dedup_by(|(name, value), (kept_name, kept_value)| {
+            let is_repeated = name == kept_name;
+            if is_repeated {
+                let joined = kept_value.to_mut();
+                joined.push(',');
+                joined.push_str(value);
+            }
+            is_repeated
+        });
+        sorted
+    }
+
+    /// Whether a name occurs twice, or whether there are too many names to compare each with each.
+    fn may_repeat_names(&self) -> bool {
+        let repeats = |(index, (name, _)): (usize, &(Cow<'_, str>, Cow<'_, str>))| {
+            self.pairs[..index].iter().any(|(before, _)| before.eq_ignore_ascii_case(name))
+        };
+        self.pairs.len() > PAIRS_COMPARED_MAX || self.pairs.iter().enumerate().any(repeats)
+    }
+
+    fn repeated_parameters(&self) -> Vec<(String, String)> {
+        // Of the parameters, only joined values are owned.
+        let joined = self.parameters().into_iter().filter(|(_, value)| matches!(value, Cow::Owned(_)));
+        joined.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
+    }
 }
 
-fn decode(raw: &str) -> Result<Cow<'_, str>, ServiceError> {
+/// Shows everything but the signature of a SAS, which is a credential.
+impl fmt::Debug for QueryString<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.pairs.iter().map(|(name, value)| (name, masking::mask_value(name, value)))).finish()
+    }
+}
+
+/// Text with ASCII letters in lower case. Other letters stay: `\u{212a}`, the sign of Kelvin, is not a k.
+fn lower_case(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(text.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Decodes a name or a value.
+pub(crate) fn decode(raw: &str) -> Result<Cow<'_, str>, ServiceError> {
     if memchr::memchr2(b'%', b'+', raw.as_bytes()).is_none() {
         return Ok(Cow::Borrowed(raw));
     }
@@ -86,6 +155,32 @@ mod tests {
         assert_eq!(query.value("$top"), Some("5"));
         assert_eq!(query.value("$select"), None);
         assert_eq!(query.raw_value("comp"), Some(""));
+    }
+
+    #[test]
+    fn names_have_no_case_however_they_are_encoded() {
+        let query = QueryString::parse("Snapshot=1&%50eekOnly=True&$Filter=x&COMP=List").unwrap();
+        assert_eq!(query.value("snapshot"), Some("1"));
+        assert_eq!(query.value("peekonly"), Some("True"));
+        assert_eq!(query.value("$filter"), Some("x"));
+        assert_eq!(query.keyword("comp").as_deref(), Some("list"));
+        assert_eq!(QueryString::parse("bloc\u{212a}id=1").unwrap().value("blockid"), None);
+    }
+
+    #[test]
+    fn a_repeated_name_is_read_as_it_is_signed() {
+        let query = QueryString::parse("snapshot=b&a=1&SNAPSHOT=a&%73napshot=c").unwrap();
+        assert_eq!(query.value("Snapshot"), Some("a,b,c"));
+        assert_eq!(query.value("a"), Some("1"));
+        assert_eq!(query.parameters(), [("a".into(), "1".into()), ("snapshot".into(), "a,b,c".into())]);
+        let many: String = (0..40).map(|number| format!("p{}={number}&", number % 39)).collect();
+        assert_eq!(QueryString::parse(&many).unwrap().value("P0"), Some("0,39"));
+    }
+
+    #[test]
+    fn a_signature_is_not_shown_for_debugging() {
+        let query = QueryString::parse("sp=r&%53ig=secret&x=1").unwrap();
+        assert_eq!(format!("{query:?}"), r#"{"sp": "r", "Sig": "XXXXX", "x": "1"}"#);
     }
 
     #[test]

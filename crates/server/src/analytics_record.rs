@@ -7,6 +7,8 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use hyper::body::Body as _;
 use tablerock_protocol::analytics::{Authentication, LogEntry, RequestStatus};
+use tablerock_protocol::blob::CopySourceUrl;
+use tablerock_protocol::has_signature;
 use tablerock_protocol::xml::AnalyticsVersion;
 use tablerock_services::analytics::{LogLine, Measured, Watched};
 
@@ -106,7 +108,8 @@ impl AnalyticsRecord<'_> {
         };
         let mut lines = entry.to_line(version);
         if self.cx.operation == Some(Operation::CopyBlob) {
-            let object_key = text(request, COPY_SOURCE).unwrap_or_default();
+            let url = CopySourceUrl::without_credentials(text(request, COPY_SOURCE).unwrap_or_default());
+            let object_key = url.as_str();
             let source = LogEntry { operation: "CopyBlobSource", operation_count: 1, object_key, ..entry.clone() };
             let destination = LogEntry { operation: "CopyBlobDestination", operation_count: 2, ..entry };
             lines.push_str(&source.to_line(version));
@@ -153,10 +156,6 @@ impl AnalyticsRecord<'_> {
             None => ["/", self.account, self.cx.path_below_root].concat(),
         }
     }
-}
-
-fn has_signature(query: &str) -> bool {
-    query.split('&').any(|pair| pair.starts_with("sig="))
 }
 
 fn conditions(headers: &HeaderMap) -> String {

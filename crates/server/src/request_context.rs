@@ -1,5 +1,6 @@
 //! All that is known about one request: what came in, what its response needs, and what logs and metrics record.
 
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -28,7 +29,6 @@ pub(crate) struct Peer {
 }
 
 /// One request, from its head to its response. Fields that are options become known on the way.
-#[derive(Debug)]
 pub(crate) struct RequestContext<'a> {
     pub(crate) server: &'a Server,
     pub(crate) service: Service,
@@ -53,6 +53,13 @@ pub(crate) struct RequestContext<'a> {
     /// The error of the response, or of a part of a batch whose response is a success.
     pub(crate) error: Option<ErrorCode>,
     pub(crate) error_reason: Option<Box<str>>,
+}
+
+/// Shows the id alone: the head has credentials, in its URL and in its headers.
+impl fmt::Debug for RequestContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestContext").field("request_id", &self.request_id).finish_non_exhaustive()
+    }
 }
 
 /// The counts of a running operation.
@@ -162,9 +169,9 @@ impl Address<'_> {
     /// the query distinguishes that from a queue or a container of this name.
     pub(crate) fn below_root(&self) -> &str {
         let below = self.endpoint.below_root(self.path);
-        let of_service = match self.query.value("restype") {
+        let of_service = match self.query.keyword("restype").as_deref() {
             Some(restype) => restype == "service" || restype == "account",
-            None => self.query.value("comp") == Some("list"),
+            None => self.query.keyword("comp").as_deref() == Some("list"),
         };
         if of_service && self.endpoint.is_repeated_root(below) { "/" } else { below }
     }

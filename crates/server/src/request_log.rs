@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use http::header;
-use tablerock_protocol::{BlobResource, ErrorCode, QueueResource, Service, TableResource, Uuid};
+use tablerock_protocol::{BlobResource, ErrorCode, QueryString, QueueResource, Service, TableResource, Uuid};
 use tracing::Span;
 
 use crate::http::respond::HttpResponse;
@@ -104,7 +104,8 @@ fn resource(cx: &RequestContext<'_>, response: &HttpResponse) -> Option<String> 
             resource.queue().map(|queue| queue.to_string())
         }
         Service::Blob => {
-            let has_restype = cx.head.uri.query().is_some_and(|query| query.contains("restype="));
+            let query = QueryString::parse(cx.head.uri.query().unwrap_or_default()).unwrap_or_default();
+            let has_restype = query.value("restype").is_some();
             let resource = BlobResource::parse(cx.path_below_root, has_restype).ok()?;
             resource.container().map(|container| container.to_string())
         }

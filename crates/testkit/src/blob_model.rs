@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tablerock_kv::{Bytes, Clock, ManualClock, Position, Range, Rng, ScanLimits, Store};
-use tablerock_protocol::blob::{BlockId, ByteRange, Conditions, ContentHeaders, Tags};
+use tablerock_protocol::blob::{BlockId, ByteRange, Conditions, ContentHeaders, CopySourceUrl, Tags};
 use tablerock_protocol::xml::{BlockListRequest, BlockSource};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 use tablerock_services::blob::{
@@ -276,7 +276,7 @@ impl Comparison {
     async fn copy(&mut self, name: &'static str) {
         let from = NAMES[self.rng.usize(..NAMES.len())];
         let snapshot = self.model[from].snapshots.first().map(|(taken, _)| *taken).filter(|_| self.rng.bool());
-        let url = "http://127.0.0.1/".to_owned();
+        let url = CopySourceUrl::without_credentials("http://127.0.0.1/");
         let source = CopySource { at: at(from), snapshot, conditions: Conditions::default(), lease: None, url };
         let terms = WriteTerms::default();
         let target = CopyTarget { at: at(name), terms, metadata: None, tags: Tags::default(), tier: None };

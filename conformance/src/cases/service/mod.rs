@@ -1,11 +1,12 @@
 //! Cases about the parts of a request that all services share: paths, versions, headers, credentials and errors.
-//! They run against the Table service.
+//! Most run against the Table service.
 
 pub(super) mod account_sas;
 pub(super) mod anonymous;
 pub(super) mod bad_requests;
 pub(super) mod common_headers;
 pub(super) mod error_bodies;
+pub(super) mod parameter_names;
 pub(super) mod paths;
 pub(super) mod shared_key;
 pub(super) mod versions;

@@ -9,6 +9,12 @@ mod fair_share;
 mod process;
 mod strangers;
 mod two_accounts;
+mod analytics_log;
+mod control_characters;
+mod copy_source;
+mod fixture;
+mod log_levels;
+mod parameter_case;
 
 use std::pin::Pin;
 
@@ -45,6 +51,13 @@ const CHECKS: &[Check] = &[
     Check { name: "admin names", run: |run| Box::pin(admin_address::hides_names_off_loopback(run)) },
     Check { name: "admin under idle connections", run: |run| Box::pin(admin_address::cannot_be_starved(run)) },
     Check { name: "starting and ready", run: |run| Box::pin(admin_address::tells_starting_from_ready(run)) },
+    Check { name: "copy source", run: |run| Box::pin(copy_source::shown(run)) },
+    Check { name: "copy source over plain HTTP", run: |run| Box::pin(copy_source::over_plain_http(run)) },
+    Check { name: "case of parameters", run: |run| Box::pin(parameter_case::run(run)) },
+    Check { name: "signatures in $logs", run: |run| Box::pin(analytics_log::run(run)) },
+    Check { name: "control characters in a batch", run: |run| Box::pin(control_characters::in_content_id(run)) },
+    Check { name: "control characters in a SAS", run: |run| Box::pin(control_characters::in_sas_headers(run)) },
+    Check { name: "log levels", run: |run| Box::pin(log_levels::run(run)) },
 ];
 
 /// Runs all checks. Returns their number, or the names and reasons of those that failed.

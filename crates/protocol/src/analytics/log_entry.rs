@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Authentication;
 use crate::xml::AnalyticsVersion;
-use crate::{DateTime, Service, ServiceVersion, Uuid};
+use crate::{DateTime, Service, ServiceVersion, Uuid, mask_signatures};
 
 /// A request as an entry of a log. Unknown fields are empty.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct LogEntry<'a> {
     pub account: &'a str,
     /// The service.
     pub service: Service,
-    /// As it was sent; signatures are masked here.
+    /// As it was sent. The line has no signature, whichever field it is in.
     pub url: &'a str,
     /// The resource, as a path with the account.
     pub object_key: &'a str,
@@ -92,9 +92,9 @@ impl LogEntry<'_> {
             self.account,
             self.service.name(),
         );
-        push_quoted(&mut line, &mask_signature(self.url));
+        push_quoted(&mut line, &mask_signatures(self.url));
         line.push(';');
-        push_quoted(&mut line, self.object_key);
+        push_quoted(&mut line, &mask_signatures(self.object_key));
         let _ = write!(
             line,
             ";{};{};{};{};{};{};{};{};{}",
@@ -116,7 +116,7 @@ impl LogEntry<'_> {
         push_long_date(&mut line, self.last_modified);
         for text in [self.conditions, self.user_agent, self.referrer, self.client_request_id] {
             line.push(';');
-            push_quoted(&mut line, text);
+            push_quoted(&mut line, &mask_signatures(text));
         }
         if version == AnalyticsVersion::V2_0 {
             // These fields are about tokens, whose issuer is unknown.
@@ -145,23 +145,6 @@ fn push_quoted(line: &mut String, text: &str) {
         }
     }
     line.push('"');
-}
-
-/// A log must not give away what would let its reader in.
-fn mask_signature(url: &str) -> String {
-    let Some((path, query)) = url.split_once('?') else { return url.to_owned() };
-    let mut masked = path.to_owned();
-    for (index, pair) in query.split('&').enumerate() {
-        masked.push(if index == 0 { '?' } else { '&' });
-        match pair.split_once('=') {
-            Some((name, _)) if name.eq_ignore_ascii_case("sig") => {
-                masked.push_str(name);
-                masked.push_str("=XXXXX");
-            }
-            _ => masked.push_str(pair),
-        }
-    }
-    masked
 }
 
 /// `Thu, 19 Jun 2014 22:58:10 GMT` as `Thursday, 19-Jun-14 22:58:10 GMT`.
@@ -250,6 +233,14 @@ mod tests {
         assert!(line.contains("?sv=2019&amp;sig=XXXXX&amp;se=1\""), "{line}");
         assert!(!line.contains("secret"), "{line}");
         assert!(line.contains(";sas;;acct;blob;"), "{line}");
+    }
+
+    #[test]
+    fn a_signature_is_masked_in_every_field_that_a_client_fills() {
+        let hidden = "http://h/c/b?%73ig=secret";
+        let entry = LogEntry { url: hidden, object_key: hidden, referrer: hidden, user_agent: hidden, ..entry() };
+        let line = entry.to_line(AnalyticsVersion::V1_0);
+        assert!(!line.contains("secret"), "{line}");
     }
 
     #[test]

@@ -63,7 +63,8 @@ fn without_line_break(part: &[u8]) -> &[u8] {
 const LINES_EXPECTED: usize = 8;
 
 /// Lines of a part's head, up to and without the blank line that ends it; and the rest behind that line.
-/// Blank lines before the first header are skipped.
+/// Blank lines before the first header are skipped. `None` if a line has a control character: its value may be repeated
+/// in a response, where a bare CR would begin another line.
 pub(super) fn head(part: &[u8]) -> Option<(Vec<&str>, &[u8])> {
     let mut lines = Vec::with_capacity(LINES_EXPECTED);
     let mut rest = part;
@@ -74,6 +75,9 @@ pub(super) fn head(part: &[u8]) -> Option<(Vec<&str>, &[u8])> {
         };
         rest = after;
         let line = std::str::from_utf8(line).ok()?.trim_end();
+        if line.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t') {
+            return None;
+        }
         match (line.is_empty(), lines.is_empty()) {
             (true, true) => {}
             (true, false) => break,

@@ -135,6 +135,11 @@ mod tests {
             ("multipart/mixed; boundary=b", "--b\r\n--b--"),
             ("multipart/mixed; boundary=b", "--b\r\nContent-Type: application/http\r\n\r\nnonsense\r\n--b--"),
             ("multipart/mixed; boundary=b", "--b\nContent-Type: multipart/mixed; boundary=c\n\n--c--\n--b--"),
+            (
+                "multipart/mixed; boundary=b",
+                "--b\nContent-Type: application/http\n\nGET /T HTTP/1.1\nContent-ID: 1\rETag: x\n\n--b--",
+            ),
+            ("multipart/mixed; boundary=b", "--b\nContent-Type: application/http\n\nGET /T\0 HTTP/1.1\n\n--b--"),
         ] {
             let parsed = parse_batch(content_type, body.as_bytes());
             assert_eq!(parsed.unwrap_err().code, ErrorCode::InvalidInput, "{body:?}");

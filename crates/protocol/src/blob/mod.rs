@@ -6,6 +6,7 @@
 //! | `range` | `Range` and `x-ms-range` |
 //! | `checksum` | MD5 and CRC-64/NVME: given, computed and compared |
 //! | `content_headers` | the six headers that describe a blob's content |
+//! | `copy_source_url` | the source of a copy, without credentials |
 //! | `lease` | ids, durations and actions of leases |
 //! | `block_id` | ids of blocks |
 //! | `tags` | index tags, and conditions on them |
@@ -15,6 +16,7 @@ mod block_id;
 mod checksum;
 mod conditions;
 mod content_headers;
+mod copy_source_url;
 mod etag;
 mod lease;
 mod range;
@@ -25,6 +27,7 @@ pub use block_id::{BLOCK_ID_BYTES_MAX, BlockId};
 pub use checksum::{Checksums, Crc64, Digests, Md5};
 pub use conditions::{Conditions, EtagList};
 pub use content_headers::{CONTENT_TYPE_DEFAULT, ContentHeaders};
+pub use copy_source_url::CopySourceUrl;
 pub use etag::{parse_http_date, strong_etag, unquoted_etag};
 pub use lease::{LeaseAction, LeaseDuration, LeaseId};
 pub use range::{ByteRange, RangeAsked};

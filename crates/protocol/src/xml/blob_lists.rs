@@ -1,8 +1,7 @@
 //! The documents of List Containers and List Blobs.
 
 use super::blob_tags::push_tags;
-use super::reading::is_xml_char;
-use super::writing::{DECLARATION, push_element, push_escaped, push_text};
+use super::writing::{DECLARATION, push_element, push_escaped, push_name, push_text};
 use crate::Metadata;
 use crate::blob::Tags;
 
@@ -148,15 +147,6 @@ fn push_metadata(out: &mut String, metadata: Option<&Metadata>) {
             metadata.pairs().iter().for_each(|(name, value)| push_text(out, name, value));
         });
     }
-}
-
-/// A blob's name may have characters that XML has no way to write; such a name is percent-encoded and marked.
-fn push_name(out: &mut String, element: &str, name: &str) {
-    if name.chars().all(is_xml_char) {
-        return push_text(out, element, name);
-    }
-    let encoded = percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC);
-    out.push_str(&format!("<{element} Encoded=\"true\">{encoded}</{element}>"));
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The response to List Queues.
 
-use super::writing::{DECLARATION, push_element, push_escaped, push_text};
+use super::writing::{DECLARATION, push_element, push_escaped, push_name, push_text};
 use crate::Metadata;
 
 /// A page of queues. The first three fields repeat what was asked for, where it was.
@@ -28,10 +28,10 @@ impl QueueListing<'_> {
         push_escaped(&mut out, self.service_endpoint);
         out.push_str("\">");
         if let Some(prefix) = self.prefix {
-            push_text(&mut out, "Prefix", prefix);
+            push_name(&mut out, "Prefix", prefix);
         }
         if let Some(marker) = self.marker {
-            push_text(&mut out, "Marker", marker);
+            push_name(&mut out, "Marker", marker);
         }
         if let Some(max_results) = self.max_results {
             push_text(&mut out, "MaxResults", &max_results.to_string());
@@ -76,6 +76,8 @@ mod tests {
         };
         let wanted = r#"<?xml version="1.0" encoding="utf-8"?><EnumerationResults ServiceEndpoint="http://127.0.0.1:10001/acct/"><Prefix>q</Prefix><Marker>/acct/q1</Marker><MaxResults>3</MaxResults><Queues><Queue><Name>q1</Name><Metadata><Val1>a&amp;b</Val1></Metadata></Queue><Queue><Name>q2</Name><Metadata /></Queue><Queue><Name>q3</Name></Queue></Queues><NextMarker>/acct/q4</NextMarker></EnumerationResults>"#;
         assert_eq!(listing.render(), wanted);
+        let unwritable = QueueListing { prefix: Some("q\u{1}"), ..listing }.render();
+        assert!(unwritable.contains(r#"<Prefix Encoded="true">q%01</Prefix>"#), "{unwritable}");
         let empty = QueueListing::default().render();
         assert!(empty.ends_with(r#"ServiceEndpoint=""><Queues /><NextMarker /></EnumerationResults>"#), "{empty}");
     }

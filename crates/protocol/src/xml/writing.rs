@@ -1,5 +1,7 @@
 //! Writing XML as the service does: one line, `<Empty />` with a space.
 
+use super::reading::is_xml_char;
+
 /// The byte order mark with which the live service begins every XML body. Clients take a body with or without
 /// it; nothing here writes it.
 pub const BOM: &str = "\u{feff}";
@@ -22,6 +24,15 @@ pub(crate) fn push_element(out: &mut String, name: &str, write_content: impl FnO
 /// Appends an element with text in it.
 pub(crate) fn push_text(out: &mut String, name: &str, text: &str) {
     push_element(out, name, |out| push_escaped(out, text));
+}
+
+/// Appends a name, or the part of one that a client asks for. It may have characters that XML has no way to write; such a name is percent-encoded and marked.
+pub(crate) fn push_name(out: &mut String, element: &str, name: &str) {
+    if name.chars().all(is_xml_char) {
+        return push_text(out, element, name);
+    }
+    let encoded = percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC);
+    out.push_str(&format!("<{element} Encoded=\"true\">{encoded}</{element}>"));
 }
 
 fn push_tag(out: &mut String, opening: &str, name: &str) {

@@ -1,5 +1,7 @@
 //! Authentication: Shared Key, Shared Key Lite, a SAS of the service or the account, a bearer token, or none of these.
 
+use std::fmt;
+
 use http::{HeaderMap, HeaderName, header};
 use tablerock_protocol::bearer;
 use tablerock_protocol::signing::{
@@ -15,7 +17,7 @@ use crate::http::respond::bad_token;
 use crate::request_context::RequestContext;
 
 /// The parts of a request that are signed, or that carry a signature.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Credentials<'a> {
     pub(crate) method: &'a str,
     pub(crate) headers: &'a HeaderMap,
@@ -23,6 +25,16 @@ pub(crate) struct Credentials<'a> {
     pub(crate) path: &'a str,
     pub(crate) query: &'a QueryString<'a>,
     pub(crate) is_https: bool,
+}
+
+/// Shows no header: one of them may be a credential.
+impl fmt::Debug for Credentials<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { method, path, query, is_https, .. } = self;
+        let mut shown = f.debug_struct("Credentials");
+        shown.field("method", method).field("path", path).field("query", query).field("is_https", is_https);
+        shown.finish_non_exhaustive()
+    }
 }
 
 impl Credentials<'_> {

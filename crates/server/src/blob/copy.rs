@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use http::{HeaderMap, Uri};
-use tablerock_protocol::blob::{ByteRange, Checksums, Crc64, Digests, LeaseId, Md5};
-use tablerock_protocol::{BlobResource, DateTime, ErrorCode, QueryString, ServiceError};
+use tablerock_protocol::blob::{ByteRange, Checksums, CopySourceUrl, Crc64, Digests, LeaseId, Md5};
+use tablerock_protocol::{BlobResource, DateTime, ErrorCode, QueryString, ServiceError, mask_signatures};
 use tablerock_services::blob::{Blob, BlobAddress, BlobReader, CopySource, CopyTarget, ReadTerms};
 
 use super::BlobCall;
@@ -32,7 +32,7 @@ struct Source {
     container: String,
     blob: String,
     snapshot: Option<DateTime>,
-    url: String,
+    url: CopySourceUrl,
 }
 
 impl Source {
@@ -129,7 +129,7 @@ impl BlobCall<'_> {
     /// Finds the blob that `x-ms-copy-source` names, and admits the read of it.
     async fn source(&self) -> Result<Source, ServiceError> {
         let url = self.header(&COPY_SOURCE).ok_or_else(|| ServiceError::missing_header(COPY_SOURCE.as_str()))?;
-        let invalid = || ServiceError::invalid_header(COPY_SOURCE.as_str(), url);
+        let invalid = || ServiceError::invalid_header(COPY_SOURCE.as_str(), &mask_signatures(url));
         let uri: Uri = url.parse().map_err(|_| invalid())?;
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return Err(invalid()) };
         let (accounts, host_style) = (&self.server().accounts, self.server().host_style);
@@ -146,7 +146,8 @@ impl BlobCall<'_> {
                 headers: &HeaderMap::new(),
                 path: uri.path(),
                 query: &query,
-                is_https: scheme == "https",
+                // The token came over this connection, whatever the URL says about itself.
+                is_https: self.cx.peer.is_https && scheme == "https",
             },
         };
         let read = BlobRequest::GetBlob(BlobTarget { container, blob });
@@ -161,8 +162,8 @@ impl BlobCall<'_> {
             account: endpoint.account.name.as_str().to_owned(),
             container: container.as_str().to_owned(),
             blob: blob.as_str().to_owned(),
-            snapshot: query.value("snapshot").map(parse_snapshot).transpose()?,
-            url: url.to_owned(),
+            snapshot: parse_snapshot(&query)?,
+            url: CopySourceUrl::without_credentials(url),
         })
     }
 }

@@ -5,7 +5,7 @@ use tablerock_protocol::blob::{
     BlockId, Conditions, ContentHeaders, Crc64, EtagList, LeaseAction, LeaseDuration, LeaseId, Md5, RangeAsked,
     TagCondition, Tags, parse_http_date,
 };
-use tablerock_protocol::{DateTime, ErrorCode, Metadata, ServiceError};
+use tablerock_protocol::{DateTime, ErrorCode, Metadata, QueryString, ServiceError};
 use tablerock_services::blob::{BlobAddress, PublicAccess, ReadTerms, WriteTerms};
 
 use super::BlobCall;
@@ -23,12 +23,11 @@ impl<'a> BlobCall<'a> {
         BlobAddress { account: self.account(), container: at.container.as_str(), name: at.blob.as_str() }
     }
 
-    /// The snapshot that is addressed, if any. There are no versions.
+    /// The snapshot that is addressed, if any.
     pub(super) fn snapshot(&self) -> Result<Option<DateTime>, ServiceError> {
-        if let Some(version) = self.parameter("versionid") {
-            return Err(ServiceError::invalid_parameter("versionid", version, "There are no versions of this blob."));
-        }
-        self.parameter("snapshot").map(parse_snapshot).transpose()
+        let is_known = ["snapshot", "versionid"].iter().all(|name| self.operation.knows_parameter(name));
+        debug_assert!(is_known, "{:?} reads snapshot and versionid", self.operation);
+        parse_snapshot(self.query)
     }
 
     /// Rejects a write to a snapshot.
@@ -193,6 +192,11 @@ impl<'a> BlobCall<'a> {
 /// Tiers that a block blob can have.
 const TIERS: [&str; 5] = ["Hot", "Cool", "Cold", "Archive", "Premium"];
 
-pub(super) fn parse_snapshot(text: &str) -> Result<DateTime, ServiceError> {
-    DateTime::parse(text).map_err(|_| ServiceError::invalid_parameter("snapshot", text, "Not a time."))
+/// The snapshot that the query of a blob's URL names, if any. There are no versions.
+pub(super) fn parse_snapshot(query: &QueryString<'_>) -> Result<Option<DateTime>, ServiceError> {
+    if let Some(version) = query.value("versionid") {
+        return Err(ServiceError::invalid_parameter("versionid", version, "There are no versions of this blob."));
+    }
+    let invalid = |text| ServiceError::invalid_parameter("snapshot", text, "Not a time.");
+    query.value("snapshot").map(|text| DateTime::parse(text).map_err(|_| invalid(text))).transpose()
 }

@@ -87,7 +87,7 @@ pub(super) fn blob_headers(call: &BlobCall<'_>, mut reply: Reply, blob: &Blob, i
     if let Some(copy) = &blob.copy {
         reply = reply
             .with(ResponseHeader::CopyId, copy.id.clone())
-            .with(ResponseHeader::CopySource, copy.source.clone())
+            .with(ResponseHeader::CopySource, copy.source.to_string())
             .with(ResponseHeader::CopyStatus, "success")
             .with(ResponseHeader::CopyProgress, format!("{0}/{0}", blob.length))
             .with(ResponseHeader::CopyCompletionTime, copy.completed.to_http_date());
@@ -169,7 +169,7 @@ pub(super) fn listed_properties(
     if let Some(copy) = blob.copy.as_ref().filter(|_| with_copy) {
         properties.push(("CopyId", copy.id.clone()));
         properties.push(("CopyStatus", "success".to_owned()));
-        properties.push(("CopySource", copy.source.clone()));
+        properties.push(("CopySource", copy.source.to_string()));
         properties.push(("CopyProgress", format!("{0}/{0}", blob.length)));
         properties.push(("CopyCompletionTime", copy.completed.to_http_date()));
     }

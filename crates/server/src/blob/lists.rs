@@ -118,11 +118,11 @@ fn max_results(call: &BlobCall<'_>) -> Result<(Option<usize>, usize), ServiceErr
     }
 }
 
-/// Parses `include`, which is one comma-separated list or several parameters.
+/// Parses `include`: a list with commas, also if it is given as several parameters.
 fn include<'a>(call: &BlobCall<'a>, known: &[&'static str]) -> Result<Vec<&'static str>, ServiceError> {
     let mut found = Vec::new();
-    let values = call.query.pairs().iter().filter(|(name, _)| name == "include");
-    for word in values.flat_map(|(_, value)| value.split(',')).filter(|word| !word.is_empty()) {
+    let include = call.parameter("include").unwrap_or_default();
+    for word in include.split(',').filter(|word| !word.is_empty()) {
         match known.iter().find(|known| known.eq_ignore_ascii_case(word)) {
             Some(known) => found.push(*known),
             None => return Err(ServiceError::invalid_parameter("include", word, "Nothing that a list has.")),

@@ -61,7 +61,8 @@ impl<'a> BlobRequest<'a> {
         if verb == Verb::Options {
             return Ok(Self::BlobPreflightRequest);
         }
-        let (restype, comp) = (query.value("restype"), query.value("comp"));
+        let (restype, comp) = (query.keyword("restype"), query.keyword("comp"));
+        let (restype, comp) = (restype.as_deref(), comp.as_deref());
         if (restype, comp) == (Some("account"), Some("properties")) {
             return match verb {
                 Verb::Get | Verb::Head => Ok(Self::GetAccountInformation),
@@ -84,7 +85,7 @@ impl<'a> BlobRequest<'a> {
     }
 
     fn parse_service(verb: Verb, query: &QueryString<'_>) -> Result<Self, ServiceError> {
-        Ok(match (query.value("restype"), query.value("comp"), verb) {
+        Ok(match (query.keyword("restype").as_deref(), query.keyword("comp").as_deref(), verb) {
             (None, Some("list"), Verb::Get) => Self::ListContainers,
             (None, Some("blobs"), Verb::Get) => Self::FindBlobsByTags(None),
             (None, Some("batch"), Verb::Post) => Self::BlobBatch(None),
@@ -107,7 +108,7 @@ impl<'a> BlobRequest<'a> {
         query: &QueryString<'_>,
         headers: &HeaderMap,
     ) -> Result<Self, ServiceError> {
-        Ok(match (query.value("comp"), verb) {
+        Ok(match (query.keyword("comp").as_deref(), verb) {
             (None, Verb::Put) => Self::CreateContainer(container),
             (None, Verb::Get | Verb::Head) => Self::GetContainerProperties(container),
             (None, Verb::Delete) => Self::DeleteContainer(container),
@@ -140,7 +141,7 @@ impl<'a> BlobRequest<'a> {
         headers: &HeaderMap,
     ) -> Result<Self, ServiceError> {
         let from_url = headers.contains_key(COPY_SOURCE);
-        Ok(match (query.value("comp"), verb) {
+        Ok(match (query.keyword("comp").as_deref(), verb) {
             (None, Verb::Get) => Self::GetBlob(at),
             (None, Verb::Head) => Self::GetBlobProperties(at),
             (None, Verb::Delete) => Self::DeleteBlob(at),
@@ -273,6 +274,9 @@ mod tests {
             ("PUT /photos/a?comp=tier", SetBlobTier),
             ("GET /photos/a?comp=pagelist", GetPageRanges),
             ("OPTIONS /photos/a", BlobPreflightRequest),
+            ("PUT /photos?ResType=Container", CreateContainer),
+            ("GET /photos?RESTYPE=CONTAINER&Comp=List", ListBlobs),
+            ("PUT /photos/a?%43omp=Block&BlockId=QQ==", PutBlock),
         ] {
             assert_eq!(parsed(request, &[]), Ok(expected), "{request}");
         }
@@ -304,6 +308,7 @@ mod tests {
         for (request, code) in [
             ("GET /", ErrorCode::MissingRequiredQueryParameter),
             ("GET /photos/", ErrorCode::MissingRequiredQueryParameter),
+            ("GET /?comp=list&Comp=list", ErrorCode::InvalidQueryParameterValue),
             ("GET /?comp=other", ErrorCode::InvalidQueryParameterValue),
             ("PUT /photos?restype=table", ErrorCode::InvalidQueryParameterValue),
             ("PUT /photos/a?restype=container", ErrorCode::InvalidQueryParameterValue),

@@ -39,7 +39,7 @@ pub(super) async fn list_queues(call: &QueueCall<'_>) -> Result<Reply, ServiceEr
 fn includes_metadata(call: &QueueCall<'_>) -> Result<bool, ServiceError> {
     match call.parameter("include") {
         None => Ok(false),
-        Some("metadata") => Ok(true),
+        Some(include) if include.eq_ignore_ascii_case("metadata") => Ok(true),
         Some(other) => Err(ServiceError::invalid_parameter("include", other, "The value is not known.")),
     }
 }

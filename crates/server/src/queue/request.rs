@@ -44,13 +44,15 @@ impl<'a> QueueRequest<'a> {
         if verb == Verb::Options {
             return Ok(Self::QueuePreflightRequest);
         }
-        match (resource, query.value("comp")) {
+        match (resource, query.keyword("comp").as_deref()) {
             (QueueResource::Service, comp) => Self::parse_service(verb, comp, query),
             (QueueResource::Queue { queue }, comp) => Self::parse_queue(verb, comp, queue, query),
             (QueueResource::Messages { queue }, None) => match verb {
-                Verb::Get => match query.value("peekonly") {
-                    Some(text) if text.eq_ignore_ascii_case("true") => Ok(Self::PeekMessages(queue)),
-                    _ => Ok(Self::GetMessages(queue)),
+                Verb::Get => match query.keyword("peekonly").as_deref() {
+                    Some("true") => Ok(Self::PeekMessages(queue)),
+                    Some("false") | None => Ok(Self::GetMessages(queue)),
+                    // Messages must not be taken by a client that perhaps meant to look at them.
+                    Some(other) => Err(ServiceError::invalid_parameter("peekonly", other, "Not true or false.")),
                 },
                 Verb::Post => Ok(Self::PutMessage(queue)),
                 Verb::Delete => Ok(Self::ClearMessages(queue)),
@@ -66,7 +68,7 @@ impl<'a> QueueRequest<'a> {
     }
 
     fn parse_service(verb: Verb, comp: Option<&str>, query: &QueryString<'_>) -> Result<Self, ServiceError> {
-        match (query.value("restype"), comp, verb) {
+        match (query.keyword("restype").as_deref(), comp, verb) {
             (None, Some("list"), Verb::Get) => Ok(Self::ListQueues),
             (Some("service"), Some("properties"), Verb::Get) => Ok(Self::GetQueueServiceProperties),
             (Some("service"), Some("properties"), Verb::Put) => Ok(Self::SetQueueServiceProperties),
@@ -129,6 +131,8 @@ mod tests {
             ("GET", "/jobs/messages", "numofmessages=32", GetMessages),
             ("GET", "/jobs/messages", "peekonly=false", GetMessages),
             ("GET", "/jobs/messages", "peekonly=True", PeekMessages),
+            ("GET", "/jobs/messages", "PeekOnly=true", PeekMessages),
+            ("GET", "/", "RESTYPE=Service&Comp=Properties", GetQueueServiceProperties),
             ("DELETE", "/jobs/messages", "", ClearMessages),
             ("PUT", "/jobs/messages/1", "popreceipt=x", UpdateMessage),
             ("DELETE", "/jobs/messages/1", "popreceipt=x", DeleteMessage),
@@ -147,6 +151,8 @@ mod tests {
             ("GET", "/", "comp=other", ErrorCode::InvalidQueryParameterValue),
             ("POST", "/jobs", "", ErrorCode::UnsupportedHttpVerb),
             ("GET", "/jobs", "comp=lease", ErrorCode::InvalidQueryParameterValue),
+            ("GET", "/jobs/messages", "peekonly=1", ErrorCode::InvalidQueryParameterValue),
+            ("GET", "/jobs/messages", "peekonly=true&PeekOnly=false", ErrorCode::InvalidQueryParameterValue),
             ("PUT", "/jobs/messages", "", ErrorCode::UnsupportedHttpVerb),
             ("GET", "/jobs/messages/1", "", ErrorCode::UnsupportedHttpVerb),
         ] {

@@ -42,7 +42,8 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
     let address = cx.read_address()?;
 
     let below = address.endpoint.below_root(address.path);
-    let is_root = address.query.value("restype") == Some("service") && address.endpoint.is_repeated_root(below);
+    let is_root =
+        address.query.keyword("restype").as_deref() == Some("service") && address.endpoint.is_repeated_root(below);
     let resource = if is_root { Ok(TableResource::Service) } else { TableResource::parse(below) };
     let line = TableRequestLine {
         verb,

@@ -93,7 +93,9 @@ impl<'a> TableRequest<'a> {
         if verb == Verb::Options {
             return Ok(Self::TablePreflightRequest);
         }
-        let is_unsupported = |name: &str| name.starts_with('$') && UNSUPPORTED_OPTIONS.contains(&name);
+        let is_unsupported = |name: &str| {
+            name.starts_with('$') && UNSUPPORTED_OPTIONS.iter().any(|option| option.eq_ignore_ascii_case(name))
+        };
         if query.pairs().iter().any(|(name, _)| is_unsupported(name)) {
             return Err(ErrorCode::NotImplemented.into());
         }
@@ -126,8 +128,8 @@ impl<'a> TableRequest<'a> {
     }
 
     fn parse_service(verb: Verb, query: &QueryString<'_>) -> Result<Self, ServiceError> {
-        let comp = query.value("comp").ok_or(ErrorCode::MissingRequiredQueryParameter)?;
-        match (query.value("restype"), comp, verb) {
+        let comp = query.keyword("comp").ok_or(ErrorCode::MissingRequiredQueryParameter)?;
+        match (query.keyword("restype").as_deref(), &*comp, verb) {
             (Some("service"), "properties", Verb::Get) => Ok(Self::GetTableServiceProperties),
             (Some("service"), "properties", Verb::Put) => Ok(Self::SetTableServiceProperties),
             (Some("service"), "stats", Verb::Get) => Ok(Self::GetTableServiceStats),
@@ -138,7 +140,7 @@ impl<'a> TableRequest<'a> {
     }
 
     fn parse_entities(verb: Verb, query: &QueryString<'_>, table: &'a str) -> Result<Self, ServiceError> {
-        match query.value("comp") {
+        match query.keyword("comp").as_deref() {
             Some("acl") => match verb {
                 Verb::Get | Verb::Head => Ok(Self::GetTableAcl(table)),
                 Verb::Put => Ok(Self::SetTableAcl(table)),
@@ -206,6 +208,8 @@ mod tests {
             ("PUT /?restype=service&comp=properties", SetTableServiceProperties),
             ("GET /?restype=service&comp=stats", GetTableServiceStats),
             ("OPTIONS /People", TablePreflightRequest),
+            ("GET /?ResType=Service&COMP=Stats", GetTableServiceStats),
+            ("PUT /People?Comp=ACL", SetTableAcl),
         ] {
             assert_eq!(parsed(request), Ok(expected), "{request}");
         }
@@ -215,6 +219,7 @@ mod tests {
     fn unknown_methods_and_options_are_rejected() {
         for (request, code) in [
             ("GET /People?$orderby=Name", ErrorCode::NotImplemented),
+            ("GET /People?$OrderBy=Name", ErrorCode::NotImplemented),
             ("PUT /Tables", ErrorCode::MethodNotAllowed),
             ("POST /Tables('People')", ErrorCode::MethodNotAllowed),
             ("DELETE /People", ErrorCode::MethodNotAllowed),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tablerock_kv::Bytes;
-use tablerock_protocol::blob::{ByteRange, Checksums, Conditions, LeaseId, Tags};
+use tablerock_protocol::blob::{ByteRange, Checksums, Conditions, CopySourceUrl, LeaseId, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::address::{BlobAddress, BlobLocation, ContentAddress, ReadTerms, WriteTerms};
@@ -25,8 +25,8 @@ pub struct CopySource<'a> {
     pub snapshot: Option<DateTime>,
     pub conditions: Conditions,
     pub lease: Option<LeaseId>,
-    /// As the client wrote it, for the properties of the copy.
-    pub url: String,
+    /// For the properties of the copy.
+    pub url: CopySourceUrl,
 }
 
 /// Where it is copied to, and what becomes different there.

@@ -1,7 +1,7 @@
 //! The record of a blob or of a snapshot.
 
 use tablerock_kv::{Bytes, Result};
-use tablerock_protocol::blob::{ContentHeaders, Md5, Tags};
+use tablerock_protocol::blob::{ContentHeaders, CopySourceUrl, Md5, Tags};
 use tablerock_protocol::{DateTime, Metadata};
 
 use super::lease::{self, Lease};
@@ -41,7 +41,7 @@ pub(super) enum Body {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyState {
     pub id: String,
-    pub source: String,
+    pub source: CopySourceUrl,
     pub completed: DateTime,
 }
 
@@ -95,7 +95,7 @@ impl Blob {
         out.ticks(self.tier.as_ref().map_or(0, |tier| tier.changed.ticks()));
         out.text(self.copy.as_ref().map_or("", |copy| &copy.id));
         if let Some(copy) = &self.copy {
-            out.text(&copy.source);
+            out.text(copy.source.as_str());
             out.ticks(copy.completed.ticks());
         }
         match &self.body {
@@ -137,7 +137,8 @@ impl Blob {
         let copy = if copy_id.is_empty() {
             None
         } else {
-            let source = fields.text()?;
+            // Records of earlier versions have the URL with its credentials. The next change of the blob stores it without.
+            let source = CopySourceUrl::without_credentials(&fields.text()?);
             Some(CopyState { id: copy_id, source, completed: fields.time()? })
         };
         let body = match fields.byte()? {
@@ -207,7 +208,11 @@ mod tests {
         let copied = Blob {
             kind: BlobKind::Append,
             tier: Some(Tier { name: "Cool".into(), changed: noon }),
-            copy: Some(CopyState { id: "c".into(), source: "http://x/".into(), completed: noon }),
+            copy: Some(CopyState {
+                id: "c".into(),
+                source: CopySourceUrl::without_credentials("http://x/"),
+                completed: noon,
+            }),
             body: Body::Pieces { layout: 300, records: 2 },
             is_sealed: true,
             ..plain.clone()
@@ -219,5 +224,34 @@ mod tests {
                 assert!(Blob::decode(&record.slice(..length)).is_err(), "{length}");
             }
         }
+    }
+
+    #[test]
+    fn a_record_with_the_credentials_of_a_copy_source_is_read_without_them() {
+        let source = "http://127.0.0.1:10000/acct/c/b?snapshot=2019-05-09T00:48:31.3653282Z";
+        let with_credentials = format!("{source}&sv=2019-02-02&sp=rwdl&sig=secret");
+        let noon = DateTime::from_unix_seconds(1_000_000_000);
+        let mut out = FieldWriter::new(FORMAT);
+        out.byte(1);
+        out.ticks(noon.ticks());
+        out.ticks(noon.ticks());
+        out.number(0);
+        out.number(0);
+        out.byte(0);
+        out.number(0);
+        encode_headers(&ContentHeaders::default(), &mut out);
+        out.pairs(&[]);
+        out.pairs(&[]);
+        lease::encode(None, &mut out);
+        out.text("");
+        out.ticks(0);
+        out.text("id");
+        out.text(&with_credentials);
+        out.ticks(noon.ticks());
+        out.byte(1);
+        out.bytes(b"");
+        let blob = Blob::decode(&out.finish()).unwrap();
+        assert_eq!(blob.copy.as_ref().unwrap().source.as_str(), source);
+        assert!(!blob.encode().windows(6).any(|window| window == b"secret"));
     }
 }

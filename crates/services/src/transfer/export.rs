@@ -191,7 +191,7 @@ impl Export<'_> {
             line.time("tierChanged", tier.changed);
         }
         if let Some(copy) = &blob.copy {
-            line.open("copy").text("id", &copy.id).text("source", &copy.source);
+            line.open("copy").text("id", &copy.id).text("source", copy.source.as_str());
             line.time("completed", copy.completed).close();
         }
         line.close();

@@ -145,22 +145,25 @@ impl<'a> BlobSas<'a> {
     /// [`identifier`](Sas::identifier).
     pub fn grant(&self, policies: &StoredAccessPolicies) -> Result<BlobGrant, SasError> {
         let (permissions, constraints) = self.service_grant(policies, BlobPermissions::parse)?;
-        Ok(BlobGrant { resource: self.kind, permissions, constraints, response_headers: self.response_headers() })
+        Ok(BlobGrant { resource: self.kind, permissions, constraints, response_headers: self.response_headers()? })
     }
 
     /// Returns the headers that the signature covers; earlier versions sign none.
-    fn response_headers(&self) -> ResponseHeaders {
+    fn response_headers(&self) -> Result<ResponseHeaders, SasError> {
         if self.version < ServiceVersion::SAS_RESPONSE_HEADERS {
-            return ResponseHeaders::default();
+            return Ok(ResponseHeaders::default());
         }
-        let given = |parameter| self.parameters.given(parameter).map(str::to_owned);
-        ResponseHeaders {
-            cache_control: given(SasParameter::CacheControl),
-            content_disposition: given(SasParameter::ContentDisposition),
-            content_encoding: given(SasParameter::ContentEncoding),
-            content_language: given(SasParameter::ContentLanguage),
-            content_type: given(SasParameter::ContentType),
-        }
+        let given = |parameter| match self.parameters.given(parameter) {
+            Some(text) if text.contains(char::is_control) => Err(SasError::ControlCharacter(parameter)),
+            text => Ok(text.map(str::to_owned)),
+        };
+        Ok(ResponseHeaders {
+            cache_control: given(SasParameter::CacheControl)?,
+            content_disposition: given(SasParameter::ContentDisposition)?,
+            content_encoding: given(SasParameter::ContentEncoding)?,
+            content_language: given(SasParameter::ContentLanguage)?,
+            content_type: given(SasParameter::ContentType)?,
+        })
     }
 }
 

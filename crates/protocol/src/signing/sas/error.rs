@@ -15,6 +15,8 @@ pub enum SasError {
     Missing(SasParameter),
     /// A parameter's value cannot be read.
     Malformed(SasParameter),
+    /// A response header that the SAS sets has a control character, so it cannot be sent.
+    ControlCharacter(SasParameter),
     /// Parameters of an account SAS and of a service SAS are mixed.
     Ambiguous,
     /// `sv` is older than this kind of SAS.
@@ -64,6 +66,7 @@ impl SasError {
             | Self::Expired
             | Self::PolicyNotFound
             | Self::InTokenAndPolicy(_) => ErrorCode::AuthenticationFailed,
+            Self::ControlCharacter(_) => ErrorCode::InvalidQueryParameterValue,
             Self::ProtocolMismatch => ErrorCode::AuthorizationProtocolMismatch,
             Self::SourceIpMismatch(_) => ErrorCode::AuthorizationSourceIPMismatch,
             Self::ServiceMismatch => ErrorCode::AuthorizationServiceMismatch,
@@ -81,6 +84,10 @@ impl From<SasError> for ServiceError {
                 error.code(),
                 format!("This request is not authorized to perform this operation using this source IP {address}."),
             ),
+            // The value is not repeated: not every response can hold it.
+            SasError::ControlCharacter(parameter) => {
+                ServiceError::invalid_parameter(parameter.name(), "", "The value has a control character.")
+            }
             _ => ServiceError::new(error.code()),
         };
         service_error.because(error.to_string())
@@ -93,6 +100,7 @@ impl fmt::Display for SasError {
             Self::Duplicate(parameter) => write!(f, "{} is given more than once", parameter.name()),
             Self::Missing(parameter) => write!(f, "{} is missing", parameter.name()),
             Self::Malformed(parameter) => write!(f, "{} cannot be read", parameter.name()),
+            Self::ControlCharacter(parameter) => write!(f, "{} has a control character", parameter.name()),
             Self::Ambiguous => f.write_str("parameters of an account SAS and of a service SAS are mixed"),
             Self::VersionTooOld => f.write_str("sv is older than this kind of SAS"),
             Self::UserDelegation => f.write_str("a user delegation SAS is not supported by this server"),

@@ -16,6 +16,9 @@ use crate::{DateTime, ServiceVersion};
 /// The characters that are escaped in a query.
 const QUERY_ESCAPES: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// The length of the longest name.
+const NAME_BYTES_MAX: usize = 5;
+
 macro_rules! sas_parameters {
     ($($(#[$meta:meta])* $parameter:ident $name:literal,)*) => {
         /// A query parameter that belongs to a SAS.
@@ -30,8 +33,13 @@ macro_rules! sas_parameters {
                 match self { $(Self::$parameter => $name),* }
             }
 
+            /// The parameter of a name, which has no case, like the names of all parameters.
             fn named(name: &str) -> Option<Self> {
-                match name {
+                let mut lower = [0; NAME_BYTES_MAX];
+                let lower = lower.get_mut(..name.len())?;
+                lower.copy_from_slice(name.as_bytes());
+                lower.make_ascii_lowercase();
+                match std::str::from_utf8(lower).ok()? {
                     $($name => Some(Self::$parameter),)*
                     _ => None,
                 }
@@ -222,6 +230,7 @@ mod tests {
             assert_eq!(parameter as usize, place);
             assert_eq!(SasParameter::named(parameter.name()), Some(parameter));
         }
+        assert_eq!(SasParameter::named("SkOid"), Some(SasParameter::KeyObjectId));
         assert_eq!(SasParameter::named("$filter"), None);
     }
 
@@ -234,6 +243,8 @@ mod tests {
     fn a_parameter_given_twice_is_refused_even_with_the_same_value() {
         let collected = SasParameters::collect([("sig", "x"), ("sp", "r"), ("sp", "r")]);
         assert_eq!(collected.unwrap_err(), SasError::Duplicate(SasParameter::Permissions));
+        let in_two_cases = SasParameters::collect([("sig", "x"), ("sp", "r"), ("SP", "w")]);
+        assert_eq!(in_two_cases.unwrap_err(), SasError::Duplicate(SasParameter::Permissions));
         assert!(SasParameters::collect([("sig", "x"), ("a", "1"), ("a", "2")]).unwrap().is_some());
     }
 

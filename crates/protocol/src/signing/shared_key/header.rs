@@ -167,18 +167,8 @@ impl HeaderRequestParts<'_> {
     /// Account, path and each parameter on a line of its own; those given more than once are joined.
     fn append_canonicalized_resource(&self, out: &mut String) {
         self.append_path(out);
-        let parameters = self.query.pairs().iter().map(|(name, value)| (name.to_lowercase(), value.as_ref()));
-        let mut parameters: Vec<(String, &str)> = parameters.collect();
-        parameters.sort();
-        let mut before = None;
-        for (name, value) in &parameters {
-            if before == Some(name) {
-                out.push(',');
-            } else {
-                ["\n", name, ":"].into_iter().for_each(|piece| out.push_str(piece));
-            }
-            out.push_str(value);
-            before = Some(name);
+        for (name, value) in self.query.parameters() {
+            ["\n", &name, ":", &value].into_iter().for_each(|piece| out.push_str(piece));
         }
     }
 
