@@ -28,6 +28,7 @@ pub(crate) fn lines(settings: &Settings, services: &ServiceAddresses, admin: Opt
         ));
     }
     lines.push(match &settings.data {
+        StoreLocation::Folder(data) if settings.data_is_new => format!("Data: {} (new)", data.display()),
         StoreLocation::Folder(data) => format!("Data: {}", data.display()),
         StoreLocation::Database { target, .. } => format!("Data: {target}, shared with all servers that use it"),
         StoreLocation::Memory => "Data: in memory, lost when the server stops".to_owned(),

@@ -11,6 +11,7 @@ mod engine;
 mod export;
 mod hint;
 mod logging;
+mod private_file;
 mod serve;
 mod services;
 mod settings;
