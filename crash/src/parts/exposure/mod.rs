@@ -3,6 +3,12 @@
 //! Each check runs on its own, so that one failure does not hide another. `cargo xtask crash --only exposure --binary PATH`
 //! runs them against any binary.
 
+mod clean_stop;
+mod kept_contents;
+mod missing_parts;
+mod new_data;
+mod stored_blobs;
+
 use std::pin::Pin;
 
 use crate::run::Run;
@@ -15,7 +21,16 @@ struct Check {
     run: fn(&Run) -> Checked<'_>,
 }
 
-const CHECKS: &[Check] = &[];
+const CHECKS: &[Check] = &[
+    Check { name: "missing store", run: |run| Box::pin(missing_parts::store(run)) },
+    Check { name: "missing contents", run: |run| Box::pin(missing_parts::contents(run)) },
+    Check { name: "contents of another store", run: |run| Box::pin(missing_parts::swapped_contents(run)) },
+    Check { name: "journal cut after a clean stop", run: |run| Box::pin(clean_stop::cut_journal(run)) },
+    Check { name: "journal emptied after a clean stop", run: |run| Box::pin(clean_stop::emptied_journal(run)) },
+    Check { name: "contents newer than the store", run: |run| Box::pin(kept_contents::run(run)) },
+    Check { name: "private files", run: |run| Box::pin(new_data::private(run)) },
+    Check { name: "no data with --existing", run: |run| Box::pin(new_data::existing(run)) },
+];
 
 /// Runs all checks. Returns their number, or the names and reasons of those that failed.
 pub async fn run(run: &Run) -> Result<String, String> {

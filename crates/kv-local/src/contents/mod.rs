@@ -55,6 +55,11 @@ impl ContentFiles {
     }
 }
 
+/// The place of a file that was in the way of another with its number.
+fn kept_path(path: &Path) -> PathBuf {
+    path.with_extension("kept")
+}
+
 fn file_in(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!("{number:016x}"))
 }

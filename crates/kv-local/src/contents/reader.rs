@@ -10,6 +10,7 @@ use bytes::Bytes;
 use tablerock_kv::{ContentName, ContentReader, Error, Result};
 
 use super::frame::{self, FRAME_BYTES, FrameSeeds, frame_length, frame_start};
+use super::kept_path;
 use crate::failure::translate_io;
 
 #[derive(Debug)]
@@ -24,7 +25,11 @@ pub(super) struct FileReader {
 impl FileReader {
     /// `None` if there is no such file.
     pub(super) fn open(path: PathBuf, name: ContentName, seeds: FrameSeeds) -> Result<Option<Self>> {
-        let opened = File::open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        let file = File::open(&path).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => File::open(kept_path(&path)),
+            _ => Err(error),
+        });
+        let opened = file.and_then(|file| Ok((file.metadata()?.len(), file)));
         match opened {
             Ok((file_bytes, file)) => Ok(Some(Self { file: Arc::new(file), file_bytes, name, seeds, path })),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

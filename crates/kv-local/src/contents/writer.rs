@@ -16,6 +16,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::folders::Folders;
 use super::frame::{FRAME_BYTES, FrameSeeds};
+use super::kept_path;
 use crate::durable::sync_directory;
 use crate::failure::translate_io;
 
@@ -157,21 +158,37 @@ impl Drop for FileWriter {
 }
 
 /// Creates the file, and its folder if needed. A number is given once, so a file in the way means that `store/` is older
-/// than `contents/`. It is kept: it may be all that is left of a content.
+/// than `contents/`; see [`keep`].
 fn create(folders: &Folders, path: &Path, group: u64) -> io::Result<File> {
     let mut attempts = 0;
     loop {
         folders.ensure(group)?;
+        if kept_path(path).exists() {
+            return Err(in_the_way());
+        }
         attempts += 1;
         match File::create_new(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && attempts < FOLDER_ATTEMPTS_MAX => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let message = "it exists already, so store is older than contents; restore both from one backup";
-                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+                keep(path)?;
+                return Err(in_the_way());
             }
             created => return created,
         }
     }
+}
+
+/// Moves a file in the way aside. It may be all that is left of a content, and the layers above remove the file of a write
+/// that failed. Should the newer store come back, its content is read there.
+fn keep(path: &Path) -> io::Result<()> {
+    tracing::error!(path = %path.display(), "a number of contents was given out twice");
+    fs::rename(path, kept_path(path))?;
+    path.parent().map_or(Ok(()), sync_directory)
+}
+
+fn in_the_way() -> io::Error {
+    let message = "it exists already, so store is older than contents; restore both from one backup";
+    io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
 /// The frames written so far.
