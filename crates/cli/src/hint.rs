@@ -14,7 +14,7 @@ pub(crate) fn with_remedy(error: &Error) -> String {
             "mount or restore the folder (a start without --existing creates new data)"
         }
         Some(LocationError::PartMissing { part, .. }) => {
-            &format!("mount or restore {part}, or empty the directory to begin without data")
+            &format!("mount or restore {part}, or move the directory away to begin without data")
         }
         Some(LocationError::Mixed { part, .. }) => &format!("restore {part} and the rest from one backup"),
         Some(LocationError::Changed { .. }) => {
