@@ -21,7 +21,7 @@ pub enum LocationError {
     /// There is no data, and the options do not allow to create it.
     Absent { location: PathBuf },
     /// A part of the data is not there, but another is: a mount that did not come up, or half a restore.
-    PartMissing { location: PathBuf, part: &'static str, lack: Lack, beside: &'static str },
+    PartMissing { location: PathBuf, part: &'static str, lack: Lack, present: &'static str },
     /// A part belongs to another store than the rest.
     Mixed { location: PathBuf, part: &'static str, id: String, expected: String },
     /// The journals are not those that a clean stop left.
@@ -30,7 +30,7 @@ pub enum LocationError {
     NewerFormat { location: PathBuf, format: u32, format_max: u32, reader: String },
 }
 
-/// What is wrong with a part of the data.
+/// The fault of a part of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lack {
@@ -65,8 +65,8 @@ impl fmt::Display for LocationError {
                 write!(f, "{} is not complete: it has data but no file tablerock-format", location.display())
             }
             Self::Absent { location } => write!(f, "{} has no data", location.display()),
-            Self::PartMissing { location, part, lack, beside } => {
-                write!(f, "{} is not complete: {part} {lack}, but there is {beside}", location.display())
+            Self::PartMissing { location, part, lack, present } => {
+                write!(f, "{} is not complete: {part} {lack}, but there is {present}", location.display())
             }
             Self::Mixed { location, part, id, expected } => write!(
                 f,

@@ -21,7 +21,7 @@ const LOST_AND_FOUND: &str = "lost+found";
 /// The state of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// There is none, and nothing tells that there ever was.
+    /// There is none, and no trace of any.
     Absent,
     /// Its creation was interrupted, so it holds no acknowledged writes.
     Unfinished,
@@ -86,8 +86,8 @@ pub(crate) fn examine(location: &Path) -> Result<State> {
     }
 }
 
-fn lacks(location: &Path, part: &'static str, lack: Lack, beside: &'static str) -> Error {
-    LocationError::PartMissing { location: location.to_owned(), part, lack, beside }.into_error()
+fn lacks(location: &Path, part: &'static str, lack: Lack, present: &'static str) -> Error {
+    LocationError::PartMissing { location: location.to_owned(), part, lack, present }.into_error()
 }
 
 /// `store/` or `contents/`.

@@ -46,7 +46,7 @@ impl StoreId {
         replace_file(&folder.join(FILE_NAME), &format!("{self}\n"))
     }
 
-    /// Returns the part of the checksums of contents that tells this store from others.
+    /// Returns the part of the seeds of checksums that depends on the store.
     pub(crate) fn seed(self) -> u64 {
         xxh3_64(&self.0.to_be_bytes())
     }

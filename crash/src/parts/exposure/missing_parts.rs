@@ -29,7 +29,7 @@ async fn missing(run: &Run, part: &str, name: &str) -> Result<(), String> {
     blobs.check_whole().await
 }
 
-/// Puts the contents of another store in place of the right ones.
+/// Replaces the contents by those of another store.
 pub(super) async fn swapped_contents(run: &Run) -> Result<(), String> {
     let blobs = StoredBlobs::create(run, "exposure-swapped").await?;
     let other = StoredBlobs::create(run, "exposure-swapped-other").await?;

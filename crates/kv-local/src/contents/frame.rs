@@ -37,7 +37,7 @@ pub(super) fn frame_length(index: u64, file_bytes: u64) -> Option<usize> {
 /// The seed of format 1, which had no ids.
 const SEED_WITHOUT_ID: u64 = 0;
 
-/// What the id of a store adds to the seeds of its checksums.
+/// The part of the seeds that depends on the id of the store.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FrameSeeds {
     own: u64,

@@ -11,7 +11,7 @@ use crate::journal::PARSED_VERSIONS;
 use crate::tests::put;
 use crate::{LocalEngine, database};
 
-/// What to compare with the source of another version.
+/// The facts to compare with the source of another version.
 const CHECKLIST: &str = "compare these with its source:
   - the bytes of a journal (journal.rs), its name N.jnl, and that the highest N is the one in use
   - that a journal is synced before the next is created, and is removed only when its records are in tables
@@ -56,7 +56,7 @@ async fn the_files_of_a_small_store_are_those_that_are_known() {
     let data = directory.path().join("store");
     let engine = LocalEngine::open(directory.path()).unwrap();
     engine.commit(put("key", "value")).await.unwrap();
-    assert!(!database::is_closed(&data), "the file lock tells that the database is open; {CHECKLIST}");
+    assert!(!database::is_closed(&data), "the file lock shows that the database is open; {CHECKLIST}");
     engine.close().await.unwrap();
     assert!(database::is_closed(&data));
 

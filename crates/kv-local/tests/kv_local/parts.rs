@@ -1,4 +1,4 @@
-//! Parts of a data directory that are missing, empty, or those of another store: a start refuses and changes nothing.
+//! Parts of a data directory that are missing, empty, or those of another store: a start fails and changes nothing.
 
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
