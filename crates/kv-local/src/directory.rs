@@ -78,6 +78,8 @@ impl Directory {
     /// Creates the data: `make` fills the folder. The marker file is created first, and removed once all of it is durable.
     pub(crate) fn make_data<T>(&mut self, make: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
         let identity = Identity { id: StoreId::random(), has_older_contents: false };
+        // One of other data would be compared with this.
+        self.remove_clean_stop()?;
         self.begin_data(identity).map_err(|error| self.cannot_make(error))?;
         let made = make(&self.data())?;
         self.finish_data(identity).map_err(|error| self.cannot_make(error))?;

@@ -8,6 +8,7 @@ use std::path::Path;
 /// Creates a directory that only its owner can enter, whatever the umask.
 pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(false);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path)

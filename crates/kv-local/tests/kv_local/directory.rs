@@ -120,7 +120,9 @@ fn a_creation_that_was_cut_short_is_done_again() {
 
     fs::write(&unfinished, "").unwrap();
     fs::remove_file(directory.path().join("store/version")).unwrap();
-    drop(LocalEngine::open(directory.path()).unwrap());
+    let engine = LocalEngine::open(directory.path()).unwrap();
+    assert!(!directory.path().join("tablerock-clean-stop").exists(), "the note of other data is gone");
+    drop(engine);
     assert!(!unfinished.exists());
 
     fs::remove_dir_all(directory.path().join("store")).unwrap();
