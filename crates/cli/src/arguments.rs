@@ -126,6 +126,11 @@ settings! {
     /// Keep data in a folder tablerock-data inside this one [default: .]
     #[arg(short, long, env = "TABLEROCK_LOCATION", value_name = "DIR", help_heading = "Storage")]
     location: Option<PathBuf>,
+    /// Exit with an error if there is no data yet, instead of creating it
+    ///
+    /// For servers: a volume that is not mounted looks like a first start.
+    #[arg(long, env = "TABLEROCK_EXISTING", help_heading = "Storage")]
+    existing: bool,
     /// Keep all data in memory and lose it on exit
     #[arg(long, alias = "inMemoryPersistence", env = "TABLEROCK_IN_MEMORY", help_heading = "Storage")]
     in_memory: bool,

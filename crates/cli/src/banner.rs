@@ -21,6 +21,7 @@ pub(crate) fn lines(settings: &Settings, bound: &BoundAddresses) -> Vec<String> 
             .push(format!("Health, metrics, load: http://{admin}/health, http://{admin}/metrics, http://{admin}/load"));
     }
     lines.push(match &settings.data {
+        StoreLocation::Folder(data) if settings.data_is_new => format!("Data: {} (new)", data.display()),
         StoreLocation::Folder(data) => format!("Data: {}", data.display()),
         StoreLocation::Database { target, .. } => format!("Data: {target}, shared with all servers that use it"),
         StoreLocation::Memory => "Data: in memory, lost when the server stops".to_owned(),

@@ -13,31 +13,43 @@ use crate::store_location::StoreLocation;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OpenMode {
     CreateIfMissing,
-    /// The store is only read, so a missing one is an error.
+    /// A missing one is an error: the store is only read, or `--existing` is set.
     MustExist,
 }
 
-/// Opens the engine, and the clock that belongs to it: servers that share a database use its clock.
+/// An open engine.
+pub(crate) struct OpenedEngine {
+    pub(crate) engine: Arc<dyn Engine>,
+    /// The clock that belongs to it: servers that share a database use its clock.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Whether opening created a folder's data.
+    pub(crate) is_new: bool,
+}
+
+/// Opens the engine of a store.
 pub(crate) async fn open_engine(
     location: &StoreLocation,
     cache_bytes: u64,
     mode: OpenMode,
-) -> Result<(Arc<dyn Engine>, Arc<dyn Clock>), String> {
+) -> Result<OpenedEngine, String> {
+    let create_if_missing = mode == OpenMode::CreateIfMissing;
     match location {
-        StoreLocation::Memory => Ok((Arc::new(MemoryEngine::new()), Arc::new(SystemClock))),
+        StoreLocation::Memory => {
+            Ok(OpenedEngine { engine: Arc::new(MemoryEngine::new()), clock: Arc::new(SystemClock), is_new: false })
+        }
         StoreLocation::Folder(data) => {
-            let options = LocalOptions { cache_bytes, ..LocalOptions::default() };
+            let options = LocalOptions { cache_bytes, create_if_missing, ..LocalOptions::default() };
             let engine = LocalEngine::open_with(data, &options).map_err(|error| hint::with_remedy(&error))?;
-            Ok((Arc::new(engine), Arc::new(SystemClock)))
+            let is_new = engine.is_new();
+            Ok(OpenedEngine { engine: Arc::new(engine), clock: Arc::new(SystemClock), is_new })
         }
         StoreLocation::Database { target, connections_max } => {
-            let create_if_missing = mode == OpenMode::CreateIfMissing;
             let connections_max = *connections_max;
             let options = PostgresOptions { connections_max, create_if_missing, ..PostgresOptions::default() };
             let engine = PostgresEngine::open(target.clone(), options).await;
             let engine = engine.map_err(|error| format!("cannot use {target}: {}", hint::with_remedy(&error)))?;
             let clock = engine.clock();
-            Ok((engine, clock))
+            Ok(OpenedEngine { engine, clock, is_new: false })
         }
     }
 }

@@ -10,6 +10,16 @@ pub(crate) fn with_remedy(error: &Error) -> String {
         Some(LocationError::NotWritable { .. }) => "check its permissions",
         Some(LocationError::InUse { .. }) => "stop it",
         Some(LocationError::Incomplete { .. }) => "restore that file",
+        Some(LocationError::Absent { .. }) => {
+            "mount or restore the folder (a start without --existing creates new data)"
+        }
+        Some(LocationError::PartMissing { part, .. }) => {
+            &format!("mount or restore {part}, or move the directory away to begin without data")
+        }
+        Some(LocationError::Mixed { part, .. }) => &format!("restore {part} and the rest from one backup"),
+        Some(LocationError::Changed { .. }) => {
+            "restore it from a backup, or remove its file tablerock-clean-stop to start with what is left"
+        }
         Some(LocationError::NewerFormat { reader, .. }) => &format!("use Tablerock {reader}"),
         Some(_) => "correct it",
     };

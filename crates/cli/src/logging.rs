@@ -1,6 +1,5 @@
 //! Logs: to stderr as text or JSON, and to the file of `--debug`.
 
-use std::fs::File;
 use std::io::IsTerminal;
 use std::sync::Mutex;
 
@@ -15,6 +14,7 @@ use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 use crate::arguments::LogFormat;
 use crate::exposure;
+use crate::private_file;
 use crate::settings::Settings;
 
 pub(crate) fn start(settings: &Settings) -> Result<(), String> {
@@ -34,8 +34,7 @@ pub(crate) fn start(settings: &Settings) -> Result<(), String> {
     let file = match &settings.debug_file {
         None => None,
         Some(path) => {
-            let file = File::options().create(true).append(true).open(path);
-            let file = file.map_err(|error| {
+            let file = private_file::append(path).map_err(|error| {
                 format!("cannot write the log file {}: {error}; choose another with --debug", path.display())
             })?;
             let layer = fmt::layer().with_ansi(false).with_writer(Mutex::new(file));

@@ -15,6 +15,7 @@ mod exposure;
 mod hint;
 mod logging;
 mod ports;
+mod private_file;
 mod serve;
 mod services;
 mod settings;

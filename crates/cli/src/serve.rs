@@ -56,8 +56,10 @@ impl Listeners {
 async fn serve(mut settings: Settings) -> Result<(), String> {
     // Ports first: they fail fast, and nothing is open yet that would need closing.
     let listeners = Listeners::bind(&settings).await?;
-    let (engine, clock) = open_engine(&settings.data, settings.cache_bytes, OpenMode::CreateIfMissing).await?;
-    serve_on(&mut settings, listeners, Store::new(engine), clock, Role::Server).await
+    let mode = if settings.must_exist { OpenMode::MustExist } else { OpenMode::CreateIfMissing };
+    let opened = open_engine(&settings.data, settings.cache_bytes, mode).await?;
+    settings.data_is_new = opened.is_new;
+    serve_on(&mut settings, listeners, Store::new(opened.engine), opened.clock, Role::Server).await
 }
 
 /// Whether the server runs its background work.

@@ -23,6 +23,10 @@ const MEMORY_AND_LOCATION: &str = "in-memory and location contradict each other:
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) data: StoreLocation,
+    /// Whether a start without data fails.
+    pub(crate) must_exist: bool,
+    /// Whether this start created the data, once it is open.
+    pub(crate) data_is_new: bool,
     pub(crate) cache_bytes: u64,
     pub(crate) blob: ServicePort,
     pub(crate) queue: ServicePort,
@@ -147,6 +151,8 @@ impl Settings {
         let default_log = if set.silent { "error" } else { "info" };
         Ok(Self {
             data,
+            must_exist: set.existing,
+            data_is_new: false,
             cache_bytes: set.cache_size.unwrap_or(128).saturating_mul(MIB),
             blob: ServicePort::new(set.blob_host, set.blob_port, DEFAULT_BLOB_PORT, set.blob_keep_alive_timeout),
             queue: ServicePort::new(set.queue_host, set.queue_port, DEFAULT_QUEUE_PORT, set.queue_keep_alive_timeout),
@@ -187,6 +193,9 @@ fn store_location(set: &ServeArguments) -> Result<StoreLocation, String> {
         return Ok(StoreLocation::Database { target, connections_max: set.store_connections.unwrap_or(32).max(1) });
     }
     if set.in_memory {
+        if set.existing {
+            return Err("--existing and --in-memory contradict each other: data in memory is always new".to_owned());
+        }
         return Ok(StoreLocation::Memory);
     }
     let location = set.location.as_deref().unwrap_or(Path::new("."));
@@ -253,6 +262,8 @@ mod tests {
 
         let both = ServeArguments { store, in_memory: true, ..Default::default() };
         assert!(merge(ServeArguments::default(), both).unwrap_err().contains("keep one"));
+        let given = ServeArguments { existing: true, in_memory: true, ..Default::default() };
+        assert!(merge(given, ServeArguments::default()).unwrap_err().contains("--existing"));
         let given = ServeArguments { store: Some("mysql://host".to_owned()), ..Default::default() };
         assert!(merge(given, ServeArguments::default()).unwrap_err().contains("postgres://"));
     }

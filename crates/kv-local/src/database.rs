@@ -1,5 +1,6 @@
 //! The settings of fjall: two keyspaces and bounded memory; also the recovery from a torn journal.
 
+use std::fs::File;
 use std::path::Path;
 
 use fjall::config::{BlockSizePolicy, PartitioningPolicy};
@@ -53,12 +54,14 @@ impl Handles {
 }
 
 /// Opens the database of a directory and creates it if there is none.
-pub(crate) fn open(directory: &Directory, options: &LocalOptions) -> Result<Handles> {
-    if !directory.has_data()? {
+pub(crate) fn open(directory: &mut Directory, options: &LocalOptions) -> Result<Handles> {
+    if !directory.has_data() {
         return directory.make_data(|path| open_at(path, options).map_err(|error| failed(path, error)));
     }
     let path = &directory.data();
     check_whole(path)?;
+    directory.check_clean_stop()?;
+    directory.remove_clean_stop()?;
     journal::mend(path)?;
     match open_at(path, options) {
         // The structure of the journal is intact, so a checksum is wrong. A crash can cause that in the last batch,
@@ -93,6 +96,12 @@ fn check_whole(data: &Path) -> Result<()> {
             Err(Error::corrupt(format!("{} is missing; restore the directory from a backup", path.display())))
         }
     }
+}
+
+/// Returns whether nothing has the database open any more. Its threads write until its last handle is dropped, and a scan
+/// in progress may hold one.
+pub(crate) fn is_closed(data: &Path) -> bool {
+    File::open(data.join("lock")).is_ok_and(|lock| lock.try_lock().is_ok())
 }
 
 fn failed(path: &Path, error: fjall::Error) -> tablerock_kv::Error {

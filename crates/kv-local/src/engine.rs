@@ -14,7 +14,7 @@ use tablerock_kv::{Commit, Contents, Engine, Error, ErrorKind, Health, Page, Ran
 
 use crate::commit_queue::{CommitQueue, QueuePermit, QueuedCommit, Shut, Writes};
 use crate::committer::{Committer, SyncHook};
-use crate::contents::ContentFiles;
+use crate::contents::{ContentFiles, FrameSeeds};
 use crate::database::{self, Handles, KEY_BYTES_MAX};
 use crate::directory::Directory;
 use crate::failure::translate;
@@ -43,6 +43,7 @@ pub struct LocalEngine {
     sweep_queue: Arc<SweepQueue>,
     contents: Arc<ContentFiles>,
     sweep_delay: Duration,
+    is_new: bool,
     /// Released on close.
     pub(crate) open: Mutex<Option<Open>>,
 }
@@ -55,7 +56,7 @@ pub(crate) struct Open {
 }
 
 impl LocalEngine {
-    /// Opens a data directory and creates it if it does not exist. An error whose source is a
+    /// Opens a data directory and creates it if it does not exist; see [`LocalOptions::create_if_missing`]. An error whose source is a
     /// [`LocationError`](crate::LocationError) is about the directory itself.
     pub fn open(location: &Path) -> Result<Self> {
         Self::open_with(location, &LocalOptions::default())
@@ -67,8 +68,10 @@ impl LocalEngine {
     }
 
     pub(crate) fn open_with_hook(location: &Path, options: &LocalOptions, before_sync: SyncHook) -> Result<Self> {
-        let directory = Directory::open(location)?;
-        let handles = database::open(&directory, options)?;
+        let mut directory = Directory::open(location, options.create_if_missing)?;
+        let is_new = !directory.has_data();
+        let handles = database::open(&mut directory, options)?;
+        let identity = directory.ensure_identity()?;
         handles.rotate_full_buffers()?;
         let sweep_queue = Arc::new(SweepQueue::load(&handles.own)?);
         let shared = Arc::new(Shared {
@@ -91,9 +94,14 @@ impl LocalEngine {
         };
         let threads =
             vec![start("tablerock-commit", move || committer.run())?, start("tablerock-sweep", move || sweeper.run())?];
-        let contents = Arc::new(ContentFiles::new(directory.contents()));
+        let contents = Arc::new(ContentFiles::new(directory.contents(), FrameSeeds::of(identity)));
         let open = Mutex::new(Some(Open { threads, handles, directory }));
-        Ok(Self { shared, sweep_queue, contents, sweep_delay: options.sweep_delay, open })
+        Ok(Self { shared, sweep_queue, contents, sweep_delay: options.sweep_delay, is_new, open })
+    }
+
+    /// Returns whether opening created the data: there was none.
+    pub fn is_new(&self) -> bool {
+        self.is_new
     }
 
     /// Returns counters since the engine was opened, and the current backlog.
@@ -163,7 +171,7 @@ impl LocalEngine {
         tokio::task::yield_now().await;
     }
 
-    /// Stops the threads, which first write the waiting commits, and unlocks the directory.
+    /// Stops the threads, which first write the waiting commits, notes a clean stop, and unlocks the directory.
     fn shut_down(&self) -> Option<impl FnOnce() -> Result<()> + Send + 'static> {
         let open = self.open.lock().take()?;
         self.sweep_queue.stop();
@@ -176,13 +184,15 @@ impl LocalEngine {
                 let _ = thread.join();
             }
             shared.published.withdraw();
-            let synced = match shared.queue.shut_reason() {
-                Some(Shut::Closed) => handles.database.persist(PersistMode::SyncAll),
-                _ => Ok(()),
-            };
+            let is_clean = matches!(shared.queue.shut_reason(), Some(Shut::Closed));
+            let synced = if is_clean { handles.database.persist(PersistMode::SyncAll) } else { Ok(()) };
             drop(handles);
+            synced.map_err(|error| translate("cannot sync the journal", error))?;
+            if is_clean && database::is_closed(&directory.data()) {
+                directory.note_clean_stop()?;
+            }
             drop(directory);
-            synced.map_err(|error| translate("cannot sync the journal", error))
+            Ok(())
         })
     }
 }

@@ -68,11 +68,25 @@ pub(crate) fn oldest_number(data: &Path) -> Result<Option<u64>> {
     Ok(numbered(data)?.into_iter().min().map(|(number, _)| number))
 }
 
+/// Returns the names and paths of all journals.
+pub(crate) fn named(data: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    let mut journals = Vec::new();
+    for entry in fs::read_dir(data)? {
+        let entry = entry?;
+        if let Some(name) = entry.file_name().to_str().filter(|name| number(name).is_some()) {
+            journals.push((name.to_owned(), entry.path()));
+        }
+    }
+    Ok(journals)
+}
+
 fn numbered(data: &Path) -> Result<Vec<(u64, PathBuf)>> {
-    let number = |path: &Path| path.file_name()?.to_str()?.strip_suffix(".jnl")?.parse().ok();
-    let list = || fs::read_dir(data)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>();
-    let paths = list().map_err(|error| translate_io(&format!("cannot list {}", data.display()), error))?;
-    Ok(paths.into_iter().filter_map(|path| Some((number(&path)?, path))).collect())
+    let named = named(data).map_err(|error| translate_io(&format!("cannot list {}", data.display()), error))?;
+    Ok(named.into_iter().filter_map(|(name, path)| Some((number(&name)?, path))).collect())
+}
+
+fn number(name: &str) -> Option<u64> {
+    name.strip_suffix(".jnl")?.parse().ok()
 }
 
 /// A batch that was cut off.

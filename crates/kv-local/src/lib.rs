@@ -30,7 +30,10 @@
 //! | --- | --- |
 //! | `engine`, `shared` | the calls, the start and stop of the threads, the state they share |
 //! | `directory`, `format`, `location_error` | the data directory: its lock, its format, its errors |
+//! | `parts`, `store_id` | whether the parts of a directory are all there, and those of one store |
+//! | `private`, `durable` | access of other users; files that survive a power cut |
 //! | `journal` | the end of the journal after a power cut |
+//! | `clean_stop` | the journals after a clean stop |
 //! | `manifest` | the files that name tables, checked before fjall opens them |
 //! | `database` | the settings of fjall |
 //! | `view` | the snapshot of readers |
@@ -42,11 +45,13 @@
 //! | `garbage` | the space of deleted records, and when to compact |
 //! | `options`, `statistics`, `failure` | settings, counters, translation of fjall's errors |
 
+mod clean_stop;
 mod commit_queue;
 mod committer;
 mod contents;
 mod database;
 mod directory;
+mod durable;
 mod engine;
 mod failure;
 mod format;
@@ -56,8 +61,11 @@ mod location_error;
 mod manifest;
 mod options;
 mod overlay;
+mod parts;
+mod private;
 mod shared;
 mod statistics;
+mod store_id;
 mod sweep_queue;
 mod sweeper;
 #[cfg(test)]
@@ -67,6 +75,6 @@ mod walk;
 
 pub use database::open_bare;
 pub use engine::LocalEngine;
-pub use location_error::LocationError;
+pub use location_error::{Lack, LocationError};
 pub use options::LocalOptions;
 pub use statistics::Statistics;

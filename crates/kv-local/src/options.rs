@@ -8,6 +8,9 @@ const MIB: u64 = 1 << 20;
 /// is allocated when it is needed.
 #[derive(Debug, Clone)]
 pub struct LocalOptions {
+    /// Whether to create data where there is none. Otherwise that is [`LocationError::Absent`](crate::LocationError::Absent),
+    /// and nothing is created.
+    pub create_if_missing: bool,
     /// The bytes of table blocks in the cache.
     pub cache_bytes: u64,
     /// The bytes of recent writes in memory before they become a table. Up to five such buffers exist if the disk is
@@ -33,6 +36,7 @@ impl Default for LocalOptions {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
+            create_if_missing: true,
             cache_bytes: 64 * MIB,
             write_buffer_bytes: 16 * MIB,
             journal_bytes_max: 256 * MIB,

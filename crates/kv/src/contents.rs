@@ -30,7 +30,8 @@ pub struct ContentName {
 /// Where an engine keeps large contents.
 #[async_trait]
 pub trait Contents: Send + Sync + fmt::Debug + 'static {
-    /// Begins a content. Unless it is [finished](ContentWriter::finish), nothing of it stays.
+    /// Begins a content. Unless it is [finished](ContentWriter::finish), nothing of it stays. A content that exists under
+    /// this name is not replaced: the writer fails.
     fn create(&self, name: ContentName) -> Box<dyn ContentWriter>;
 
     /// Opens a content; `None` if it is not there. An open reader can read it to the end although it was removed meanwhile.

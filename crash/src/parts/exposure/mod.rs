@@ -4,17 +4,22 @@
 //! runs them against any binary.
 
 mod admin_address;
-mod development_account;
-mod fair_share;
-mod process;
-mod strangers;
-mod two_accounts;
 mod analytics_log;
+mod clean_stop;
 mod control_characters;
 mod copy_source;
+mod development_account;
+mod fair_share;
 mod fixture;
+mod kept_contents;
 mod log_levels;
+mod missing_parts;
+mod new_data;
 mod parameter_case;
+mod process;
+mod stored_blobs;
+mod strangers;
+mod two_accounts;
 
 use std::pin::Pin;
 
@@ -58,6 +63,14 @@ const CHECKS: &[Check] = &[
     Check { name: "control characters in a batch", run: |run| Box::pin(control_characters::in_content_id(run)) },
     Check { name: "control characters in a SAS", run: |run| Box::pin(control_characters::in_sas_headers(run)) },
     Check { name: "log levels", run: |run| Box::pin(log_levels::run(run)) },
+    Check { name: "missing store", run: |run| Box::pin(missing_parts::store(run)) },
+    Check { name: "missing contents", run: |run| Box::pin(missing_parts::contents(run)) },
+    Check { name: "contents of another store", run: |run| Box::pin(missing_parts::swapped_contents(run)) },
+    Check { name: "journal cut after a clean stop", run: |run| Box::pin(clean_stop::cut_journal(run)) },
+    Check { name: "journal emptied after a clean stop", run: |run| Box::pin(clean_stop::emptied_journal(run)) },
+    Check { name: "contents newer than the store", run: |run| Box::pin(kept_contents::run(run)) },
+    Check { name: "private files", run: |run| Box::pin(new_data::private(run)) },
+    Check { name: "no data with --existing", run: |run| Box::pin(new_data::existing(run)) },
 ];
 
 /// Runs all checks. Returns their number, or the names and reasons of those that failed.

@@ -3,9 +3,11 @@
 //! The server may fail to start, or serve and return errors for some reads. It must not return less, or other data, without
 //! an error.
 //!
-//! The end of the newest journal is the exception. Missing data there looks like an incomplete write of a crash, which
-//! has to be discarded. A flipped bit in the last batch may cost that batch, and a truncated journal costs what
-//! followed. The rest must be the complete state of an earlier time.
+//! After a kill, the end of the newest journal is the exception. Missing data there looks like an incomplete write of a
+//! crash, which has to be discarded. A flipped bit in the last batch may cost that batch, and a truncated journal costs
+//! what followed. The rest must be the complete state of an earlier time.
+//!
+//! After a clean stop there is no exception: the server fails to start with any damage to any journal.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,8 +30,16 @@ use crate::tables::{ObservedTables, TableModel, TableOptions, TableWorkers};
 const WORKERS: usize = 8;
 const LOAD_TIME: Duration = Duration::from_millis(400);
 
+/// How the server exited before the damage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    Kill,
+    CleanStop,
+}
+
 /// Undamaged data and its expected state.
 struct Undamaged {
+    exit: Exit,
     tree: Tree,
     kinds: Vec<Vec<PathBuf>>,
     newest_journal: PathBuf,
@@ -42,12 +52,12 @@ pub(super) async fn run(run: &Run) -> Result<usize, String> {
     let rounds = if run.is_long { 30 } else { 1 };
     let mut rng = run.rng("damage");
     let mut count = 0;
-    for _ in 0..rounds {
-        let undamaged = fill(run, &mut rng).await?;
+    for exit in (0..rounds).flat_map(|_| [Exit::Kill, Exit::CleanStop]) {
+        let undamaged = fill(run, exit, &mut rng).await?;
         for kind in &undamaged.kinds {
             for damage in Damage::ALL {
                 let file = &kind[rng.usize(0..kind.len())];
-                let step = format!("{damage:?} of {}", file.display());
+                let step = format!("{damage:?} of {} after a {exit:?}", file.display());
                 let result = damage_one(run, &undamaged, file, damage, &mut rng).await;
                 run.print_step(&format!("{step}: {}", result.map_err(|why| format!("{step}: {why}"))?));
                 count += 1;
@@ -57,8 +67,8 @@ pub(super) async fn run(run: &Run) -> Result<usize, String> {
     Ok(count)
 }
 
-/// Creates data with tables and a journal, and kills the server.
-async fn fill(run: &Run, rng: &mut Rng) -> Result<Undamaged, String> {
+/// Creates data with tables and a journal, and ends the server.
+async fn fill(run: &Run, exit: Exit, rng: &mut Rng) -> Result<Undamaged, String> {
     let directory = DataDirectory::create_in_memory(run, "whole")?;
     directory.prepare_small_buffers().await?;
     let options = TableOptions { value_bytes: 1_000, ..TableOptions::default() };
@@ -71,13 +81,16 @@ async fn fill(run: &Run, rng: &mut Rng) -> Result<Undamaged, String> {
     running.run_for(LOAD_TIME).await;
     let mut workers = running.stop().await;
     directory.verify("before the damage", workers.check(&mut client()).await)?;
-    server.kill();
+    match exit {
+        Exit::Kill => server.kill(),
+        Exit::CleanStop => server.stop().await?,
+    }
     let kinds = kinds(&directory.location).map_err(|error| error.to_string())?;
     let newest_journal = newest_journal(&kinds).ok_or("there is no journal")?.clone();
     let models = workers.models().map(|model| model.clone()).collect();
     let (tree, histories) = (directory.tree()?, workers.into_histories());
     directory.clean_up();
-    Ok(Undamaged { tree, kinds, newest_journal, models, histories })
+    Ok(Undamaged { exit, tree, kinds, newest_journal, models, histories })
 }
 
 /// A clock that advances at each look.
@@ -99,6 +112,10 @@ async fn damage_one(
         Err(error) => {
             check_start_error(&error).map_err(|why| format!("at {at}: {why}"))?;
             format!("at {at}: {}", error.text.lines().last().unwrap_or_default())
+        }
+        Ok(server) if undamaged.exit == Exit::CleanStop && file.extension().is_some_and(|name| name == "jnl") => {
+            server.kill();
+            return Err(format!("at {at}: the server starts with a journal that was damaged after a clean stop"));
         }
         Ok(server) => {
             let wrong = wrong(&server, &undamaged.models).await;

@@ -10,7 +10,7 @@ use super::copy_error::CopyError;
 use super::location::store_label;
 use super::{Outcome, PROGRESS_INTERVAL, print_status, serve_reads};
 use crate::arguments::CopyArguments;
-use crate::engine::{OpenMode, open_engine};
+use crate::engine::{OpenMode, OpenedEngine, open_engine};
 use crate::settings::Settings;
 use crate::store_location::{self, CACHE_BYTES, StoreLocation};
 
@@ -19,8 +19,9 @@ pub(super) async fn copy(arguments: &CopyArguments, mut settings: Settings, to: 
     // Ports first, as when serving: they fail fast.
     let listeners = serve_reads::listeners(arguments, &settings).await?;
     let source = store_label(&settings.data);
-    let (from_engine, clock) = open_engine(&settings.data, CACHE_BYTES, OpenMode::MustExist).await?;
-    let (to_engine, _) = open_engine(to, CACHE_BYTES, OpenMode::CreateIfMissing).await?;
+    let OpenedEngine { engine: from_engine, clock, .. } =
+        open_engine(&settings.data, CACHE_BYTES, OpenMode::MustExist).await?;
+    let to_engine = open_engine(to, CACHE_BYTES, OpenMode::CreateIfMissing).await?.engine;
     let (from, to) = (Store::new(from_engine.clone()), Store::new(to_engine));
     let mut start_over = arguments.start_over;
     let copy = async || {

@@ -18,7 +18,7 @@ use super::resume_file::ResumeFile;
 use super::store_server::StoreServer;
 use super::{Outcome, PROGRESS_INTERVAL, print_status, serve_reads};
 use crate::arguments::CopyArguments;
-use crate::engine::{OpenMode, open_engine};
+use crate::engine::{OpenMode, OpenedEngine, open_engine};
 use crate::services;
 use crate::settings::Settings;
 use crate::store_location::{CACHE_BYTES, StoreLocation};
@@ -47,7 +47,7 @@ pub(super) async fn copy(
         }
     };
     let listeners = serve_reads::listeners(arguments, &settings).await?;
-    let (engine, clock) = open_engine(&location, CACHE_BYTES, OpenMode::MustExist).await?;
+    let OpenedEngine { engine, clock, .. } = open_engine(&location, CACHE_BYTES, OpenMode::MustExist).await?;
     let store = Store::new(engine.clone());
     let mut start_over = arguments.start_over;
     let copy = async || {
@@ -94,7 +94,7 @@ async fn copy_into(
     name: AccountName,
     start_over: bool,
 ) -> Result<Outcome, CopyError> {
-    let (engine, clock) = open_engine(location, CACHE_BYTES, OpenMode::CreateIfMissing).await?;
+    let OpenedEngine { engine, clock, .. } = open_engine(location, CACHE_BYTES, OpenMode::CreateIfMissing).await?;
     let store = Store::new(engine);
     let label = format!("{} account {}", store_label(location), name.as_str());
     let store_server = StoreServer::start(&store, clock, name, label).await?;

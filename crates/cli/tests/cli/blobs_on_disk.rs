@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tablerock_kv::{Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
 use tablerock_services::blob::{DeleteSnapshots, WriteTerms};
+use tablerock_services::transfer::{CopyTerms, Progress, copy_account};
 use tablerock_testkit::blob_model::*;
 
 const MIB: usize = 1 << 20;
@@ -62,6 +63,29 @@ async fn what_was_acknowledged_is_there_after_a_restart() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     store.close().await.unwrap();
+}
+
+/// A resumed copy has the ids of its earlier run, and so meets the files that this run had finished.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_resumed_copy_replaces_the_files_of_its_earlier_run() {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let [from, to] = folders.each_ref().map(|folder| store_in(folder.path()));
+    let service = service_with_container(&from, Arc::new(SystemClock)).await;
+    let large = content(3 * MIB, 1);
+    put(&service, "large", &large).await.unwrap();
+
+    let terms = CopyTerms::from_store("the old store");
+    let (source, target) = (from.clone(), to.clone());
+    let interrupted = tokio::spawn(async move {
+        let stop = |progress: Progress| assert_eq!(progress.records, 0, "the interruption");
+        copy_account(&source, &target, ACCOUNT, &terms, &stop).await
+    });
+    assert!(interrupted.await.is_err_and(|error| error.is_panic()));
+    assert!(folders[1].path().join("contents").read_dir().unwrap().count() > 1, "a content has arrived");
+
+    copy_account(&from, &to, ACCOUNT, &terms, &|_| {}).await.unwrap();
+    let service = service_on(&to, Arc::new(SystemClock)).await;
+    assert!(read(&service, "large", None).await.unwrap() == large);
 }
 
 #[tokio::test(flavor = "multi_thread")]

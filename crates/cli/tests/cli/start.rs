@@ -88,6 +88,44 @@ fn a_location_that_cannot_be_written_is_named() {
 }
 
 #[test]
+fn new_data_is_announced_once_and_never_created_with_existing() {
+    let folder = tempfile::tempdir().unwrap();
+    let existing = || {
+        let mut command = command(folder.path());
+        command.env("TABLEROCK_EXISTING", "true");
+        command
+    };
+    let message = failure(existing());
+    assert!(message.contains("has no data; mount or restore the folder"), "{message}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is created");
+
+    let data = format!("Data: {}", folder.path().join("tablerock-data").display());
+    for (mut command, expected) in
+        [(command(folder.path()), format!("{data} (new)")), (command(folder.path()), data.clone()), (existing(), data)]
+    {
+        let mut server = ServerProcess::start(&mut command);
+        assert!(server.banner().contains(&expected), "{:?}", server.banner());
+        assert_eq!(server.end("-TERM").code(), Some(0));
+    }
+}
+
+#[test]
+fn half_of_a_data_directory_is_refused_with_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = ServerProcess::start(&mut command(folder.path()));
+    assert_eq!(server.end("-TERM").code(), Some(0));
+    let data = folder.path().join("tablerock-data");
+    std::fs::rename(data.join("store"), folder.path().join("elsewhere")).unwrap();
+    let message = failure(command(folder.path()));
+    assert!(message.contains("store is missing, but there is tablerock-format; mount or restore store"), "{message}");
+    std::fs::rename(folder.path().join("elsewhere"), data.join("store")).unwrap();
+
+    std::fs::write(data.join("store/0.jnl"), "").unwrap();
+    let message = failure(command(folder.path()));
+    assert!(message.contains("remove its file tablerock-clean-stop"), "{message}");
+}
+
+#[test]
 fn a_second_server_on_the_same_data_is_told_so() {
     let folder = tempfile::tempdir().unwrap();
     let server = ServerProcess::start(&mut command(folder.path()));

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use parking_lot::Mutex;
 
-use crate::format::sync_directory;
+use crate::durable::sync_directory;
 
 #[derive(Debug)]
 pub(super) struct Folders {
@@ -34,9 +34,12 @@ impl Folders {
         if durable.contains(&group) {
             return Ok(());
         }
-        fs::create_dir_all(self.of(group))?;
+        // Not the root: if that is missing, its mount is gone, and what is written in its place would be hidden later.
+        match fs::create_dir(self.of(group)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            created => created?,
+        }
         sync_directory(&self.root)?;
-        self.root.parent().map_or(Ok(()), sync_directory)?;
         durable.insert(group);
         Ok(())
     }

@@ -5,13 +5,15 @@
 //! frame   := 256 KiB of content, fewer in the last · checksum (8 bytes, little-endian)
 //! ```
 //!
-//! The checksum is 64-bit XXH3, seeded with the name of the content and the index of the frame, so that swapped files and
-//! frames are detected too.
+//! The checksum is 64-bit XXH3, seeded with the id of the store, the name of the content and the index of the frame, so that
+//! swapped files and frames are detected too, also those of another store. In format 1 it was seeded without the id.
 
 use std::io;
 
 use tablerock_kv::{CONTENT_PART_BYTES, ContentName};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::format::Identity;
 
 /// Content bytes of a frame.
 pub(super) const FRAME_BYTES: usize = 256 << 10;
@@ -32,16 +34,43 @@ pub(super) fn frame_length(index: u64, file_bytes: u64) -> Option<usize> {
     Some(left.min(frame_start(1)) as usize)
 }
 
-pub(super) fn checksum(name: ContentName, index: u64, content: &[u8]) -> [u8; CHECKSUM_BYTES] {
-    let seed = name.group.rotate_left(40) ^ name.number.rotate_left(20) ^ index;
+/// The seed of format 1, which had no ids.
+const SEED_WITHOUT_ID: u64 = 0;
+
+/// The part of the seeds that depends on the id of the store.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FrameSeeds {
+    own: u64,
+    /// Whether contents may have been written in format 1.
+    reads_format_1: bool,
+}
+
+impl FrameSeeds {
+    pub(crate) fn of(identity: Identity) -> Self {
+        Self { own: identity.id.seed(), reads_format_1: identity.has_older_contents }
+    }
+
+    fn is_checksum(self, sum: &[u8], name: ContentName, index: u64, content: &[u8]) -> bool {
+        checksum(self.own, name, index, content) == sum
+            || self.reads_format_1 && checksum(SEED_WITHOUT_ID, name, index, content) == sum
+    }
+
+    /// Returns the checksum of a new frame.
+    pub(super) fn checksum(self, name: ContentName, index: u64, content: &[u8]) -> [u8; CHECKSUM_BYTES] {
+        checksum(self.own, name, index, content)
+    }
+}
+
+fn checksum(store: u64, name: ContentName, index: u64, content: &[u8]) -> [u8; CHECKSUM_BYTES] {
+    let seed = store ^ name.group.rotate_left(40) ^ name.number.rotate_left(20) ^ index;
     xxh3_64_with_seed(content, seed).to_le_bytes()
 }
 
 /// Checks and removes the checksum of a frame.
-pub(super) fn open(name: ContentName, index: u64, frame: &mut Vec<u8>) -> io::Result<()> {
+pub(super) fn open(seeds: FrameSeeds, name: ContentName, index: u64, frame: &mut Vec<u8>) -> io::Result<()> {
     let content_bytes = frame.len().checked_sub(CHECKSUM_BYTES).filter(|length| *length > 0);
     match content_bytes.map(|length| frame.split_at(length)) {
-        Some((content, sum)) if checksum(name, index, content) == sum => {
+        Some((content, sum)) if seeds.is_checksum(sum, name, index, content) => {
             frame.truncate(frame.len() - CHECKSUM_BYTES);
             Ok(())
         }
@@ -54,16 +83,28 @@ mod tests {
     use super::*;
 
     const NAME: ContentName = ContentName { group: 1, number: 2 };
+    const SEEDS: FrameSeeds = FrameSeeds { own: 7, reads_format_1: false };
 
     fn sealed(content: &[u8]) -> Vec<u8> {
-        [content, &checksum(NAME, 3, content)].concat()
+        [content, &SEEDS.checksum(NAME, 3, content)].concat()
+    }
+
+    #[test]
+    fn a_frame_of_another_store_is_not_opened_and_one_of_format_1_only_after_an_upgrade() {
+        let opens =
+            |seeds, sum: [u8; CHECKSUM_BYTES]| open(seeds, NAME, 3, &mut [&b"content"[..], &sum].concat()).is_ok();
+        let upgraded = FrameSeeds { reads_format_1: true, ..SEEDS };
+        for (store, by_new, by_upgraded) in [(7, true, true), (8, false, false), (SEED_WITHOUT_ID, false, true)] {
+            let sum = checksum(store, NAME, 3, b"content");
+            assert_eq!((opens(SEEDS, sum), opens(upgraded, sum)), (by_new, by_upgraded), "{store}");
+        }
     }
 
     #[test]
     fn a_frame_is_opened_where_it_belongs_and_nowhere_else() {
         let opened = |name, index| {
             let mut frame = sealed(b"content");
-            open(name, index, &mut frame).map(|()| frame)
+            open(SEEDS, name, index, &mut frame).map(|()| frame)
         };
         assert_eq!(opened(NAME, 3).unwrap(), b"content");
         for (group, number, index) in [(2, 2, 3), (1, 3, 3), (1, 2, 4), (2, 1, 3), (0, 0, 0)] {
@@ -77,8 +118,8 @@ mod tests {
         for place in 0..whole.len() {
             let mut flipped = whole.clone();
             flipped[place] ^= 1;
-            assert!(open(NAME, 3, &mut flipped).is_err(), "a flipped bit at {place}");
-            assert!(open(NAME, 3, &mut whole[..place].to_vec()).is_err(), "cut at {place}");
+            assert!(open(SEEDS, NAME, 3, &mut flipped).is_err(), "a flipped bit at {place}");
+            assert!(open(SEEDS, NAME, 3, &mut whole[..place].to_vec()).is_err(), "cut at {place}");
         }
     }
 

@@ -19,21 +19,22 @@ use async_trait::async_trait;
 use tablerock_kv::{ContentName, ContentReader, ContentWriter, Contents, Error, Result};
 
 use self::folders::{Folders, is_there};
+pub(crate) use self::frame::FrameSeeds;
 use self::reader::FileReader;
 use self::writer::FileWriter;
+use crate::durable::sync_directory;
 use crate::failure::translate_io;
-use crate::format::sync_directory;
 
 /// The files of all contents.
 #[derive(Debug)]
 pub(crate) struct ContentFiles {
     folders: Arc<Folders>,
+    seeds: FrameSeeds,
 }
 
 impl ContentFiles {
-    /// `root` is created with the first content.
-    pub(crate) fn new(root: PathBuf) -> Self {
-        Self { folders: Arc::new(Folders::new(root)) }
+    pub(crate) fn new(root: PathBuf, seeds: FrameSeeds) -> Self {
+        Self { folders: Arc::new(Folders::new(root)), seeds }
     }
 
     fn path(&self, name: ContentName) -> PathBuf {
@@ -54,6 +55,11 @@ impl ContentFiles {
     }
 }
 
+/// The place of a file that was in the way of another with its number.
+fn kept_path(path: &Path) -> PathBuf {
+    path.with_extension("kept")
+}
+
 fn file_in(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!("{number:016x}"))
 }
@@ -61,12 +67,12 @@ fn file_in(folder: &Path, number: u64) -> PathBuf {
 #[async_trait]
 impl Contents for ContentFiles {
     fn create(&self, name: ContentName) -> Box<dyn ContentWriter> {
-        Box::new(FileWriter::begin(Arc::clone(&self.folders), self.path(name), name))
+        Box::new(FileWriter::begin(Arc::clone(&self.folders), self.path(name), name, self.seeds))
     }
 
     async fn open(&self, name: ContentName) -> Result<Option<Arc<dyn ContentReader>>> {
-        let path = self.path(name);
-        let opened = tokio::task::spawn_blocking(move || FileReader::open(path, name)).await;
+        let (path, seeds) = (self.path(name), self.seeds);
+        let opened = tokio::task::spawn_blocking(move || FileReader::open(path, name, seeds)).await;
         let opened = opened.map_err(|error| Error::internal("cannot open a content").with_source(error))?;
         Ok(opened?.map(|reader| Arc::new(reader) as Arc<dyn ContentReader>))
     }

@@ -5,13 +5,17 @@ use tempfile::TempDir;
 
 use super::frame::{FRAME_BYTES, frame_start};
 use super::*;
+use crate::format::Identity;
+use crate::store_id::StoreId;
 
 const NAME: ContentName = ContentName { group: 7, number: 9 };
 
 fn contents() -> (TempDir, ContentFiles) {
     let folder = tempfile::tempdir().unwrap();
-    let files = ContentFiles::new(folder.path().join("contents"));
-    (folder, files)
+    let root = folder.path().join("contents");
+    fs::create_dir(&root).unwrap();
+    let identity = Identity { id: StoreId::random(), has_older_contents: false };
+    (folder, ContentFiles::new(root, FrameSeeds::of(identity)))
 }
 
 fn random(bytes: usize) -> Vec<u8> {
@@ -43,12 +47,11 @@ async fn read_from(reader: &dyn ContentReader, mut offset: u64) -> Result<Vec<u8
 #[tokio::test]
 async fn what_was_written_is_read_from_any_place() {
     let (_folder, files) = contents();
-    for (number, bytes) in
-        [0, 1, FRAME_BYTES - 1, FRAME_BYTES, FRAME_BYTES + 1, 3 * FRAME_BYTES + 5].into_iter().enumerate()
-    {
-        let name = ContentName { group: 1, number: number as u64 };
+    let mut numbers = 0..;
+    for bytes in [0, 1, FRAME_BYTES - 1, FRAME_BYTES, FRAME_BYTES + 1, 3 * FRAME_BYTES + 5] {
         let content = random(bytes);
         for piece in [1000, FRAME_BYTES, FRAME_BYTES + 3, usize::MAX] {
+            let name = ContentName { group: 1, number: numbers.next().unwrap() };
             write(&files, name, &content, piece).await;
             let reader = files.open(name).await.unwrap().unwrap();
             for start in [0, 1, bytes / 2, bytes.saturating_sub(1), bytes] {
@@ -127,7 +130,7 @@ async fn writers_that_wait_for_their_clients_hold_up_nobody() {
 #[tokio::test]
 async fn a_place_that_cannot_be_written_is_told() {
     let (folder, files) = contents();
-    fs::write(folder.path().join("contents"), "in the way").unwrap();
+    fs::write(folder.path().join(format!("contents/{:016x}", NAME.group)), "in the way").unwrap();
     let mut writer = files.create(NAME);
     let _ = writer.write(Bytes::from_static(b"x")).await;
     assert_eq!(writer.finish().await.unwrap_err().kind(), ErrorKind::Unavailable);
@@ -150,4 +153,23 @@ async fn damage_is_told_and_never_read() {
     fs::write(&path, &whole[..whole.len() - 1]).unwrap();
     let reader = files.open(NAME).await.unwrap().unwrap();
     assert_eq!(read_from(&*reader, 0).await.unwrap_err().kind(), ErrorKind::Corrupt, "cut");
+}
+
+/// The layers remove the file of a write that failed, which must not be the one that was in the way.
+#[tokio::test]
+async fn a_file_in_the_way_is_neither_overwritten_nor_removed() {
+    let (_folder, files) = contents();
+    write(&files, NAME, b"old", 3).await;
+    for _ in 0..2 {
+        let mut writer = files.create(NAME);
+        let error = writer.write(Bytes::from_static(b"new")).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        assert!(error.message().contains("exists already"), "{error}");
+        drop(writer);
+        files.remove(NAME.group, NAME.number..=NAME.number).await.unwrap();
+        // Dropped before it knows that there is a file.
+        drop(files.create(NAME));
+        let reader = files.open(NAME).await.unwrap().unwrap();
+        assert_eq!(read_from(&*reader, 0).await.unwrap(), b"old");
+    }
 }

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use bytes::{Buf as _, Bytes, BytesMut};
@@ -14,9 +15,10 @@ use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::folders::Folders;
-use super::frame::{FRAME_BYTES, checksum};
+use super::frame::{FRAME_BYTES, FrameSeeds};
+use super::kept_path;
+use crate::durable::sync_directory;
 use crate::failure::translate_io;
-use crate::format::sync_directory;
 
 /// The bytes after which the file is synced: the disk works while the rest arrives, and the last sync is short.
 const SYNC_BYTES: usize = 8 << 20;
@@ -33,6 +35,8 @@ pub(super) struct FileWriter {
     unsynced_bytes: usize,
     /// A sync in parallel with the writes.
     syncing: Option<JoinHandle<io::Result<()>>>,
+    /// Whether the file is this writer's own. One that was in the way is not.
+    is_created: Arc<AtomicBool>,
     is_finished: bool,
 }
 
@@ -43,14 +47,17 @@ enum WriterState {
 }
 
 impl FileWriter {
-    pub(super) fn begin(folders: Arc<Folders>, path: PathBuf, name: ContentName) -> Self {
+    pub(super) fn begin(folders: Arc<Folders>, path: PathBuf, name: ContentName, seeds: FrameSeeds) -> Self {
         let (made_in, file) = (Arc::clone(&folders), path.clone());
+        let is_created = Arc::new(AtomicBool::new(false));
+        let created = Arc::clone(&is_created);
         let creating = spawn_blocking(move || {
             let file = Arc::new(create(&made_in, &file, name.group)?);
-            Ok(Frames { file, name, index: 0, rest: BytesMut::new() })
+            created.store(true, Ordering::SeqCst);
+            Ok(Frames { file, name, seeds, index: 0, rest: BytesMut::new() })
         });
         let state = WriterState::Busy(creating);
-        Self { folders, name, path, state, unsynced_bytes: 0, syncing: None, is_finished: false }
+        Self { folders, name, path, state, unsynced_bytes: 0, syncing: None, is_created, is_finished: false }
     }
 
     /// Waits for the write in progress, which stays in `state` meanwhile for `drop`.
@@ -131,10 +138,14 @@ impl Drop for FileWriter {
         let Ok(runtime) = Handle::try_current() else { return };
         let state = std::mem::replace(&mut self.state, WriterState::Failed);
         let (folders, path, group) = (Arc::clone(&self.folders), self.path.clone(), self.name.group);
+        let is_created = Arc::clone(&self.is_created);
         runtime.spawn(async move {
             if let WriterState::Busy(writing) = state {
                 // Its outcome does not matter; the file must not be written any more.
                 let _ = writing.await;
+            }
+            if !is_created.load(Ordering::SeqCst) {
+                return;
             }
             let remove = move || fs::remove_file(&path).and_then(|()| sync_directory(&folders.of(group)));
             if let Ok(Err(error)) = spawn_blocking(remove).await
@@ -146,23 +157,45 @@ impl Drop for FileWriter {
     }
 }
 
-/// Creates the file, and its folder if needed.
+/// Creates the file, and its folder if needed. A number is given once, so a file in the way means that `store/` is older
+/// than `contents/`; see [`keep`].
 fn create(folders: &Folders, path: &Path, group: u64) -> io::Result<File> {
     let mut attempts = 0;
     loop {
         folders.ensure(group)?;
+        if kept_path(path).exists() {
+            return Err(in_the_way());
+        }
         attempts += 1;
-        match File::create(path) {
+        match File::create_new(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && attempts < FOLDER_ATTEMPTS_MAX => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                keep(path)?;
+                return Err(in_the_way());
+            }
             created => return created,
         }
     }
+}
+
+/// Moves a file in the way aside. It may be all that is left of a content, and the layers above remove the file of a write
+/// that failed. Should the newer store come back, its content is read there.
+fn keep(path: &Path) -> io::Result<()> {
+    tracing::error!(path = %path.display(), "a number of contents was given out twice");
+    fs::rename(path, kept_path(path))?;
+    path.parent().map_or(Ok(()), sync_directory)
+}
+
+fn in_the_way() -> io::Error {
+    let message = "it exists already, so store is older than contents; restore both from one backup";
+    io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
 /// The frames written so far.
 struct Frames {
     file: Arc<File>,
     name: ContentName,
+    seeds: FrameSeeds,
     index: u64,
     /// Bytes that do not fill a frame yet.
     rest: BytesMut,
@@ -190,7 +223,7 @@ impl Frames {
     fn write_frame(&mut self, content: &[u8]) -> io::Result<()> {
         let mut file = &*self.file;
         file.write_all(content)?;
-        file.write_all(&checksum(self.name, self.index, content))?;
+        file.write_all(&self.seeds.checksum(self.name, self.index, content))?;
         self.index += 1;
         Ok(())
     }

@@ -69,8 +69,9 @@ fn written(location: &Path) -> Vec<u8> {
     bytes
 }
 
-/// Writes the journal as a crash might leave it: these bytes, then nothing or zeros.
+/// Writes the journal as a crash might leave it: these bytes, then nothing or zeros, and no note of a clean stop.
 fn rewrite(location: &Path, bytes: &[u8], zeros: usize) {
+    let _ = fs::remove_file(location.join("tablerock-clean-stop"));
     fs::write(journal(location), [bytes, &vec![0; zeros]].concat()).unwrap();
 }
 

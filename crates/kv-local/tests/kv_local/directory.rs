@@ -44,9 +44,9 @@ fn a_newer_format_is_refused_with_a_remedy_and_left_alone() {
     drop(LocalEngine::open(directory.path()).unwrap());
     let path = directory.path().join("tablerock-format");
     let text = fs::read_to_string(&path).unwrap();
-    assert_eq!(text.lines().take(2).collect::<Vec<_>>(), ["Tablerock data directory", "format: 1"]);
+    assert_eq!(text.lines().take(2).collect::<Vec<_>>(), ["Tablerock data directory", "format: 2"]);
 
-    let newer = text.replace("format: 1", "format: 7").replace("0.1.0 or later", "3.2.0 or later");
+    let newer = text.replace("format: 2", "format: 7").replace("0.1.0 (with format 2) or later", "3.2.0 or later");
     fs::write(&path, &newer).unwrap();
     let error = refusal(directory.path());
     assert_eq!(error.kind(), ErrorKind::Invalid);
@@ -60,7 +60,15 @@ fn a_newer_format_is_refused_with_a_remedy_and_left_alone() {
 fn a_format_nobody_wrote_is_corrupt() {
     let directory = tempfile::tempdir().unwrap();
     drop(LocalEngine::open(directory.path()).unwrap());
-    for text in ["", "format: 1\n", "Tablerock data directory\nformat: 0\n", "Tablerock data directory\nformat: x\n"] {
+    let heading = "Tablerock data directory";
+    for text in [
+        "",
+        "format: 1\n",
+        &format!("{heading}\nformat: 0\n"),
+        &format!("{heading}\nformat: x\n"),
+        &format!("{heading}\nformat: 2\n"),
+        &format!("{heading}\nformat: 2\nid: 7\nolder contents: no\n"),
+    ] {
         fs::write(directory.path().join("tablerock-format"), text).unwrap();
         assert_eq!(refusal(directory.path()).kind(), ErrorKind::Corrupt, "{text:?}");
     }
@@ -112,7 +120,9 @@ fn a_creation_that_was_cut_short_is_done_again() {
 
     fs::write(&unfinished, "").unwrap();
     fs::remove_file(directory.path().join("store/version")).unwrap();
-    drop(LocalEngine::open(directory.path()).unwrap());
+    let engine = LocalEngine::open(directory.path()).unwrap();
+    assert!(!directory.path().join("tablerock-clean-stop").exists(), "the note of other data is gone");
+    drop(engine);
     assert!(!unfinished.exists());
 
     fs::remove_dir_all(directory.path().join("store")).unwrap();

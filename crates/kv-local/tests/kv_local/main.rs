@@ -1,7 +1,8 @@
 //! The embedded engine on a real disk.
 
+mod clean_stop;
 mod contract;
 mod crash;
 mod directory;
-mod fjall_version;
+mod parts;
 mod space;

@@ -86,6 +86,11 @@ pub(crate) async fn copy_content(
     progress: impl FnMut(u64),
 ) -> Result<()> {
     let at = ContentAddress { container_id: new.0, content: new.1 };
+    if let Some(contents) = to.contents() {
+        // An earlier run of this copy may have been interrupted here. The ids are reserved for it, and an engine does not
+        // replace a content.
+        contents.remove(new.0, new.1..=new.1).await?;
+    }
     let upload = ContentUpload::new(to, Inflow::default(), at, Some(length), Checksums::new(false));
     let is_copied = copy_stored(from, address(old), length, upload, progress).await.map_err(store_error)?;
     if is_copied { Ok(()) } else { Err(gone()) }
