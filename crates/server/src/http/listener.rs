@@ -136,11 +136,15 @@ impl Connection {
             drop(http2_open);
             // Without a first byte a connection needs no buffers.
             let stop = stop.clone();
-            tokio::select! {
-                readable = tokio::time::timeout(self.idle_time, stream.readable()) => readable??,
+            let mut first = [0];
+            let bytes = tokio::select! {
+                peeked = tokio::time::timeout(self.idle_time, stream.peek(&mut first)) => peeked??,
                 () = stopped(stop) => return Ok(()),
+            };
+            if bytes == 0 {
+                return Ok(());
             }
-            return self.serve_http1(SlowReader::new(stream)).await;
+            return Box::pin(self.serve_http1(SlowReader::new(stream))).await;
         };
         let budget = self.server.memory.of_connection(self.peer.address);
         let permit = budget.for_connection(http2::CONNECTION_BYTES);
@@ -148,12 +152,12 @@ impl Connection {
         let stream = tokio::time::timeout(HANDSHAKE_TIME, accepting).await??;
         if stream.get_ref().1.alpn_protocol() != Some(b"h2") {
             drop((permit, http2_open));
-            return self.serve_http1(stream).await;
+            return Box::pin(self.serve_http1(stream)).await;
         }
         let Self { service, server, peer, idle_time, watcher } = self;
         drop(watcher);
         let handle = move |request| server.clone().handle(service, request, peer, None);
-        let served = http2::serve(stream, idle_time, budget, stop, handle).await;
+        let served = Box::pin(http2::serve(stream, idle_time, budget, stop, handle)).await;
         drop((permit, http2_open));
         served
     }
