@@ -63,7 +63,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves one request. Nothing that a client sends makes this fail. The guard tells the connection until when.
+    /// Serves one request. Nothing that a client sends makes this fail. The guard ends when the response is complete.
     pub(crate) async fn handle(
         self: Arc<Self>,
         service: Service,

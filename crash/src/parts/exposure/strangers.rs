@@ -13,12 +13,12 @@ use crate::server::{Program, Server};
 
 const HTTP2_CONNECTIONS: usize = 15;
 const STREAMS: usize = 256;
-/// What an HTTP/2 connection may take: the memory that it has from the budget.
+/// The memory that an HTTP/2 connection may take: as much as it has from the budget.
 const HTTP2_CONNECTION_BYTES_MAX: u64 = 2 << 20;
 
 const HEADS: usize = 2_000;
 const HEAD_BYTES: usize = 60_000;
-/// What a connection with half a head may take: its buffers, and its part of the memory for large heads.
+/// The memory of a connection with half a head: its buffers, and its part of the memory for large heads.
 const HEAD_CONNECTION_BYTES_MAX: u64 = 100 << 10;
 
 /// Several streams of each connection that take no byte of their responses, and heads of requests without their bodies.
@@ -68,7 +68,7 @@ pub(super) async fn http2_rejection(run: &Run) -> Result<(), String> {
     Ok(())
 }
 
-/// A connection that only answers and sends pings.
+/// A connection that only sends and returns pings.
 pub(super) async fn http2_idle(run: &Run) -> Result<(), String> {
     let run = Run { program: run.program.with_arguments(&["--blob-keep-alive-timeout", "1"]), ..run.clone() };
     let (directory, certificate, program) = secure(&run).await?;

@@ -1,4 +1,4 @@
-//! A hostile HTTP/2 client. It follows the protocol, answers pings and takes nothing.
+//! A hostile HTTP/2 client. It follows the protocol, returns pings and reads nothing.
 
 use std::fs;
 use std::net::Ipv4Addr;

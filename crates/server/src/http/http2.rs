@@ -27,7 +27,7 @@ use crate::memory_budget::ConnectionBudget;
 const STREAMS_MAX: u32 = 100;
 /// The size of a request's head, with 32 bytes for each header.
 const HEAD_LIST_BYTES_MAX: u32 = 16 << 10;
-/// What a head takes in memory, as a multiple of its size.
+/// The memory of a head, as a multiple of its size.
 const HEAD_FACTOR: usize = 3;
 /// Bytes of one response that wait in the connection.
 const SEND_BYTES_MAX: usize = 16 << 10;

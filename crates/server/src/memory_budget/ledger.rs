@@ -246,11 +246,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_waits_gets_what_is_given_back_in_order() {
+    async fn waiting_requests_get_returned_memory_in_order() {
         let ledger = ledger();
         let (hog, other) = (client(1, "a"), client(2, "b"));
         let mut held = fill(&ledger, hog);
-        assert!(ledger.take(hog, 10, Duration::from_secs(1)).await.is_none(), "nothing is given back");
+        assert!(ledger.take(hog, 10, Duration::from_secs(1)).await.is_none(), "nothing is returned");
         let waiting = [30, 10].map(|bytes| {
             let ledger = ledger.clone();
             tokio::spawn(
