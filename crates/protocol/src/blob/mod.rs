@@ -15,6 +15,7 @@ mod block_id;
 mod checksum;
 mod conditions;
 mod content_headers;
+mod digits;
 mod etag;
 mod lease;
 mod range;
