@@ -47,11 +47,14 @@ pub(crate) struct FuzzOptions {
 pub(crate) enum FuzzTarget {
     Authorization,
     Batch,
+    Body,
+    Field,
     Filter,
     Json,
     Path,
     Request,
     Sas,
+    SharedKey,
     Stored,
 }
 
