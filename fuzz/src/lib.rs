@@ -16,6 +16,7 @@ pub mod request;
 pub mod sas;
 pub mod shared_key;
 pub mod stored;
+pub mod wire;
 
 mod known_table;
 mod refusal;

@@ -5,7 +5,7 @@
 //! signature of the SAS that it stands in. `queue ` or `blob ` in front of all that sends it to another service than that
 //! of tables. Receipts, snapshots and ETags, which only the server knows, have words that stand for them.
 
-mod message;
+pub(crate) mod message;
 mod server;
 mod signing;
 mod state;

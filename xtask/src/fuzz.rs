@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
@@ -17,6 +17,8 @@ use crate::workspace::{Workspace, cargo};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const AT_A_TIME: usize = 2;
+/// Of one run against a program.
+const WIRE_REQUESTS_MAX: u64 = 200_000;
 /// Longer inputs find no more and make the corpora heavy.
 const INPUT_BYTES_MAX: usize = 4096;
 /// An input that takes longer is a finding, and so is one that makes the process grow beyond this.
@@ -40,6 +42,15 @@ pub(crate) struct FuzzOptions {
     /// How long each target runs
     #[arg(long, default_value_t = 15)]
     minutes: u32,
+    /// Instead of the targets, send requests to this server program, with framing that no client sends
+    #[arg(long, value_name = "PATH", conflicts_with = "target")]
+    binary: Option<PathBuf>,
+    /// With --binary: the first of three ports for the server
+    #[arg(long, value_name = "PORT", default_value_t = 10390, requires = "binary")]
+    first_port: u16,
+    /// With --binary: the seed of all choices
+    #[arg(long, default_value_t = 1, requires = "binary")]
+    seed: u64,
 }
 
 /// One fuzzer each, in `fuzz/src/bin`.
@@ -65,6 +76,9 @@ impl FuzzTarget {
 }
 
 pub(crate) fn run(workspace: &Workspace, options: &FuzzOptions) -> Result<bool> {
+    if let Some(binary) = &options.binary {
+        return run_wire(workspace, options, binary);
+    }
     let binaries = build(workspace)?;
     let targets = if options.target.is_empty() { FuzzTarget::value_variants() } else { &options.target };
     let waiting = Mutex::new(targets.iter().copied().collect::<VecDeque<_>>());
@@ -87,6 +101,23 @@ pub(crate) fn run(workspace: &Workspace, options: &FuzzOptions) -> Result<bool> 
     });
     let outcomes = outcomes.into_inner().expect("no worker panics");
     Ok(outcomes.iter().all(|outcome| outcome.as_ref().is_ok_and(|report| report.findings.is_empty())))
+}
+
+/// Sends requests to a server in a process of its own, and prints the statuses that came back.
+fn run_wire(workspace: &Workspace, options: &FuzzOptions, binary: &Path) -> Result<bool> {
+    let binary = binary.canonicalize().map_err(|error| format!("{}: {error}", binary.display()))?;
+    let mut command = cargo();
+    command.args(["run", "--quiet", "--package", "tablerock-fuzz", "--bin", "fuzz-wire", "--"]);
+    command.arg(binary).arg(workspace.root.join("fuzz/corpus/request"));
+    command.args(
+        [u64::from(options.first_port), options.minutes.into(), WIRE_REQUESTS_MAX, options.seed]
+            .map(|number| number.to_string()),
+    );
+    println!("wire: {} minutes or {WIRE_REQUESTS_MAX} requests", options.minutes);
+    let log = workspace.log("fuzz-wire");
+    let end = child::run(command.current_dir(&workspace.root), &log, MINUTE * options.minutes + 20 * MINUTE)?;
+    println!("{}", child::tail(&log, TAIL_LINES));
+    Ok(end.is_success())
 }
 
 /// The folder of the fuzzers. They have a target directory of their own, because flags change everything in it.

@@ -24,17 +24,17 @@ pub(super) fn service_of(data: &[u8]) -> (Service, &[u8]) {
     (Service::Table, data)
 }
 
-pub(super) struct Outgoing {
-    pub(super) service: Service,
-    pub(super) method: String,
-    pub(super) target: String,
+pub(crate) struct Outgoing {
+    pub(crate) service: Service,
+    pub(crate) method: String,
+    pub(crate) target: String,
     headers: HeaderMap,
     body: Vec<u8>,
 }
 
 impl Outgoing {
     /// `None` unless a client could send it: requests that HTTP itself rejects are hyper's business.
-    pub(super) fn parse(data: &[u8], places: &Places) -> Option<Self> {
+    pub(crate) fn parse(data: &[u8], places: &Places) -> Option<Self> {
         let (service, data) = service_of(data);
         let data = with_places(data, places);
         let mut rest = data.as_slice();
@@ -67,7 +67,7 @@ impl Outgoing {
     }
 
     /// The request as it goes out, signed unless it has credentials of its own.
-    pub(super) fn to_wire(&self, key: &AccountKey) -> Vec<u8> {
+    pub(crate) fn to_wire(&self, key: &AccountKey, date: &str) -> Vec<u8> {
         let target = self.target_with_sas(key).unwrap_or_else(|| self.target.clone());
         let mut out = format!("{} {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n", self.method).into_bytes();
         let mut line = |name: &str, value: &[u8]| {
@@ -76,7 +76,7 @@ impl Outgoing {
         for (name, value) in &self.headers {
             line(name.as_str(), value.as_bytes());
         }
-        for (name, value) in self.signed(key) {
+        for (name, value) in self.signed(key, date) {
             line(name, value.as_bytes());
         }
         if let Some(length) = self.announced_length() {
@@ -122,7 +122,7 @@ impl Outgoing {
 
     /// The headers that a signature adds; none for a request with credentials of its own, or with a word that asks for
     /// none.
-    fn signed(&self, key: &AccountKey) -> Vec<(&'static str, String)> {
+    fn signed(&self, key: &AccountKey, date: &str) -> Vec<(&'static str, String)> {
         let query = self.target.split_once('?').map_or("", |(_, query)| query);
         let query = QueryString::parse(query).unwrap_or_default();
         let is_anonymous = self.service == Service::Blob && query.raw_value("anonymous").is_some();
@@ -131,7 +131,7 @@ impl Outgoing {
         }
         let (method, target) = (self.method.as_str(), self.target.as_str());
         let body_length = self.announced_length();
-        Signed { service: self.service, method, target, headers: &self.headers, body_length }.headers(key)
+        Signed { service: self.service, method, target, headers: &self.headers, body_length, date }.headers(key)
     }
 }
 
@@ -147,15 +147,15 @@ fn with_places(data: &[u8], places: &Places) -> Vec<u8> {
     data
 }
 
-pub(super) struct Incoming {
-    pub(super) status: u16,
+pub(crate) struct Incoming {
+    pub(crate) status: u16,
     headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
 
 impl Incoming {
     /// Reads a response's head, if all of it is there; and how many bytes it takes.
-    pub(super) fn parse_head(bytes: &[u8]) -> Option<(Self, usize)> {
+    pub(crate) fn parse_head(bytes: &[u8]) -> Option<(Self, usize)> {
         let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
         let head = std::str::from_utf8(&bytes[..end]).expect("a response's head is text");
         let mut lines = head.split("\r\n");
@@ -168,7 +168,7 @@ impl Incoming {
         Some((Self { status, headers: headers.collect(), body: Vec::new() }, end + 4))
     }
 
-    pub(super) fn body_length(&self, method: &str) -> usize {
+    pub(crate) fn body_length(&self, method: &str) -> usize {
         if method == "HEAD" || matches!(self.status, 204 | 304) {
             return 0;
         }
@@ -176,7 +176,7 @@ impl Incoming {
         length.expect("our responses announce their length")
     }
 
-    pub(super) fn header(&self, wanted: &str) -> Option<&str> {
+    pub(crate) fn header(&self, wanted: &str) -> Option<&str> {
         self.headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
     }
 
@@ -195,7 +195,7 @@ impl Incoming {
     }
 
     /// Whether the server will close the connection after this response.
-    pub(super) fn is_last(&self) -> bool {
+    pub(crate) fn is_last(&self) -> bool {
         self.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"))
     }
 }

@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-use super::message::{Incoming, Outgoing};
+use super::message::{DATE, Incoming, Outgoing};
 use super::state::{self, Places, State};
 use crate::known_table::{ACCOUNT, NOON};
 
@@ -57,7 +57,7 @@ impl FuzzedServer {
 
     /// Sends a request and waits for its response; `None` if hyper closed the connection without one.
     pub(super) fn send(&mut self, request: &Outgoing) -> Option<Incoming> {
-        let wire = request.to_wire(&self.key);
+        let wire = request.to_wire(&self.key, DATE);
         let endpoint = &mut self.endpoints[place(request.service)];
         let (connection, address) = (endpoint.connection.take(), endpoint.address);
         let answer = self.runtime.block_on(async {

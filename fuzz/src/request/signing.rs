@@ -7,7 +7,6 @@ use tablerock_protocol::signing::{
 };
 use tablerock_protocol::{BlobResource, QueryString, QueueResource, Service, ServiceVersion};
 
-use super::message::DATE;
 use crate::known_table::ACCOUNT;
 
 /// Stands in an input where a SAS has its signature.
@@ -22,6 +21,8 @@ pub(super) struct Signed<'a> {
     pub(super) target: &'a str,
     pub(super) headers: &'a HeaderMap,
     pub(super) body_length: Option<usize>,
+    /// The present, in the words of HTTP.
+    pub(super) date: &'a str,
 }
 
 impl Signed<'_> {
@@ -31,7 +32,7 @@ impl Signed<'_> {
         let given = header("x-ms-date").or_else(|| header("date"));
         let mut added = Vec::new();
         if given.is_none() {
-            added.push(("x-ms-date", DATE.to_owned()));
+            added.push(("x-ms-date", self.date.to_owned()));
         }
         let (path, query) = self.target.split_once('?').unwrap_or((self.target, ""));
         let query = QueryString::parse(query).unwrap_or_default();
@@ -40,7 +41,7 @@ impl Signed<'_> {
                 method: self.method,
                 content_md5: header("content-md5").unwrap_or_default(),
                 content_type: header("content-type").unwrap_or_default(),
-                date: given.unwrap_or(DATE),
+                date: given.unwrap_or(self.date),
                 account: ACCOUNT,
                 path,
                 comp: query.raw_value("comp"),

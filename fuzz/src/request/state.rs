@@ -19,7 +19,7 @@ pub(super) enum State {
 }
 
 /// Texts that only the server can give, and the words that stand for them in an input.
-pub(super) type Places = Vec<(&'static str, String)>;
+pub(crate) type Places = Vec<(&'static str, String)>;
 
 impl State {
     pub(super) async fn of(server: &Server, service: Service) -> Self {
