@@ -96,8 +96,8 @@ impl WireReport {
     }
 }
 
-/// What the inputs of the corpus find at the beginning, as far as plain requests can make it. What is there already is
-/// refused, which does not matter.
+/// Makes the data that the inputs of the corpus find at the beginning, as far as plain requests can. Data that is there
+/// already is refused, which does not matter.
 fn set_up(connections: &mut Connections) {
     let requests: [&str; 7] = [
         "POST /acct/Tables\nContent-Type: application/json\nAccept: application/json\n\n{\"TableName\":\"People\"}",

@@ -63,8 +63,8 @@ pub(super) fn check_tags(document: &[u8]) {
     assert_eq!(parse_tags(rendered.as_bytes()), Ok(tags), "{rendered:?}");
 }
 
-/// The properties that an update leads to are written and read again in both forms of the document; the early one holds
-/// what it has room for.
+/// The properties that an update leads to are written and read again in both forms of the document; the early one has
+/// fewer sections.
 pub(super) fn check_properties(document: &[u8], service: Service) {
     for version in [ServiceVersion::LATEST, ServiceVersion::TABLE_SAS] {
         let parse = |document: &[u8]| ServicePropertiesUpdate::parse(document, service, version);
@@ -88,7 +88,7 @@ fn check_bounds(properties: &ServiceProperties) {
     assert!(days.into_iter().flatten().all(|days| (1..=RETENTION_DAYS_MAX).contains(&days)));
 }
 
-/// What a document says, if it says anything; with a mark in front and a comment behind it says the same.
+/// The content of a document, if it says anything; with a mark in front and a comment behind it says the same.
 pub(super) fn read_twice<T: PartialEq + std::fmt::Debug>(
     document: &[u8],
     parse: impl Fn(&[u8]) -> Result<T, ServiceError>,

