@@ -1,7 +1,7 @@
 //! Requests to a server in a process of its own, over connections that stay open, with framing that no client sends.
 //!
 //! It knows nothing of the server but its address. What it reports: a status of 500 and above other than 501 and 503,
-//! a response that takes more than five seconds, and a process that is gone.
+//! a response that takes more than five seconds, a panic in the server's log, and a process that is gone.
 
 mod connection;
 mod faults;
@@ -72,6 +72,7 @@ pub fn run(options: &WireOptions<'_>) -> Result<WireReport, String> {
             break;
         }
     }
+    report.findings.extend(process.panics()?);
     Ok(report)
 }
 

@@ -17,8 +17,6 @@ use crate::workspace::{Workspace, cargo};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const AT_A_TIME: usize = 2;
-/// Of one run against a program.
-const WIRE_REQUESTS_MAX: u64 = 200_000;
 /// Longer inputs find no more and make the corpora heavy.
 const INPUT_BYTES_MAX: usize = 4096;
 /// An input that takes longer is a finding, and so is one that makes the process grow beyond this.
@@ -48,6 +46,9 @@ pub(crate) struct FuzzOptions {
     /// With --binary: the first of three ports for the server
     #[arg(long, value_name = "PORT", default_value_t = 10390, requires = "binary")]
     first_port: u16,
+    /// With --binary: the number of requests after which it ends before its time
+    #[arg(long, value_name = "N", default_value_t = 200_000, requires = "binary")]
+    requests: u64,
     /// With --binary: the seed of all choices
     #[arg(long, default_value_t = 1, requires = "binary")]
     seed: u64,
@@ -110,10 +111,10 @@ fn run_wire(workspace: &Workspace, options: &FuzzOptions, binary: &Path) -> Resu
     command.args(["run", "--quiet", "--package", "tablerock-fuzz", "--bin", "fuzz-wire", "--"]);
     command.arg(binary).arg(workspace.root.join("fuzz/corpus/request"));
     command.args(
-        [u64::from(options.first_port), options.minutes.into(), WIRE_REQUESTS_MAX, options.seed]
+        [u64::from(options.first_port), options.minutes.into(), options.requests, options.seed]
             .map(|number| number.to_string()),
     );
-    println!("wire: {} minutes or {WIRE_REQUESTS_MAX} requests", options.minutes);
+    println!("wire: {} minutes or {} requests", options.minutes, options.requests);
     let log = workspace.log("fuzz-wire");
     let end = child::run(command.current_dir(&workspace.root), &log, MINUTE * options.minutes + 20 * MINUTE)?;
     println!("{}", child::tail(&log, TAIL_LINES));

@@ -124,6 +124,13 @@ fn first_status(stream: &mut TcpStream) -> std::io::Result<Outcome> {
             Err(error) => return Err(error),
         }
     }
-    let status = Incoming::parse_head(&bytes).map(|(response, _)| response.status);
-    Ok(status.map_or(Outcome::Closed, Outcome::Answered))
+    let mut rest = bytes.as_slice();
+    while let Some((response, head)) = Incoming::parse_head(rest) {
+        if response.status >= 200 {
+            return Ok(Outcome::Answered(response.status));
+        }
+        // One that only invites to go on is not the response.
+        rest = &rest[head..];
+    }
+    Ok(Outcome::Closed)
 }
