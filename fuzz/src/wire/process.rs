@@ -16,7 +16,7 @@ const ACCOUNTS: &str = "acct:b3Vycw==";
 
 pub(super) struct ServerProcess {
     child: Child,
-    /// What the process writes about itself.
+    /// The messages of the process.
     log: PathBuf,
 }
 
