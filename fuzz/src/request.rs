@@ -95,7 +95,7 @@ fn check_response(response: &Incoming, request: &Outgoing) {
         assert!(code.is_some_and(|code| ErrorCode::from_name(&code).is_some()), "{}: {text}", context());
     }
     // A blob may be of any type, and is read without a `comp`.
-    let is_document = request.service != Service::Blob || request.target.contains("comp=");
+    let is_document = request.service != Service::Blob || request.has_part();
     if content_type.starts_with("application/xml") && response.status == 200 && request.method == "GET" && is_document {
         assert!(is_readable(&response.body, request.service), "{}: {}", context(), response.text());
     }

@@ -17,6 +17,10 @@ pub fn check(data: &[u8]) {
     let Some((method, target)) = lines.next().and_then(|line| line.split_once(' ')) else { return };
     let (path, raw_query) = target.split_once('?').unwrap_or((target, ""));
     let Ok(query) = QueryString::parse(raw_query) else { return };
+    // Names with letters of other alphabets belong to no operation, and what is lower case there is open to dispute.
+    if query.pairs().iter().any(|(name, _)| !name.is_ascii()) {
+        return;
+    }
     let pairs = lines.filter_map(|line| line.split_once(':'));
     let owned: Vec<(String, &str)> = pairs.map(|(name, value)| (name.trim().to_lowercase(), value.trim())).collect();
     let headers: Vec<(&str, &str)> = owned.iter().map(|(name, value)| (name.as_str(), *value)).collect();

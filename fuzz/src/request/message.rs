@@ -100,11 +100,18 @@ impl Outgoing {
         Some(self.target.replace(SIGNATURE_PLACE, &format!("sig={signature}")))
     }
 
+    /// Whether the request is about a part of its resource, which `comp` names.
+    pub(super) fn has_part(&self) -> bool {
+        let query = self.target.split_once('?').map_or("", |(_, query)| query);
+        QueryString::parse(query).is_ok_and(|query| query.value("comp").is_some())
+    }
+
     /// Whether the request only reads. A GET of messages hides them from others.
     pub(super) fn is_read(&self) -> bool {
-        let gives_out = self.service == Service::Queue
-            && !self.target.contains("comp=")
-            && !self.target.to_ascii_lowercase().contains("peekonly=true");
+        let query = self.target.split_once('?').map_or("", |(_, query)| query);
+        let query = QueryString::parse(query).unwrap_or_default();
+        let only_looks = query.value("peekonly").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        let gives_out = self.service == Service::Queue && query.value("comp").is_none() && !only_looks;
         match self.method.as_str() {
             "GET" => !gives_out,
             method => matches!(method, "HEAD" | "OPTIONS"),
