@@ -149,3 +149,25 @@ fn replaced(wire: &[u8], from: &str, to: &str) -> Vec<u8> {
     let Some(at) = wire.windows(from.len()).position(|window| window == from.as_bytes()) else { return wire.to_vec() };
     [&wire[..at], to.as_bytes(), &wire[at + from.len()..]].concat()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WIRE: &[u8] = b"PUT /acct/c/b HTTP/1.1\r\nHost: h\r\ncontent-length: 5\r\n\r\nhello";
+
+    fn applied(fault: Fault) -> String {
+        String::from_utf8(fault.apply(WIRE, &mut Dice::new(1))).unwrap()
+    }
+
+    #[test]
+    fn a_fault_is_where_it_should_be_and_nowhere_else() {
+        assert_eq!(applied(Fault::None).as_bytes(), WIRE);
+        let chunks = "PUT /acct/c/b HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+        assert_eq!(applied(Fault::Chunked), chunks);
+        let twice = "PUT /acct/c/b HTTP/1.1\r\nHost: h\r\ncontent-length: 5\r\nContent-Length: 6\r\n\r\nhello";
+        assert_eq!(applied(Fault::LengthsThatDiffer), twice);
+        assert!(applied(Fault::AbsoluteTarget).starts_with("PUT http://127.0.0.1/acct/c/b HTTP/1.1\r\n"));
+        assert_eq!(applied(Fault::NoHost), "PUT /acct/c/b HTTP/1.1\r\ncontent-length: 5\r\n\r\nhello");
+    }
+}
