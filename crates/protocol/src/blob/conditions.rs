@@ -4,7 +4,7 @@
 //! `If-Unmodified-Since` does not hold, and with 304 if neither `If-None-Match` nor `If-Modified-Since` does. A write takes
 //! one header, or one of two pairs of which the ETag decides.
 
-use super::digits::parse_hexadecimal;
+use super::numbers::parse_hexadecimal;
 use crate::{DateTime, ErrorCode, ServiceError};
 
 /// The ETags of an `If-Match` or `If-None-Match`.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use super::digits::parse_decimal;
+use super::numbers::parse_decimal;
 use crate::{ErrorCode, ServiceError, Uuid};
 
 const DURATION_SECONDS: RangeInclusive<u32> = 15..=60;

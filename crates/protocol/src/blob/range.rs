@@ -1,6 +1,6 @@
 //! Byte ranges. `x-ms-range` and `Range` have the same forms; which of the two counts is the caller's business.
 
-use super::digits::parse_decimal;
+use super::numbers::parse_decimal;
 use crate::{ErrorCode, ServiceError};
 
 /// A range as it was asked for: from a byte to another, both included, or to the end.
