@@ -7,12 +7,16 @@
 
 pub mod authorization;
 pub mod batch;
+pub mod body;
+pub mod field;
 pub mod filter;
 pub mod json;
 pub mod path;
 pub mod request;
 pub mod sas;
+pub mod shared_key;
 pub mod stored;
+pub mod wire;
 
 mod known_table;
 mod refusal;
@@ -24,13 +28,16 @@ pub struct Target {
     pub check: fn(&[u8]),
 }
 
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 11] = [
     Target { name: "authorization", check: authorization::check },
     Target { name: "batch", check: batch::check },
+    Target { name: "body", check: body::check },
+    Target { name: "field", check: field::check },
     Target { name: "filter", check: filter::check },
     Target { name: "json", check: json::check },
     Target { name: "path", check: path::check },
     Target { name: "request", check: request::check },
     Target { name: "sas", check: sas::check },
+    Target { name: "shared-key", check: shared_key::check },
     Target { name: "stored", check: stored::check },
 ];

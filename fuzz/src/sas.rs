@@ -1,7 +1,8 @@
-//! Shared access signatures: of an account, and of a table with its ranges of keys.
+//! Shared access signatures: of an account, of a table with its ranges of keys, of a queue, a container and a blob.
 //!
 //! Input: the query string that carries one.
 
+mod services;
 mod terms;
 
 use std::cmp::Ordering;
@@ -26,6 +27,7 @@ thread_local! {
 pub fn check(data: &[u8]) {
     let Some(query) = std::str::from_utf8(data).ok().and_then(|text| QueryString::parse(text).ok()) else { return };
     let pairs: Vec<(&str, &str)> = query.pairs().iter().map(|(name, value)| (name.as_ref(), value.as_ref())).collect();
+    services::check(&pairs);
     match TableServiceSas::parse(pairs.iter().copied()) {
         Err(error) => check_sas_error(error),
         Ok(None) => assert!(pairs.iter().all(|(name, _)| !name.eq_ignore_ascii_case("sig"))),

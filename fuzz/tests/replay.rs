@@ -37,6 +37,16 @@ fn batches_replay() {
 }
 
 #[test]
+fn bodies_replay() {
+    replay("body");
+}
+
+#[test]
+fn fields_replay() {
+    replay("field");
+}
+
+#[test]
 fn filters_replay() {
     replay("filter");
 }
@@ -59,6 +69,11 @@ fn requests_replay() {
 #[test]
 fn shared_access_signatures_replay() {
     replay("sas");
+}
+
+#[test]
+fn shared_key_signatures_replay() {
+    replay("shared-key");
 }
 
 #[test]

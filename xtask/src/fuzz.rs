@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
@@ -40,6 +40,18 @@ pub(crate) struct FuzzOptions {
     /// How long each target runs
     #[arg(long, default_value_t = 15)]
     minutes: u32,
+    /// Instead of the targets, send requests to this server program, with framing that no client sends
+    #[arg(long, value_name = "PATH", conflicts_with = "target")]
+    binary: Option<PathBuf>,
+    /// With --binary: the first of three ports for the server
+    #[arg(long, value_name = "PORT", default_value_t = 10390, requires = "binary")]
+    first_port: u16,
+    /// With --binary: the number of requests after which it ends before its time
+    #[arg(long, value_name = "N", default_value_t = 200_000, requires = "binary")]
+    requests: u64,
+    /// With --binary: the seed of all choices
+    #[arg(long, default_value_t = 1, requires = "binary")]
+    seed: u64,
 }
 
 /// One fuzzer each, in `fuzz/src/bin`.
@@ -47,11 +59,14 @@ pub(crate) struct FuzzOptions {
 pub(crate) enum FuzzTarget {
     Authorization,
     Batch,
+    Body,
+    Field,
     Filter,
     Json,
     Path,
     Request,
     Sas,
+    SharedKey,
     Stored,
 }
 
@@ -62,6 +77,9 @@ impl FuzzTarget {
 }
 
 pub(crate) fn run(workspace: &Workspace, options: &FuzzOptions) -> Result<bool> {
+    if let Some(binary) = &options.binary {
+        return run_wire(workspace, options, binary);
+    }
     let binaries = build(workspace)?;
     let targets = if options.target.is_empty() { FuzzTarget::value_variants() } else { &options.target };
     let waiting = Mutex::new(targets.iter().copied().collect::<VecDeque<_>>());
@@ -84,6 +102,23 @@ pub(crate) fn run(workspace: &Workspace, options: &FuzzOptions) -> Result<bool> 
     });
     let outcomes = outcomes.into_inner().expect("no worker panics");
     Ok(outcomes.iter().all(|outcome| outcome.as_ref().is_ok_and(|report| report.findings.is_empty())))
+}
+
+/// Sends requests to a server in a process of its own, and prints the statuses that came back.
+fn run_wire(workspace: &Workspace, options: &FuzzOptions, binary: &Path) -> Result<bool> {
+    let binary = binary.canonicalize().map_err(|error| format!("{}: {error}", binary.display()))?;
+    let mut command = cargo();
+    command.args(["run", "--quiet", "--package", "tablerock-fuzz", "--bin", "fuzz-wire", "--"]);
+    command.arg(binary).arg(workspace.root.join("fuzz/corpus/request"));
+    command.args(
+        [u64::from(options.first_port), options.minutes.into(), options.requests, options.seed]
+            .map(|number| number.to_string()),
+    );
+    println!("wire: {} minutes or {} requests", options.minutes, options.requests);
+    let log = workspace.log("fuzz-wire");
+    let end = child::run(command.current_dir(&workspace.root), &log, MINUTE * options.minutes + 20 * MINUTE)?;
+    println!("{}", child::tail(&log, TAIL_LINES));
+    Ok(end.is_success())
 }
 
 /// The folder of the fuzzers. They have a target directory of their own, because flags change everything in it.

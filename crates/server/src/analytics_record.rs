@@ -18,6 +18,10 @@ use crate::operation::{Operation, kind_of_method};
 use crate::request_context::RequestContext;
 use crate::request_log::created_table;
 
+/// The largest body that an operation accepts, a block blob. One that announces more is rejected unread, and its length
+/// would make the totals overflow.
+const BODY_BYTES_MAX: u64 = 5000 << 20;
+
 const BLOB_CONTENT_MD5: HeaderName = HeaderName::from_static("x-ms-blob-content-md5");
 /// The bytes between the name and the value of a header, and after it.
 const HEADER_FRAME_BYTES: u64 = 4;
@@ -130,6 +134,7 @@ impl AnalyticsRecord<'_> {
 
     fn sizes(&self) -> Sizes {
         let length = text(&self.cx.head.headers, header::CONTENT_LENGTH).and_then(|text| text.parse().ok());
+        let length = length.filter(|length| *length <= BODY_BYTES_MAX);
         let target = self.cx.head.uri.path_and_query().map_or(0, |target| target.as_str().len());
         Sizes {
             request_head: header_bytes(&self.cx.head.headers) + target as u64,

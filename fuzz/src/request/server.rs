@@ -16,44 +16,52 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-use super::message::{Incoming, Outgoing};
-use super::state::{self, State};
+use super::message::{DATE, Incoming, Outgoing};
+use super::state::{self, Places, State};
 use crate::known_table::{ACCOUNT, NOON};
 
 pub(super) struct FuzzedServer {
     runtime: Runtime,
     server: Arc<Server>,
     key: AccountKey,
-    address: std::net::SocketAddr,
-    connection: Option<TcpStream>,
-    beginning: State,
+    /// Of each service: tables, queues, blobs.
+    endpoints: [Endpoint; 3],
     /// Nothing is sent through it; the server stops when it is dropped.
     _stop: watch::Sender<bool>,
 }
+
+/// A service of the server, as the harness sees it.
+struct Endpoint {
+    address: std::net::SocketAddr,
+    connection: Option<TcpStream>,
+    /// The state that every request finds.
+    beginning: State,
+    places: Places,
+}
+
+pub(super) const SERVICES: [Service; 3] = [Service::Table, Service::Queue, Service::Blob];
 
 impl FuzzedServer {
     pub(super) fn start() -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let key = AccountKey::from_bytes(b"ours");
         let (stop, stopped) = watch::channel(false);
-        let (server, address, beginning) = runtime.block_on(async {
+        let (server, endpoints) = runtime.block_on(async {
             let server = Arc::new(server(key.clone()).await);
-            state::fill(&server).await;
-            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-            let address = listener.local_addr().expect("a bound port");
-            let listening =
-                Listening { tls: None, connections: Connections::new(16), idle_time: Duration::from_secs(3600) };
-            tokio::spawn(serve_service(Service::Table, server.clone(), listener, listening, stopped));
-            let beginning = State::of(&server).await;
-            (server, address, beginning)
+            let mut endpoints = Vec::new();
+            for service in SERVICES {
+                endpoints.push(Endpoint::start(service, &server, stopped.clone()).await);
+            }
+            (server, endpoints.try_into().unwrap_or_else(|_| panic!("one for each service")))
         });
-        Self { runtime, server, key, address, connection: None, beginning, _stop: stop }
+        Self { runtime, server, key, endpoints, _stop: stop }
     }
 
     /// Sends a request and waits for its response; `None` if hyper closed the connection without one.
     pub(super) fn send(&mut self, request: &Outgoing) -> Option<Incoming> {
-        let wire = request.to_wire(&self.key);
-        let (connection, address) = (self.connection.take(), self.address);
+        let wire = request.to_wire(&self.key, DATE);
+        let endpoint = &mut self.endpoints[place(request.service)];
+        let (connection, address) = (endpoint.connection.take(), endpoint.address);
         let answer = self.runtime.block_on(async {
             let mut connection = match connection {
                 Some(connection) => connection,
@@ -64,25 +72,55 @@ impl FuzzedServer {
             Some((response, connection))
         });
         let (response, connection) = answer?;
-        self.connection = (!response.is_last()).then_some(connection);
+        endpoint.connection = (!response.is_last()).then_some(connection);
         Some(response)
     }
 
+    /// Texts that only the server can give.
+    pub(super) fn places(&self, service: Service) -> &Places {
+        &self.endpoints[place(service)].places
+    }
+
     /// The state that every request finds.
-    pub(super) fn beginning(&self) -> &State {
-        &self.beginning
+    pub(super) fn beginning(&self, service: Service) -> &State {
+        &self.endpoints[place(service)].beginning
     }
 
     /// Everything that a client could see.
-    pub(super) fn state(&self) -> State {
-        self.runtime.block_on(State::of(&self.server))
+    pub(super) fn state(&self, service: Service) -> State {
+        self.runtime.block_on(State::of(&self.server, service))
     }
 
     /// Back to the beginning, with newer Timestamps.
-    pub(super) fn reset(&mut self) {
-        self.runtime.block_on(state::reset(&self.server));
-        self.beginning = self.state();
+    pub(super) fn reset(&mut self, service: Service) {
+        let (places, beginning) = self.runtime.block_on(async {
+            let places = state::reset(&self.server, service).await;
+            (places, State::of(&self.server, service).await)
+        });
+        let endpoint = &mut self.endpoints[place(service)];
+        (endpoint.places, endpoint.beginning) = (places, beginning);
     }
+
+    /// Whether a request needs a new connection, because the last one ended it.
+    pub(super) fn is_disconnected(&self, service: Service) -> bool {
+        self.endpoints[place(service)].connection.is_none()
+    }
+}
+
+impl Endpoint {
+    async fn start(service: Service, server: &Arc<Server>, stopped: watch::Receiver<bool>) -> Self {
+        let places = state::fill(server, service).await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("a bound port");
+        let listening =
+            Listening { tls: None, connections: Connections::new(16), idle_time: Duration::from_secs(3600) };
+        tokio::spawn(serve_service(service, server.clone(), listener, listening, stopped));
+        Self { address, connection: None, beginning: State::of(server, service).await, places }
+    }
+}
+
+fn place(service: Service) -> usize {
+    SERVICES.iter().position(|known| *known == service).expect("one of three")
 }
 
 async fn server(key: AccountKey) -> Server {

@@ -1,70 +1,68 @@
 //! What the server under test holds: as it is at the beginning, and as it can be compared.
 
-use tablerock_protocol::xml::{ServiceProperties, ServicePropertiesUpdate, StoredAccessPolicies};
-use tablerock_protocol::{Property, Service, TableName, Value};
+mod blob;
+mod queue;
+mod table;
+
+use tablerock_protocol::Service;
+use tablerock_protocol::xml::{ServiceProperties, ServicePropertiesUpdate};
 use tablerock_server::Server;
-use tablerock_services::table::{Change, EntityGroup, EntityOperation, EntityQuery, Properties, TableQuery};
 
-use crate::known_table::{ACCOUNT, TABLE};
+use crate::known_table::ACCOUNT;
 
-/// Tables with their policies and entities, and the account's settings.
+/// Everything that a client of one service could see.
 #[derive(Debug, PartialEq)]
-pub(super) struct State {
-    tables: Vec<(String, StoredAccessPolicies, Vec<StoredRecord>)>,
-    settings: ServiceProperties,
+pub(super) enum State {
+    Table(table::State),
+    Queue(queue::State),
+    Blob(blob::State),
 }
 
-/// Keys and the stored value, Timestamp included.
-type StoredRecord = (String, String, bytes::Bytes);
+/// Texts that only the server can give, and the words that stand for them in an input.
+pub(crate) type Places = Vec<(&'static str, String)>;
 
 impl State {
-    pub(super) async fn of(server: &Server) -> Self {
-        let mut tables = Vec::new();
-        for name in names(server).await {
-            let policies = server.tables.table_acl(ACCOUNT, &name).await.expect("a table's policies");
-            let page = server.tables.query_entities(ACCOUNT, &name, &EntityQuery::default()).await;
-            let entities = page.expect("a table's entities").entities.into_iter();
-            let records = entities.map(|found| (found.partition_key, found.row_key, found.entity.into_bytes()));
-            tables.push((name, policies, records.collect()));
+    pub(super) async fn of(server: &Server, service: Service) -> Self {
+        match service {
+            Service::Table => Self::Table(table::State::of(server).await),
+            Service::Queue => Self::Queue(queue::State::of(server).await),
+            Service::Blob => Self::Blob(blob::State::of(server).await),
         }
-        let settings =
-            server.settings.service_properties(ACCOUNT, Service::Table).await.expect("the account's settings");
-        Self { tables, settings }
     }
 }
 
-async fn names(server: &Server) -> Vec<String> {
-    server.tables.query_tables(ACCOUNT, &TableQuery::default()).await.expect("the list of tables").names
+pub(super) async fn fill(server: &Server, service: Service) -> Places {
+    match service {
+        Service::Table => table::fill(server).await,
+        Service::Queue => return queue::fill(server).await,
+        Service::Blob => return blob::fill(server).await,
+    }
+    Places::new()
 }
 
-/// One table with two entities.
-pub(super) async fn fill(server: &Server) {
-    let name = TableName::parse(TABLE).expect("a name");
-    server.tables.create_table(ACCOUNT, &name).await.expect("a new table");
-    for row_key in ["1", "2"] {
-        let property = Property { name: "Age".into(), value: Value::Int32(30) };
-        let operation = EntityOperation {
-            table: TABLE.to_owned(),
-            partition_key: "Sales".to_owned(),
-            row_key: row_key.to_owned(),
-            change: Change::Insert(Properties::encode(&[property])),
-        };
-        server.tables.apply(ACCOUNT, &EntityGroup::single(operation)).await.expect("a new entity");
+/// Back to the beginning, with newer Timestamps.
+pub(super) async fn reset(server: &Server, service: Service) -> Places {
+    match service {
+        Service::Table => table::clear(server).await,
+        Service::Queue => queue::clear(server).await,
+        Service::Blob => blob::clear(server).await,
     }
-}
-
-pub(super) async fn reset(server: &Server) {
-    for name in names(server).await {
-        server.tables.delete_table(ACCOUNT, &name).await.expect("a table that was listed");
-    }
-    let ServiceProperties { logging, hour_metrics, minute_metrics, cors, .. } = ServiceProperties::default();
+    let ServiceProperties { logging, hour_metrics, minute_metrics, cors, delete_retention, static_website, .. } =
+        ServiceProperties::default();
     let all = ServicePropertiesUpdate {
         logging: Some(logging),
         hour_metrics: Some(hour_metrics),
         minute_metrics: Some(minute_metrics),
         cors: Some(cors),
-        ..ServicePropertiesUpdate::default()
+        delete_retention: Some(delete_retention),
+        static_website: Some(static_website),
+        // Nothing takes it back, so it stays at the newest once it was set.
+        default_service_version: (service == Service::Blob).then_some(tablerock_protocol::ServiceVersion::LATEST),
     };
-    server.settings.set_service_properties(ACCOUNT, Service::Table, &all).await.expect("settings can be set");
-    fill(server).await;
+    server.settings.set_service_properties(ACCOUNT, service, &all).await.expect("settings can be set");
+    fill(server, service).await
+}
+
+async fn settings(server: &Server, service: Service) -> ServiceProperties {
+    server.settings.service_properties(ACCOUNT, service).await.expect("the account's settings")
 }

@@ -4,6 +4,7 @@
 //! `If-Unmodified-Since` does not hold, and with 304 if neither `If-None-Match` nor `If-Modified-Since` does. A write takes
 //! one header, or one of two pairs of which the ETag decides.
 
+use super::numbers::parse_hexadecimal;
 use crate::{DateTime, ErrorCode, ServiceError};
 
 /// The ETags of an `If-Match` or `If-None-Match`.
@@ -36,7 +37,7 @@ impl EtagList {
 fn parse_tag(tag: &str) -> u64 {
     let tag = tag.trim();
     let tag = tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"');
-    tag.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok()).unwrap_or(0)
+    tag.strip_prefix("0x").and_then(parse_hexadecimal).unwrap_or(0)
 }
 
 /// The conditional headers of one request, for the blob or container itself or for the source of a copy.
@@ -180,8 +181,8 @@ mod tests {
 
     #[test]
     fn lists_of_tags_are_read_with_and_without_quotes() {
-        let list = EtagList::parse("\"0x1F\", 0x2a, W/\"0x3\", \"other\"").unwrap();
-        assert_eq!(list, EtagList::Tags(vec![0x1f, 0x2a, 3, 0]));
+        let list = EtagList::parse("\"0x1F\", 0x2a, W/\"0x3\", \"other\", 0x+1").unwrap();
+        assert_eq!(list, EtagList::Tags(vec![0x1f, 0x2a, 3, 0, 0]));
         assert!(EtagList::parse("").is_err());
     }
 

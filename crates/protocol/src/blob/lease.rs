@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use super::numbers::parse_decimal;
 use crate::{ErrorCode, ServiceError, Uuid};
 
 const DURATION_SECONDS: RangeInclusive<u32> = 15..=60;
@@ -39,8 +40,8 @@ impl LeaseDuration {
     pub fn parse(header: &str) -> Result<Self, ServiceError> {
         match header.trim() {
             "-1" => Ok(Self::Infinite),
-            digits => match digits.parse() {
-                Ok(seconds) if DURATION_SECONDS.contains(&seconds) => Ok(Self::Seconds(seconds)),
+            digits => match parse_decimal(digits) {
+                Some(seconds) if DURATION_SECONDS.contains(&seconds) => Ok(Self::Seconds(seconds)),
                 _ => Err(ErrorCode::InvalidHeaderValue.into()),
             },
         }
@@ -84,8 +85,8 @@ pub enum LeaseAction {
 impl LeaseAction {
     /// The period of a break, if one is given.
     pub fn parse_break_period(header: &str) -> Result<u32, ServiceError> {
-        match header.trim().parse() {
-            Ok(seconds) if BREAK_SECONDS.contains(&seconds) => Ok(seconds),
+        match parse_decimal(header.trim()) {
+            Some(seconds) if BREAK_SECONDS.contains(&seconds) => Ok(seconds),
             _ => Err(ErrorCode::InvalidHeaderValue.into()),
         }
     }
@@ -99,11 +100,12 @@ mod tests {
     fn durations_and_periods_have_bounds() {
         assert_eq!(LeaseDuration::parse("-1"), Ok(LeaseDuration::Infinite));
         assert_eq!(LeaseDuration::parse("15"), Ok(LeaseDuration::Seconds(15)));
-        for wrong in ["14", "61", "0", "-2", "x", ""] {
+        for wrong in ["14", "61", "0", "-2", "+15", "x", ""] {
             assert_eq!(LeaseDuration::parse(wrong).unwrap_err().code, ErrorCode::InvalidHeaderValue, "{wrong}");
         }
         assert_eq!(LeaseAction::parse_break_period("0"), Ok(0));
         assert!(LeaseAction::parse_break_period("61").is_err());
+        assert!(LeaseAction::parse_break_period("+5").is_err());
     }
 
     #[test]

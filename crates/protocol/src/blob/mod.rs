@@ -19,6 +19,7 @@ mod content_headers;
 mod copy_source_url;
 mod etag;
 mod lease;
+mod numbers;
 mod range;
 mod tag_condition;
 mod tags;

@@ -1,5 +1,6 @@
 //! Byte ranges. `x-ms-range` and `Range` have the same forms; which of the two counts is the caller's business.
 
+use super::numbers::parse_decimal;
 use crate::{ErrorCode, ServiceError};
 
 /// A range as it was asked for: from a byte to another, both included, or to the end.
@@ -25,10 +26,10 @@ impl RangeAsked {
     /// as HTTP has it for ranges that a server does not understand.
     pub fn parse(header: &str) -> Option<Self> {
         let (first, last) = header.trim().strip_prefix("bytes=")?.split_once('-')?;
-        let first = first.trim().parse().ok()?;
+        let first = parse_decimal(first.trim())?;
         let last = match last.trim() {
             "" => None,
-            digits => Some(digits.parse().ok()?),
+            digits => Some(parse_decimal(digits)?),
         };
         (last.is_none_or(|last| last >= first)).then_some(Self { first, last })
     }
@@ -78,7 +79,8 @@ mod tests {
 
     #[test]
     fn other_forms_mean_the_whole_blob() {
-        for header in ["bytes=-5", "bytes=0-1,3-4", "bytes=5-4", "items=0-1", "bytes=a-b", "", "bytes=1"] {
+        for header in ["bytes=-5", "bytes=0-1,3-4", "bytes=5-4", "items=0-1", "bytes=a-b", "", "bytes=1", "bytes=+1-+2"]
+        {
             assert_eq!(RangeAsked::parse(header), None, "{header}");
         }
     }

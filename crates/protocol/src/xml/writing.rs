@@ -41,7 +41,8 @@ fn push_tag(out: &mut String, opening: &str, name: &str) {
     out.push('>');
 }
 
-/// A carriage return has to be a reference, for a reader turns a plain one into a line feed.
+/// A carriage return has to be a reference, for a reader turns a plain one into a line feed. A character that XML cannot
+/// hold is replaced: one in an echoed parameter would make the whole document unreadable.
 pub(crate) fn push_escaped(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -49,6 +50,7 @@ pub(crate) fn push_escaped(out: &mut String, text: &str) {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '\r' => out.push_str("&#xD;"),
+            c if !is_xml_char(c) => out.push(char::REPLACEMENT_CHARACTER),
             _ => out.push(c),
         }
     }
@@ -72,5 +74,12 @@ mod tests {
             push_element(out, "D", |_| {});
         });
         assert_eq!(out, "<A><B>1 &lt; 2 &amp; 3 &gt; 2&#xD;\n\"'</B><C /><D /></A>");
+    }
+
+    #[test]
+    fn what_xml_cannot_hold_is_replaced() {
+        let mut out = String::new();
+        push_escaped(&mut out, "a\u{1}\0\u{fffe}\u{ffff}\t\n\u{85}\u{10ffff}");
+        assert_eq!(out, "a\u{fffd}\u{fffd}\u{fffd}\u{fffd}\t\n\u{85}\u{10ffff}");
     }
 }

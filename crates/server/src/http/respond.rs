@@ -200,7 +200,8 @@ fn header_value(text: Cow<'static, str>) -> HeaderValue {
 /// Escapes text for XML. Characters that XML cannot hold are replaced.
 fn escape_xml(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    text.replace(|letter: char| letter.is_control() && !matches!(letter, '\n' | '\t'), "\u{fffd}")
+    let is_missing = |letter: char| letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}');
+    text.replace(|letter: char| is_missing(letter) && !matches!(letter, '\n' | '\t'), "\u{fffd}")
 }
 
 /// The error for a token. Its status makes clients fetch a new one.
