@@ -196,11 +196,11 @@ mod tests {
         let day = Duration::from_secs(24 * 3600);
         assert!(tokio::time::timeout(day, server.read(&mut buffer)).await.is_err(), "idle");
         client.write_all(b"GET / HTTP/1.1\r\n").await.unwrap();
-        server.read(&mut buffer).await.unwrap();
+        assert!(server.read(&mut buffer).await.unwrap() > 0);
         drop(requests.begin());
         assert!(tokio::time::timeout(day, server.read(&mut buffer)).await.is_err(), "between two requests");
         client.write_all(b"GET / HT").await.unwrap();
-        server.read(&mut buffer).await.unwrap();
+        assert!(server.read(&mut buffer).await.unwrap() > 0);
         let began = Instant::now();
         assert_eq!(server.read(&mut buffer).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
         assert!(began.elapsed() >= HEAD_TIME && began.elapsed() < HEAD_TIME * 2);
@@ -216,7 +216,7 @@ mod tests {
             let (mut client, mut server, requests) = limited(&memory);
             client.write_all(&[b'x'; 2 * SMALL_BYTES]).await.unwrap();
             let mut buffer = vec![0; SMALL_BYTES];
-            server.read(&mut buffer).await.unwrap();
+            assert!(server.read(&mut buffer).await.unwrap() > 0);
             match tokio::time::timeout(Duration::ZERO, server.read(&mut buffer)).await {
                 Ok(read) => served += read.map(|_| 1).unwrap(),
                 Err(_) => break,
@@ -227,7 +227,7 @@ mod tests {
         let (mut client, mut server, requests) = open.pop().unwrap();
         drop(requests.begin());
         client.write_all(b"GET").await.unwrap();
-        server.read(&mut [0; 10_000]).await.unwrap();
+        assert!(server.read(&mut [0; 10_000]).await.unwrap() > 0);
         let other = memory.of_connection(ADDRESS).for_head(LARGE_HEAD_BYTES).await;
         assert!(other.is_some(), "a request that has ended returns its memory");
     }
@@ -242,7 +242,7 @@ mod tests {
             let _serving = requests.begin();
             client.write_all(&[b'x'; 60_000]).await.unwrap();
             let mut buffer = vec![0; 64 << 10];
-            server.read(&mut buffer).await.unwrap();
+            assert!(server.read(&mut buffer).await.unwrap() > 0);
             sizes.push(server.read(&mut buffer).await.unwrap());
             open.push((client, server));
         }

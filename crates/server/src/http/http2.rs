@@ -5,7 +5,8 @@
 //! without its body.
 
 use std::future::poll_fn;
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::{Buf as _, Bytes};
 use h2::server::SendResponse;
@@ -13,6 +14,8 @@ use h2::{Reason, RecvStream, SendStream};
 use http::{HeaderValue, Method, Request, Response, header};
 use http_body_util::BodyExt;
 use hyper::body::Body;
+use tablerock_kv::Clock;
+use tablerock_protocol::DateTime;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -40,11 +43,18 @@ const GRACE_TIME: Duration = Duration::from_secs(120);
 /// The rate that a reader has to reach after that.
 const RATE_BYTES: u64 = 32 << 10;
 
-/// Serves the streams of a connection until the client closes it, no stream is open for `idle_time`, or `stop` turns true.
+/// The settings of a connection.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    pub(super) idle_time: Duration,
+    pub(super) budget: ConnectionBudget,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// Serves the streams of a connection until the client closes it, no stream is open for the idle time, or `stop` turns true.
 pub(super) async fn serve<I, H, F>(
     io: I,
-    idle_time: Duration,
-    budget: ConnectionBudget,
+    settings: Settings,
     mut stop: watch::Receiver<bool>,
     handle: H,
 ) -> ConnectionResult
@@ -65,17 +75,17 @@ where
             accepted = connection.accept() => {
                 let Some(accepted) = accepted else { return Ok(()) };
                 let (request, respond) = accepted?;
-                streams.spawn(serve_stream(request, respond, budget.clone(), handle.clone()));
+                streams.spawn(serve_stream(request, respond, settings.clone(), handle.clone()));
             }
             Some(_) = streams.join_next() => idle_since = Instant::now(),
-            () = tokio::time::sleep_until(idle_since + idle_time), if streams.is_empty() => break false,
+            () = tokio::time::sleep_until(idle_since + settings.idle_time), if streams.is_empty() => break false,
             _ = stop.wait_for(|stop| *stop) => break true,
         }
     };
     connection.graceful_shutdown();
     let finish = async {
         while let Some(Ok((request, respond))) = connection.accept().await {
-            streams.spawn(serve_stream(request, respond, budget.clone(), handle.clone()));
+            streams.spawn(serve_stream(request, respond, settings.clone(), handle.clone()));
         }
     };
     // The tasks of streams that are still open end with the set.
@@ -86,14 +96,14 @@ where
 async fn serve_stream<H, F>(
     request: Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
-    budget: ConnectionBudget,
+    settings: Settings,
     handle: H,
 ) where
     H: Fn(Request<RequestBody>) -> F,
     F: Future<Output = Handled>,
 {
     let (head, stream) = request.into_parts();
-    let Some(permit) = budget.head_now(head_bytes(&head) * HEAD_FACTOR) else {
+    let Some(permit) = settings.budget.head_now(head_bytes(&head) * HEAD_FACTOR) else {
         respond.send_reset(Reason::REFUSED_STREAM);
         return;
     };
@@ -107,7 +117,7 @@ async fn serve_stream<H, F>(
     drop(permit);
     let Ok(response) = handled;
     let (mut head, body) = response.into_parts();
-    add_framing(&mut head, &body);
+    add_framing(&mut head, &body, &*settings.clock);
     let is_empty = is_head || body.is_end_stream();
     let Ok(mut stream) = respond.send_response(Response::from_parts(head, ()), is_empty) else { return };
     if !is_empty && let Err(reason) = send(&mut stream, body).await {
@@ -123,12 +133,12 @@ fn head_bytes(head: &http::request::Parts) -> usize {
 }
 
 /// Adds the headers that hyper adds to an HTTP/1.1 response, and removes those that HTTP/2 does not have.
-fn add_framing(head: &mut http::response::Parts, body: &ResponseBody) {
+fn add_framing(head: &mut http::response::Parts, body: &ResponseBody, clock: &dyn Clock) {
     for name in [header::CONNECTION, header::TRANSFER_ENCODING] {
         head.headers.remove(name);
     }
     if !head.headers.contains_key(header::DATE)
-        && let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(SystemTime::now()))
+        && let Ok(date) = HeaderValue::from_str(&DateTime::from_ticks(clock.ticks()).to_http_date())
     {
         head.headers.insert(header::DATE, date);
     }

@@ -156,8 +156,9 @@ impl Connection {
         }
         let Self { service, server, peer, idle_time, watcher } = self;
         drop(watcher);
+        let settings = http2::Settings { idle_time, budget, clock: server.clock.clone() };
         let handle = move |request| server.clone().handle(service, request, peer, None);
-        let served = Box::pin(http2::serve(stream, idle_time, budget, stop, handle)).await;
+        let served = Box::pin(http2::serve(stream, settings, stop, handle)).await;
         drop((permit, http2_open));
         served
     }

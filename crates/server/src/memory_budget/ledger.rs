@@ -158,8 +158,8 @@ impl Shares {
                 self.clients.remove(&holder);
             }
         }
-        deduct(&mut self.by_address, holder.address, bytes);
-        deduct(&mut self.by_account, holder.account, bytes);
+        deduct(&mut self.by_address, &holder.address, bytes);
+        deduct(&mut self.by_account, &holder.account, bytes);
     }
 
     /// Books memory for the waiting requests that may have it now, the first of each client first.
@@ -188,11 +188,11 @@ impl Shares {
     }
 }
 
-fn deduct<K: Hash + Eq>(sums: &mut HashMap<K, usize>, key: K, bytes: usize) {
-    if let Some(sum) = sums.get_mut(&key) {
+fn deduct<K: Hash + Eq>(sums: &mut HashMap<K, usize>, key: &K, bytes: usize) {
+    if let Some(sum) = sums.get_mut(key) {
         *sum -= bytes;
         if *sum == 0 {
-            sums.remove(&key);
+            sums.remove(key);
         }
     }
 }
