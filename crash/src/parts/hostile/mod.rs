@@ -11,8 +11,12 @@ use self::probe::{Measurements, Probe};
 use crate::run::{DataDirectory, Run};
 use crate::server::Server;
 
-/// The bound on resident memory during each attack, including the cache.
-pub const RESIDENT_BYTES_MAX: u64 = 1 << 30;
+/// The bound on resident memory during an attack without its connections: the process, the cache, the write buffers and the
+/// memory budget.
+const BASE_BYTES_MAX: u64 = 400 << 20;
+
+/// The bound on the memory of one connection, whatever it does.
+const CONNECTION_BYTES_MAX: u64 = 43 << 10;
 
 /// The limit for a response to another client during an attack, on a machine with two cores that the attackers use too.
 const RESPONSE_TIME_MAX: Duration = Duration::from_secs(3);
@@ -33,25 +37,27 @@ pub async fn run(run: &Run) -> Result<String, String> {
         let resident = megabytes(measured.resident_bytes);
         let slowest = measured.slowest.as_millis();
         run.print_step(&format!("{}: {resident} MB, slowest response {slowest} ms", attack.name));
-        report.push(format!("{} {resident} MB", attack.name));
+        report.push(format!("{} {resident} MB ({} connections)", attack.name, measured.connections));
     }
     directory.clean_up();
-    Ok(format!("{}; bound {} MB", report.join(", "), megabytes(RESIDENT_BYTES_MAX)))
+    Ok(report.join(", "))
 }
 
 /// Runs one attack on a new server, because a process does not always return memory to the system.
 async fn one(run: &Run, directory: &DataDirectory, attack: &Attack) -> Result<Measurements, String> {
     let mut server = directory.start().await?;
     let attackers = attack.start(run).await?;
+    let connections = attackers.count();
     let measured = Probe::of(&server).measure(&server, attack_time(run)).await?;
-    run.print_step(&format!("{}: {} connections", attack.name, attackers.count()));
+    let measured = Measurements { connections, ..measured };
     drop(attackers);
     if !server.is_running() {
         return Err("the server has exited".to_owned());
     }
-    if measured.resident_bytes > RESIDENT_BYTES_MAX {
-        let (resident, bound) = (megabytes(measured.resident_bytes), megabytes(RESIDENT_BYTES_MAX));
-        return Err(format!("{resident} MB resident, more than {bound}"));
+    let bytes_max = BASE_BYTES_MAX + connections as u64 * CONNECTION_BYTES_MAX;
+    if measured.resident_bytes > bytes_max {
+        let (resident, bound) = (megabytes(measured.resident_bytes), megabytes(bytes_max));
+        return Err(format!("{resident} MB resident with {connections} connections, more than {bound}"));
     }
     if measured.slowest > RESPONSE_TIME_MAX {
         return Err(format!("another client waited {} ms for a response", measured.slowest.as_millis()));

@@ -25,6 +25,8 @@ pub(super) struct Probe {
 
 /// The measurements during an attack.
 pub(super) struct Measurements {
+    /// The connections of the attack.
+    pub(super) connections: usize,
     pub(super) resident_bytes: u64,
     pub(super) slowest: Duration,
 }
@@ -46,7 +48,7 @@ impl Probe {
 
     /// Writes, reads and measures for this time.
     pub(super) async fn measure(&mut self, server: &Server, time: Duration) -> Result<Measurements, String> {
-        let mut measured = Measurements { resident_bytes: 0, slowest: Duration::ZERO };
+        let mut measured = Measurements { connections: 0, resident_bytes: 0, slowest: Duration::ZERO };
         let started = Instant::now();
         while started.elapsed() < time {
             let sent = Instant::now();
