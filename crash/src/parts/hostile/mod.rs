@@ -3,6 +3,7 @@
 mod attacks;
 pub mod http2;
 mod probe;
+mod secure;
 
 use std::time::Duration;
 
@@ -40,6 +41,7 @@ pub async fn run(run: &Run) -> Result<String, String> {
         report.push(format!("{} {resident} MB ({} connections)", attack.name, measured.connections));
     }
     directory.clean_up();
+    report.push(secure::run(run).await.map_err(|why| format!("over TLS: {why}"))?);
     Ok(report.join(", "))
 }
 
