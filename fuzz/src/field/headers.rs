@@ -152,18 +152,20 @@ pub(super) fn check_cors(text: &str) {
     if let Ok(response) = answer_preflight(&rules, &Preflight { origin, method, headers }) {
         let is_any = response.allow_origin == "*";
         assert!(
-            is_any || response.allow_origin == "http://a.example" && Some("http://a.example") == origin.map(str::trim)
+            is_any
+                || response.allow_origin == "http://a.example"
+                    && Some("http://a.example") == origin.map(str::trim_ascii)
         );
         assert_eq!(response.allow_credentials, !is_any);
         assert!(["GET", "PUT"].contains(&response.allow_methods));
         let is_allowed = |name: &str| {
-            let name = name.trim().to_ascii_lowercase();
+            let name = name.trim_ascii().to_ascii_lowercase();
             name.is_empty() || name == "content-type" || name.starts_with("x-ms-meta-")
         };
         assert!(response.allow_headers.unwrap_or_default().split(',').all(is_allowed), "{response:?}");
     }
     let response = answer_request(&rules, origin, method.unwrap_or_default());
-    assert!(response.allowance.is_none() || origin.is_some_and(|origin| !origin.trim().is_empty()));
+    assert!(response.allowance.is_none() || origin.is_some_and(|origin| !origin.trim_ascii().is_empty()));
 }
 
 fn rule(origins: &[&str], headers: &[&str]) -> CorsRule {
