@@ -17,6 +17,9 @@ use super::permit::MemoryPermit;
 /// Requests of one client that wait at the same time. More are rejected at once.
 const WAITING_MAX: usize = 1024;
 
+/// Clients that stay in the table while they hold nothing, because they will come again.
+const CLIENTS_KEPT: usize = 1024;
+
 /// A client: its address and the account that its request names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Holder {
@@ -55,14 +58,20 @@ pub(super) struct Ledger {
 struct Shares {
     free: usize,
     clients: HashMap<Holder, Client>,
-    by_address: HashMap<IpAddr, usize>,
-    by_account: HashMap<u64, usize>,
+    /// Requests of all clients that wait.
+    waiting: usize,
 }
 
 #[derive(Debug, Default)]
 struct Client {
     held: usize,
     waiting: VecDeque<Waiter>,
+}
+
+impl Client {
+    fn is_unused(&self) -> bool {
+        self.held == 0 && self.waiting.is_empty()
+    }
 }
 
 #[derive(Debug)]
@@ -73,8 +82,7 @@ struct Waiter {
 
 impl Ledger {
     pub(super) fn new(total: usize) -> Self {
-        let (clients, by_address, by_account) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { total, shares: Mutex::new(Shares { free: total, clients, by_address, by_account }) }
+        Self { total, shares: Mutex::new(Shares { free: total, clients: HashMap::new(), waiting: 0 }) }
     }
 
     /// Takes memory if the client's share allows it and none of its requests waits.
@@ -98,14 +106,17 @@ impl Ledger {
     fn wait(&self, holder: Holder, bytes: usize) -> Option<oneshot::Receiver<MemoryPermit>> {
         let mut shares = self.lock();
         let waiting = &mut shares.clients.entry(holder).or_default().waiting;
-        if waiting.len() >= WAITING_MAX {
+        let before = waiting.len();
+        if before >= WAITING_MAX {
             waiting.retain(|waiter| !waiter.granted.is_closed());
         }
+        let given_up = before - waiting.len();
         if waiting.len() >= WAITING_MAX {
             return None;
         }
         let (granted, receiver) = oneshot::channel();
         waiting.push_back(Waiter { bytes, granted });
+        shares.waiting = shares.waiting - given_up + 1;
         Some(receiver)
     }
 
@@ -115,7 +126,7 @@ impl Ledger {
         }
         let mut shares = self.lock();
         shares.give_back(holder, bytes);
-        let granted = shares.serve_waiting(self.total);
+        let granted = if shares.waiting == 0 { Vec::new() } else { shares.serve_waiting(self.total) };
         drop(shares);
         for (waiter, holder) in granted {
             // If the receiver is gone, the permit comes back and its drop takes the lock again.
@@ -135,31 +146,36 @@ impl Ledger {
 impl Shares {
     /// Books the memory if the shares allow it.
     fn grant(&mut self, total: usize, holder: Holder, bytes: usize) -> bool {
-        let most = total / 4 * 3;
+        let Some(left) = self.free.checked_sub(bytes) else { return false };
+        let of_others = left < total / 4 && !self.leaves_a_quarter(total, holder, bytes);
         let held = self.clients.get(&holder).map_or(0, |client| client.held);
-        let of_address = self.by_address.get(&holder.address).copied().unwrap_or(0);
-        let of_account = self.by_account.get(&holder.account).copied().unwrap_or(0);
-        let left = self.free.checked_sub(bytes);
-        if left.is_none_or(|left| held + bytes > left) || of_address + bytes > most || of_account + bytes > most {
+        if of_others || held + bytes > left {
             return false;
         }
-        self.free -= bytes;
         self.clients.entry(holder).or_default().held += bytes;
-        *self.by_address.entry(holder.address).or_default() += bytes;
-        *self.by_account.entry(holder.account).or_default() += bytes;
+        self.free = left;
         true
+    }
+
+    /// Whether the address and the account of a client stay below three quarters. That is a question only when three
+    /// quarters are in use.
+    fn leaves_a_quarter(&self, total: usize, holder: Holder, bytes: usize) -> bool {
+        let sum = |of: fn(&Holder) -> (Option<IpAddr>, Option<u64>)| {
+            let same = self.clients.iter().filter(|(other, _)| of(other) == of(&holder));
+            same.map(|(_, client)| client.held).sum::<usize>() + bytes
+        };
+        let most = total / 4 * 3;
+        sum(|holder| (Some(holder.address), None)) <= most && sum(|holder| (None, Some(holder.account))) <= most
     }
 
     fn give_back(&mut self, holder: Holder, bytes: usize) {
         self.free += bytes;
         if let Some(client) = self.clients.get_mut(&holder) {
             client.held -= bytes;
-            if client.held == 0 && client.waiting.is_empty() {
+            if client.is_unused() && self.clients.len() > CLIENTS_KEPT {
                 self.clients.remove(&holder);
             }
         }
-        deduct(&mut self.by_address, &holder.address, bytes);
-        deduct(&mut self.by_account, &holder.account, bytes);
     }
 
     /// Books memory for the waiting requests that may have it now, the first of each client first.
@@ -169,31 +185,21 @@ impl Shares {
             self.clients.iter().filter(|(_, client)| !client.waiting.is_empty()).map(|(holder, _)| *holder).collect();
         for holder in waiting {
             while let Some(waiter) = self.clients.get_mut(&holder).and_then(|client| client.waiting.pop_front()) {
+                self.waiting -= 1;
                 if waiter.granted.is_closed() {
                     continue;
                 }
                 if !self.grant(total, holder, waiter.bytes) {
                     if let Some(client) = self.clients.get_mut(&holder) {
                         client.waiting.push_front(waiter);
+                        self.waiting += 1;
                     }
                     break;
                 }
                 granted.push((waiter, holder));
             }
-            if self.clients.get(&holder).is_some_and(|client| client.held == 0 && client.waiting.is_empty()) {
-                self.clients.remove(&holder);
-            }
         }
         granted
-    }
-}
-
-fn deduct<K: Hash + Eq>(sums: &mut HashMap<K, usize>, key: &K, bytes: usize) {
-    if let Some(sum) = sums.get_mut(key) {
-        *sum -= bytes;
-        if *sum == 0 {
-            sums.remove(key);
-        }
     }
 }
 
@@ -279,6 +285,6 @@ mod tests {
         drop(permit);
         let shares = ledger.lock();
         assert_eq!(shares.free, TOTAL);
-        assert!(shares.clients.is_empty() && shares.by_address.is_empty() && shares.by_account.is_empty());
+        assert!(shares.clients.values().all(Client::is_unused) && shares.waiting == 0);
     }
 }
