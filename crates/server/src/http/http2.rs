@@ -38,6 +38,8 @@ const SEND_BYTES_MAX: usize = 16 << 10;
 pub(super) const CONNECTION_BYTES: usize = 2 << 20;
 /// How long a stream may stand still.
 const STALL_TIME: Duration = Duration::from_secs(30);
+/// How long a client may take to confirm that it sends no more requests.
+const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// How long a client may take in addition to the time that its bytes account for.
 const GRACE_TIME: Duration = Duration::from_secs(120);
 /// The rate that a reader has to reach after that.
@@ -84,8 +86,16 @@ where
     };
     connection.graceful_shutdown();
     let finish = async {
-        while let Some(Ok((request, respond))) = connection.accept().await {
-            streams.spawn(serve_stream(request, respond, settings.clone(), handle.clone()));
+        loop {
+            tokio::select! {
+                accepted = connection.accept() => {
+                    let Some(Ok((request, respond))) = accepted else { break };
+                    streams.spawn(serve_stream(request, respond, settings.clone(), handle.clone()));
+                }
+                Some(_) = streams.join_next() => {}
+                // The client has not confirmed the end, and nothing is left to send it.
+                () = tokio::time::sleep(CLOSE_TIME), if streams.is_empty() => break,
+            }
         }
     };
     // The tasks of streams that are still open end with the set.
