@@ -26,7 +26,8 @@ pub(crate) fn push_text(out: &mut String, name: &str, text: &str) {
     push_element(out, name, |out| push_escaped(out, text));
 }
 
-/// Appends a name, or the part of one that a client asks for. It may have characters that XML has no way to write; such a name is percent-encoded and marked.
+/// Appends a name, or the part of one that a client asks for. A name with characters that XML has no way to write is
+/// percent-encoded and marked.
 pub(crate) fn push_name(out: &mut String, element: &str, name: &str) {
     if name.chars().all(is_xml_char) {
         return push_text(out, element, name);
@@ -44,17 +45,39 @@ fn push_tag(out: &mut String, opening: &str, name: &str) {
 /// A carriage return has to be a reference, for a reader turns a plain one into a line feed. A character that XML cannot
 /// hold is replaced: one in an echoed parameter would make the whole document unreadable.
 pub(crate) fn push_escaped(out: &mut String, text: &str) {
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '\r' => out.push_str("&#xD;"),
-            c if !is_xml_char(c) => out.push(char::REPLACEMENT_CHARACTER),
-            _ => out.push(c),
+    let mut rest = text;
+    // Such a byte is a whole character or the first one of it, so text between two of them is copied as it is.
+    while let Some(at) = rest.bytes().position(|byte| IS_SPECIAL[usize::from(byte)]) {
+        let (plain, special) = rest.split_at(at);
+        out.push_str(plain);
+        let mut characters = special.chars();
+        match characters.next() {
+            Some('&') => out.push_str("&amp;"),
+            Some('<') => out.push_str("&lt;"),
+            Some('>') => out.push_str("&gt;"),
+            Some('\r') => out.push_str("&#xD;"),
+            Some(c) => out.push(if is_xml_char(c) { c } else { char::REPLACEMENT_CHARACTER }),
+            None => {}
         }
+        rest = characters.as_str();
     }
+    out.push_str(rest);
 }
+
+/// The bytes with which a character begins that may need more than a copy. `U+FFFE` and `U+FFFF` begin with 0xEF.
+const IS_SPECIAL: [bool; 256] = {
+    let mut special = [false; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        special[byte] = byte != b'\t' as usize && byte != b'\n' as usize;
+        byte += 1;
+    }
+    special[b'&' as usize] = true;
+    special[b'<' as usize] = true;
+    special[b'>' as usize] = true;
+    special[0xef] = true;
+    special
+};
 
 /// Appends a boolean element.
 pub(crate) fn push_boolean(out: &mut String, name: &str, value: bool) {
@@ -79,7 +102,7 @@ mod tests {
     #[test]
     fn what_xml_cannot_hold_is_replaced() {
         let mut out = String::new();
-        push_escaped(&mut out, "a\u{1}\0\u{fffe}\u{ffff}\t\n\u{85}\u{10ffff}");
-        assert_eq!(out, "a\u{fffd}\u{fffd}\u{fffd}\u{fffd}\t\n\u{85}\u{10ffff}");
+        push_escaped(&mut out, "a\u{1}\0\u{fffe}\u{ffff}\t\n\u{85}\u{10ffff}\u{ff21}b");
+        assert_eq!(out, "a\u{fffd}\u{fffd}\u{fffd}\u{fffd}\t\n\u{85}\u{10ffff}\u{ff21}b");
     }
 }
