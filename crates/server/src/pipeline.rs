@@ -200,12 +200,16 @@ pub(crate) fn cover_reply(
     mut reserved: MemoryPermit,
     mut reply: Reply,
 ) -> Result<Reply, ServiceError> {
-    let bytes = reply.body.bytes_held();
-    if reserved.is_empty() && reply.permit.is_empty() {
-        reply.permit = cx.memory().take_now(bytes)?;
-    } else if reply.permit.is_empty() {
-        reserved.shrink_to(bytes);
-        reply.permit = reserved;
+    if !reply.permit.is_empty() {
+        return Ok(reply);
     }
+    reply.body.release_spare();
+    let bytes = reply.body.bytes_held();
+    if bytes > reserved.bytes() {
+        // JSON with all metadata is larger than the page that it shows.
+        reserved.absorb(cx.memory().take_now(bytes - reserved.bytes())?);
+    }
+    reserved.shrink_to(bytes);
+    reply.permit = reserved;
     Ok(reply)
 }

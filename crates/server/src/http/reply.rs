@@ -8,10 +8,13 @@ use tablerock_protocol::{ErrorCode, MetadataLevel};
 
 use super::headers::ResponseHeader;
 use super::response_body::{BodyStream, ResponseBody};
-use crate::memory_budget::MemoryPermit;
+use crate::memory_budget::{MemoryPermit, SMALL_BYTES};
 
 /// The number of headers that most replies have.
 const HEADERS_EXPECTED: usize = 6;
+
+/// Spare memory up to this part of a body stays, as returning it would copy the body.
+const SPARE_PART: usize = 4;
 
 /// A status, headers in the service's order, and a body.
 #[derive(Debug, Default)]
@@ -44,6 +47,16 @@ impl Default for ReplyBody {
 }
 
 impl ReplyBody {
+    /// Returns spare memory of a large body, which doubled whenever it was full and may wait long for its client.
+    pub(crate) fn release_spare(&mut self) {
+        if let Self::Written(bytes) = self
+            && bytes.len() > SMALL_BYTES
+            && bytes.capacity() - bytes.len() > bytes.len() / SPARE_PART
+        {
+            bytes.shrink_to_fit();
+        }
+    }
+
     /// The memory that it takes at any one time.
     pub(crate) fn bytes_held(&self) -> usize {
         match self {
