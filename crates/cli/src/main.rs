@@ -50,7 +50,12 @@ fn main() -> ExitCode {
     }
 }
 
+/// Threads that read and write files of large contents. Each keeps some memory of the allocator for itself, so the default
+/// of 512 would be hundreds of megabytes.
+const BLOCKING_THREADS_MAX: usize = 48;
+
 fn runtime() -> Result<tokio::runtime::Runtime, String> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(BLOCKING_THREADS_MAX).build();
     runtime.map_err(|error| format!("cannot start worker threads: {error}"))
 }

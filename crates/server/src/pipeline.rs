@@ -98,6 +98,10 @@ impl Server {
                 response
             }
         };
+        if cx.error.is_some() && head.headers.contains_key(header::EXPECT) && head.version < http::Version::HTTP_2 {
+            // The body was not asked for, so the connection cannot be used again.
+            response.headers_mut().insert(header::CONNECTION, http::HeaderValue::from_static("close"));
+        }
         if let (Some(origin), Some(account)) = (head.headers.get(header::ORIGIN), cx.account) {
             cors::decorate(&self.settings, service, account, origin, &head.method, response.headers_mut()).await;
         }
@@ -195,7 +199,7 @@ pub(crate) async fn reserve_response(
 }
 
 /// Gives a reply the memory that its body has, from the reservation if there is one.
-pub(crate) fn cover_reply(
+pub(crate) async fn cover_reply(
     cx: &RequestContext<'_>,
     mut reserved: MemoryPermit,
     mut reply: Reply,
@@ -207,7 +211,10 @@ pub(crate) fn cover_reply(
     let bytes = reply.body.bytes_held();
     if bytes > reserved.bytes() {
         // JSON with all metadata is larger than the page that it shows.
-        reserved.absorb(cx.memory().take_now(bytes - reserved.bytes())?);
+        let more = bytes - reserved.bytes();
+        let more =
+            if reserved.is_empty() { cx.memory().take_now(more)? } else { cx.memory().for_content(more).await? };
+        reserved.absorb(more);
     }
     reserved.shrink_to(bytes);
     reply.permit = reserved;

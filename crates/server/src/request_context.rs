@@ -145,9 +145,9 @@ impl<'a> RequestContext<'a> {
         rejection.error
     }
 
-    /// The memory budget as the sender of this request sees it.
+    /// The memory budget as the sender of this request sees it. An account counts only for a sender that may use it.
     pub(crate) fn memory(&self) -> ClientBudget<'a> {
-        self.server.memory.of(self.peer.address, self.account)
+        self.server.memory.of(self.peer.address, self.account.filter(|_| self.is_admitted))
     }
 
     pub(crate) fn elapsed(&self) -> Duration {

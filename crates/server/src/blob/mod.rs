@@ -84,7 +84,7 @@ async fn admit_and_run(
     };
     let mut call = BlobCall::new(cx, &address, operation, &admitted.caller, BlobBody { upload, progress });
     let reply = run(&mut call, admitted.request).await?;
-    pipeline::cover_reply(cx, reserved, reply)
+    pipeline::cover_reply(cx, reserved, reply).await
 }
 
 /// Runs a request. The match is the list of all there are.

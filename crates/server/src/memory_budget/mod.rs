@@ -22,20 +22,21 @@ pub(crate) use self::permit::MemoryPermit;
 pub(crate) const SMALL_BYTES: usize = 8 << 10;
 
 /// The budget for large heads, bodies and responses. One client gets half of it at most.
-const BUDGET_BYTES: usize = 192 << 20;
+const BUDGET_BYTES: usize = 128 << 20;
 
 /// Queries that run at the same time, each with up to a page of entities and its JSON. They compute and do not wait, so
 /// more of them would not finish sooner.
 const QUERIES_PER_CORE: usize = 4;
 const QUERIES_MIN: usize = 8;
 
-/// The memory that a query, a list or a batch reserves until the size of its response is known.
-const PAGE_BYTES: usize = 4 << 20;
+/// The memory that a query or a list reserves until the size of its response is known. Few have more, as the page itself is
+/// limited to 4 MiB of stored data.
+const PAGE_BYTES: usize = 6 << 20;
 
 /// How long a query waits for its reservation. It holds nothing meanwhile.
 const PAGE_TIME: Duration = Duration::from_secs(20);
 
-/// How long a download or a copy waits for its memory.
+/// How long a download, a copy or an uncommonly large page waits for its memory.
 const CONTENT_TIME: Duration = Duration::from_secs(2);
 
 /// How long a client may take to send the rest of a head.

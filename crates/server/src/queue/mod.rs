@@ -54,7 +54,7 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
     if head.method == Method::GET {
         reply = reply.with(ResponseHeader::CacheControl, "no-cache");
     }
-    pipeline::cover_reply(cx, reserved, reply)
+    pipeline::cover_reply(cx, reserved, reply).await
 }
 
 /// The most memory that the messages of a response take, for as many as the request asks for.

@@ -64,8 +64,9 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
     let call = TableCall::new(cx, &address, operation, &admitted.caller, body);
     let slot = if operation == Operation::QueryEntities { Some(cx.server.memory.query_slot().await) } else { None };
     let reply = run(&call, admitted.request).await?;
+    let reply = pipeline::cover_reply(cx, reserved, reply).await;
     drop(slot);
-    pipeline::cover_reply(cx, reserved, reply)
+    reply
 }
 
 /// Runs a request. The match is the list of all there are.
