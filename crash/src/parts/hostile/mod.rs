@@ -14,7 +14,7 @@ use crate::server::Server;
 
 /// The bound on resident memory during an attack without its connections: the process, the cache, the write buffers and the
 /// memory budget.
-const BASE_BYTES_MAX: u64 = 600 << 20;
+const BASE_BYTES_MAX: u64 = 480 << 20;
 
 /// The bound on the memory of one connection, whatever it does.
 const CONNECTION_BYTES_MAX: u64 = 43 << 10;
