@@ -81,6 +81,9 @@ pub(crate) struct GrowingBody<'a> {
 /// By how much the memory of a body grows each time.
 const GROWTH: usize = 4;
 
+/// The memory of a body that is not small. It has most bodies whole, and is touched only as they arrive.
+const FIRST_BYTES: usize = 128 << 10;
+
 impl<'a> GrowingBody<'a> {
     /// A body with this announced length; 0 if it comes in chunks and may have up to `bytes_max`.
     pub(crate) fn new(announced: usize, bytes_max: usize, memory: &'a ClientBudget<'a>) -> Self {
@@ -97,7 +100,7 @@ impl<'a> GrowingBody<'a> {
     pub(crate) async fn append(&mut self, data: &[u8]) -> Result<(), ServiceError> {
         let needed = self.bytes.len() + data.len();
         if needed > self.permit.bytes().max(SMALL_BYTES) {
-            let size = (needed * GROWTH).min(self.expected_bytes).max(needed);
+            let size = (needed * GROWTH).max(FIRST_BYTES).min(self.expected_bytes).max(needed);
             let more = self.memory.take(size - self.permit.bytes(), BODY_TIME).await?;
             self.permit.absorb(more);
             self.bytes.reserve(size - self.bytes.len());

@@ -8,13 +8,13 @@ use tablerock_protocol::{ErrorCode, MetadataLevel};
 
 use super::headers::ResponseHeader;
 use super::response_body::{BodyStream, ResponseBody};
-use crate::memory_budget::{MemoryPermit, SMALL_BYTES};
+use crate::memory_budget::MemoryPermit;
 
 /// The number of headers that most replies have.
 const HEADERS_EXPECTED: usize = 6;
 
-/// Spare memory up to this part of a body stays, as returning it would copy the body.
-const SPARE_PART: usize = 4;
+/// Spare memory of a body that stays, as returning it would copy the body.
+const SPARE_BYTES_MAX: usize = 1 << 20;
 
 /// A status, headers in the service's order, and a body.
 #[derive(Debug, Default)]
@@ -50,8 +50,7 @@ impl ReplyBody {
     /// Returns spare memory of a large body, which doubled whenever it was full and may wait long for its client.
     pub(crate) fn release_spare(&mut self) {
         if let Self::Written(bytes) = self
-            && bytes.len() > SMALL_BYTES
-            && bytes.capacity() - bytes.len() > bytes.len() / SPARE_PART
+            && bytes.capacity() - bytes.len() > SPARE_BYTES_MAX
         {
             bytes.shrink_to_fit();
         }
@@ -60,7 +59,7 @@ impl ReplyBody {
     /// The memory that it takes at any one time.
     pub(crate) fn bytes_held(&self) -> usize {
         match self {
-            Self::Written(bytes) => bytes.len(),
+            Self::Written(bytes) => bytes.capacity(),
             Self::Shared(bytes) => bytes.len(),
             Self::Stream(stream) => stream.piece_bytes,
         }
