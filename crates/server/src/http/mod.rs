@@ -10,6 +10,7 @@ pub(crate) mod headers;
 pub(crate) mod http2;
 pub(crate) mod listener;
 pub(crate) mod metadata;
+pub(crate) mod pass_through;
 pub(crate) mod prefer;
 pub(crate) mod progress;
 pub(crate) mod reply;

@@ -11,6 +11,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
+use crate::http::pass_through::pass_on_flushes;
+
 /// How long a peer that is behind may take to catch up, or to read as much as the largest page of a query has: about
 /// 35 KB per second. The reader of a large blob is behind all the time, at a speed that is fast enough.
 const STALL_TIME: Duration = Duration::from_secs(120);
@@ -82,17 +84,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for SlowReader<S> {
         self.judge(written, pieces.iter().map(|piece| piece.len()).sum(), context)
     }
 
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
+    pass_on_flushes!();
 }
 
 #[cfg(test)]
