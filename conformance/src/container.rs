@@ -4,6 +4,7 @@ use crate::encode::percent;
 use crate::expect::Outcome;
 use crate::request::Request;
 use crate::response::Response;
+use crate::sas::BlobSas;
 use crate::session::Session;
 
 #[derive(Debug)]
@@ -91,6 +92,12 @@ impl<'s> Container<'s> {
         let blob = self.session.target().blob.as_ref();
         let base = blob.map(|blob| blob.primary.base()).unwrap_or_default();
         format!("{base}/{}/{}", self.name, percent(name))
+    }
+
+    /// The address of a blob with a SAS that may read it.
+    pub fn readable_url(&self, name: &str) -> String {
+        let token = BlobSas::of_blob(&self.name, name, "r").query(self.session.target());
+        format!("{}?{token}", self.url(name))
     }
 }
 

@@ -179,6 +179,9 @@ settings! {
     #[arg(long, alias = "disableProductStyleUrl", env = "TABLEROCK_DISABLE_PRODUCT_STYLE_URL",
         help_heading = "Addresses")]
     disable_product_style_url: bool,
+    /// Ignore headers and parameters that Azure documents and this server does not act on, instead of refusing them
+    #[arg(short = 'L', long, env = "TABLEROCK_LOOSE", help_heading = "Requests")]
+    loose: bool,
 
     /// Accounts as name:key[:key2], separated by semicolons [default: the development account]
     ///
@@ -248,8 +251,6 @@ settings! {
 /// Flags of Azurite that have no effect here. The server prints one line for each that explains why.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AzuriteArguments {
-    #[arg(short = 'L', long, hide = true)]
-    pub(crate) loose: bool,
     #[arg(long, alias = "skipApiVersionCheck", hide = true)]
     pub(crate) skip_api_version_check: bool,
     #[arg(long, alias = "disableTelemetry", hide = true)]
@@ -269,7 +270,6 @@ impl AzuriteArguments {
     /// Returns one line for each flag that was given.
     pub(crate) fn explanations(&self) -> Vec<&'static str> {
         let explained = [
-            (self.loose, "--loose has no effect: unknown headers and parameters are always ignored"),
             (
                 self.skip_api_version_check,
                 "--skipApiVersionCheck has no effect: every well-formed x-ms-version is accepted",

@@ -95,6 +95,7 @@ async fn serve_on(
         throttle: settings.throttle,
         accept_tokens: settings.accept_tokens,
         host_style: settings.host_style,
+        is_loose: settings.is_loose,
     };
     let server =
         services::open(options, &store, clock).await.map_err(|error| format!("cannot read the data: {error}"))?;

@@ -14,6 +14,7 @@ pub(crate) struct ServiceOptions {
     pub(crate) throttle: ThrottleTargets,
     pub(crate) accept_tokens: bool,
     pub(crate) host_style: bool,
+    pub(crate) is_loose: bool,
 }
 
 /// Opens the services of a store, and finishes what an earlier process left unfinished.
@@ -39,6 +40,7 @@ pub(crate) async fn open(
         memory: MemoryBudget::default(),
         accept_tokens: options.accept_tokens,
         host_style: options.host_style,
+        is_loose: options.is_loose,
     })
 }
 

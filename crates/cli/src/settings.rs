@@ -43,6 +43,7 @@ pub(crate) struct Settings {
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
     pub(crate) accept_tokens: bool,
     pub(crate) host_style: bool,
+    pub(crate) is_loose: bool,
     pub(crate) connections_max: usize,
     pub(crate) throttle: ThrottleTargets,
     pub(crate) log: String,
@@ -166,6 +167,7 @@ impl Settings {
             tls,
             accept_tokens: set.oauth == Some(OauthLevel::Basic),
             host_style: !set.disable_product_style_url,
+            is_loose: set.loose,
             connections_max: set.connections_max.unwrap_or(20_000),
             throttle: ThrottleTargets {
                 account_requests_per_second: set.account_requests_per_second,
@@ -299,7 +301,7 @@ mod tests {
         let merged = Settings::merge(given, file).unwrap();
         assert_eq!((merged.table.address.port, merged.queue.address.port, merged.silent), (7, 2, true));
         assert!(parse_file("config = \"other.toml\"").is_err(), "a file does not name another");
-        assert!(parse_file("azurite = {}").is_err() && parse_file("loose = true").is_err());
+        assert!(parse_file("azurite = {}").is_err());
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(crate) struct Row {
     flags: &'static [Flag],
     headers: &'static [&'static [&'static str]],
     parameters: &'static [&'static str],
+    /// Headers and parameters that Azure documents for it and that this server does not act on.
+    refused: &'static [&'static [&'static str]],
 }
 
 /// The effect of an operation on stored data.
@@ -101,7 +103,8 @@ macro_rules! needs_length {
 macro_rules! operations {
     ($($service:ident { $(
         $name:ident: $effect:ident $(with $body:ident)?, sas($($sas:tt)*), account($($account:tt)*)
-            $(, flags[$($flag:ident)*])? $(, headers[$($headers:ident)*])? $(, parameters[$($parameter:literal)*])?;
+            $(, flags[$($flag:ident)*])? $(, headers[$($headers:ident)*])? $(, parameters[$($parameter:literal)*])?
+            $(, refuses[$($refused:ident)*])?;
     )* })*) => {
         /// An operation of one of the services, by the name that Storage Analytics gives it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -125,6 +128,7 @@ macro_rules! operations {
             flags: &[$($(Flag::$flag),*)?],
             headers: &[$($($headers),*)?],
             parameters: &[$($($parameter),*)?],
+            refused: &[$($($refused),*)?],
         }),*),*];
     };
 }
@@ -141,7 +145,7 @@ const BLOB_TYPE: &[&str] = &["x-ms-blob-type"];
 const TIER: &[&str] = &["x-ms-access-tier"];
 const TAGS: &[&str] = &["x-ms-tags"];
 const RANGE: &[&str] = &["x-ms-range", "x-ms-range-get-content-md5", "x-ms-range-get-content-crc64"];
-const CHECKSUM: &[&str] = &["x-ms-content-crc64", "x-ms-structured-body"];
+const CHECKSUM: &[&str] = &["x-ms-content-crc64"];
 const PAGES: &[&str] = &["x-ms-page-write"];
 const APPEND: &[&str] = &["x-ms-blob-condition-appendpos", "x-ms-blob-condition-maxsize"];
 const SNAPSHOTS: &[&str] = &["x-ms-delete-snapshots"];
@@ -164,6 +168,18 @@ const SOURCE: &[&str] = &[
     "x-ms-source-range",
 ];
 const COPY: &[&str] = &["x-ms-requires-sync", "x-ms-source-lease-id"];
+
+// Headers and parameters that Azure documents and that are refused, for lack of the feature.
+const STRUCTURE: &[&str] = &["x-ms-structured-body", "x-ms-structured-content-length"];
+const IMMUTABILITY: &[&str] =
+    &["x-ms-immutability-policy-until-date", "x-ms-immutability-policy-mode", "x-ms-legal-hold"];
+// Accounts with a hierarchical namespace have these:
+const EXPIRY: &[&str] = &["x-ms-expiry-option", "x-ms-expiry-time"];
+const ENCRYPTION_CONTEXT: &[&str] = &["x-ms-encryption-context"];
+const USER_NAMES: &[&str] = &["x-ms-upn"];
+const SOURCE_ACCESS: &[&str] = &["x-ms-copy-source-authorization", "x-ms-file-request-intent"];
+const SOFT_DELETE: &[&str] = &["deletetype"];
+const SHOW_ONLY: &[&str] = &["showonly"];
 
 /// Query parameters that every operation knows. Those of a SAS are the business of authentication.
 const COMMON_PARAMETERS: &[&str] = &["api-version", "comp", "restype", "timeout"];
@@ -232,17 +248,22 @@ operations! {
         BreakContainerLease: Writes, sas(never), account(CONTAINER [WRITE DELETE]), headers[LEASING];
         UndeleteContainer: Writes, sas(never), account(CONTAINER [WRITE]);
         ListBlobs: Reads, sas([LIST]), account(CONTAINER [LIST]), flags[Public Page],
-            parameters["prefix" "delimiter" "marker" "maxresults" "include"];
+            parameters["prefix" "delimiter" "marker" "maxresults" "include"],
+            refuses[SHOW_ONLY USER_NAMES];
         FindBlobsByTags: Reads, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), parameters["where"];
         PutBlob: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM],
-            parameters["snapshot" "versionid"];
+            parameters["snapshot" "versionid"],
+            refuses[STRUCTURE IMMUTABILITY EXPIRY ENCRYPTION_CONTEXT];
         PutBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[BLOB_TYPE METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
+            headers[BLOB_TYPE METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"],
+            refuses[EXPIRY SOURCE_ACCESS];
         GetBlob: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
-            headers[LEASE TAG_CONDITION RANGE], parameters["snapshot" "versionid"];
+            headers[LEASE TAG_CONDITION RANGE], parameters["snapshot" "versionid"],
+            refuses[STRUCTURE USER_NAMES];
         GetBlobProperties: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
-            headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"],
+            refuses[USER_NAMES];
         SetBlobProperties: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[CONTENT LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         GetBlobMetadata: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
@@ -250,24 +271,32 @@ operations! {
         SetBlobMetadata: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         DeleteBlob: Deletes, sas([DELETE DELETE_VERSION PERMANENT_DELETE]), account(OBJECT [DELETE DELETE_VERSION PERMANENT_DELETE]), flags[OnAnalytics],
-            headers[SNAPSHOTS LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[SNAPSHOTS LEASE TAG_CONDITION], parameters["snapshot" "versionid"],
+            refuses[SOFT_DELETE];
         UndeleteBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         PutBlock: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[LEASE CHECKSUM], parameters["blockid" "snapshot" "versionid"];
+            headers[LEASE CHECKSUM], parameters["blockid" "snapshot" "versionid"],
+            refuses[STRUCTURE];
         PutBlockFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[LEASE SOURCE], parameters["blockid" "snapshot" "versionid"];
+            headers[LEASE SOURCE], parameters["blockid" "snapshot" "versionid"],
+            refuses[SOURCE_ACCESS];
         PutBlockList: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"];
+            headers[METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"],
+            refuses[IMMUTABILITY];
         GetBlockList: Reads, sas([READ]), account(OBJECT [READ]), flags[Public Page],
             headers[LEASE TAG_CONDITION], parameters["blocklisttype" "snapshot" "versionid"];
         AppendBlock: Writes with body, sas([ADD WRITE]), account(OBJECT [ADD WRITE]),
-            headers[APPEND LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"];
+            headers[APPEND LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"],
+            refuses[STRUCTURE];
         AppendBlockFromURL: Writes, sas([ADD WRITE]), account(OBJECT [ADD WRITE]),
-            headers[APPEND LEASE TAG_CONDITION SOURCE], parameters["snapshot" "versionid"];
+            headers[APPEND LEASE TAG_CONDITION SOURCE], parameters["snapshot" "versionid"],
+            refuses[SOURCE_ACCESS];
         SealBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[APPEND LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
-        PutPage: Writes with body, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES];
-        PutPageFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES SOURCE];
+        PutPage: Writes with body, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES],
+            refuses[STRUCTURE];
+        PutPageFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES SOURCE],
+            refuses[SOURCE_ACCESS];
         ClearPage: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES];
         GetPageRanges: Reads, sas([READ]), account(OBJECT [READ]), flags[Public];
         AcquireBlobLease: Writes, sas([WRITE]), account(OBJECT [WRITE]),
@@ -283,9 +312,11 @@ operations! {
         SnapshotBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         CopyBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
+            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"],
+            refuses[IMMUTABILITY];
         CopyBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
+            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"],
+            refuses[IMMUTABILITY SOURCE_ACCESS];
         AbortCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[SOURCE];
         SetBlobTier: Writes, sas([WRITE]), account(OBJECT [WRITE]),
@@ -398,6 +429,16 @@ impl Operation {
         COMMON.iter().any(is_known) || self.row().headers.iter().any(|group| group.iter().any(is_known))
     }
 
+    /// Whether Azure documents a header or a parameter for the operation, and this server does not act on it.
+    pub(crate) fn refuses(self, name: &str) -> bool {
+        self.row().refused.iter().any(|group| group.contains(&name))
+    }
+
+    /// Whether the operation refuses anything at all.
+    pub(crate) fn has_refusals(self) -> bool {
+        !self.row().refused.is_empty()
+    }
+
     /// Whether the operation acts on a query parameter.
     pub fn knows_parameter(self, name: &str) -> bool {
         COMMON_PARAMETERS.contains(&name) || self.row().parameters.contains(&name)
@@ -458,6 +499,16 @@ mod tests {
         }
         for operation in [PutBlob, DeleteContainer, AcquireBlobLease, InsertEntity, DeleteTable] {
             assert!(!operation.is_allowed_on_analytics(), "{operation:?}");
+        }
+    }
+
+    #[test]
+    fn no_operation_both_knows_and_refuses_a_name() {
+        for operation in Operation::ALL {
+            for name in operation.row().refused.concat() {
+                assert!(!operation.knows_header(name) && !operation.knows_parameter(name), "{operation:?} {name}");
+                assert!(operation.refuses(name));
+            }
         }
     }
 

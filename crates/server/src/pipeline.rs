@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::{Request, header};
 use hyper::body::Body;
 use tablerock_kv::{Clock, Rng};
-use tablerock_protocol::{DateTime, ErrorCode, Service, ServiceError, limits};
+use tablerock_protocol::{DateTime, ErrorCode, QueryString, Service, ServiceError, limits};
 use tablerock_services::{AccountService, Analytics, BlobService, QueueService, TableService};
 
 use crate::accounts::Accounts;
@@ -60,6 +60,8 @@ pub struct Server {
     pub accept_tokens: bool,
     /// Whether the account is read from the host name where that names one.
     pub host_style: bool,
+    /// Whether headers and parameters that Azure documents and this server does not act on are ignored, not refused.
+    pub is_loose: bool,
 }
 
 impl Server {
@@ -158,10 +160,29 @@ pub(crate) async fn admit<'a, 'c: 'a, R: auth::Request>(
     match auth::admit(cx, claim, &address.endpoint, target, request).await {
         Ok(admitted) => {
             cx.set_admitted();
+            cx.time_limit = time_limit(&address.query)?;
             Ok(admitted)
         }
         Err(rejection) => Err(cx.reject(rejection)),
     }
+}
+
+/// The time that a request gives the server, from its beginning.
+fn time_limit(query: &QueryString<'_>) -> Result<Option<Duration>, ServiceError> {
+    let Some(text) = query.value("timeout") else { return Ok(None) };
+    let seconds: u32 = text.parse().map_err(|_| ServiceError::invalid_parameter("timeout", text, "Not a number."))?;
+    // 0 is the service's own limit.
+    Ok((seconds > 0).then(|| Duration::from_secs(seconds.into())))
+}
+
+/// Runs an operation within the time that its request allows.
+pub(crate) async fn within(
+    cx: &RequestContext<'_>,
+    limit: Duration,
+    running: impl Future<Output = Result<Reply, ServiceError>>,
+) -> Result<Reply, ServiceError> {
+    let rest = limit.saturating_sub(cx.elapsed());
+    tokio::time::timeout(rest, running).await.unwrap_or_else(|_| Err(ErrorCode::OperationTimedOut.into()))
 }
 
 /// Rejects a URL that is too long, which comes before everything else.

@@ -46,6 +46,8 @@ pub(crate) struct RequestContext<'a> {
     pub(crate) operation: Option<Operation>,
     /// Whether the sender may do what it asks for.
     pub(crate) is_admitted: bool,
+    /// The time that the request gives the server, from its beginning.
+    pub(crate) time_limit: Option<Duration>,
     pub(crate) account: Option<&'a str>,
     /// The path below the account's root, as on the wire.
     pub(crate) path_below_root: &'a str,
@@ -98,6 +100,7 @@ impl<'a> RequestContext<'a> {
             },
             operation: None,
             is_admitted: false,
+            time_limit: None,
             account: None,
             path_below_root: "",
             counts: Counts::default(),

@@ -121,6 +121,7 @@ async fn server(options: &ServerOptions) -> tablerock_server::Server {
         memory: MemoryBudget::default(),
         accept_tokens: options.accept_tokens,
         host_style: true,
+        is_loose: false,
     }
 }
 

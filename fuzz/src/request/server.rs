@@ -145,6 +145,7 @@ async fn server(key: AccountKey) -> Server {
         memory: MemoryBudget::default(),
         accept_tokens: true,
         host_style: true,
+        is_loose: false,
     }
 }
 

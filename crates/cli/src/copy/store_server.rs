@@ -43,6 +43,7 @@ impl StoreServer {
             throttle: ThrottleTargets::default(),
             accept_tokens: false,
             host_style: false,
+            is_loose: false,
         };
         let server = services::open(options, store, clock)
             .await

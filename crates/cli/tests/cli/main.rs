@@ -8,6 +8,7 @@ mod copy;
 mod copy_over_the_wire;
 mod filters_under_writes;
 mod fixtures;
+mod loose;
 mod many_servers;
 mod queues_on_disk;
 mod request_log;

@@ -234,12 +234,12 @@ fn a_program_called_azurite_serves_the_development_account_with_a_warning() {
 fn flags_of_azurite_without_a_meaning_are_explained_on_stderr() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = command(folder.path());
-    command.args(["--disableTelemetry", "--skipApiVersionCheck", "--loose"]);
+    command.args(["--disableTelemetry", "--skipApiVersionCheck"]);
     let mut server = ServerProcess::start(command.stderr(Stdio::piped()));
     assert_eq!(server.end("-INT").code(), Some(0));
     let mut stderr = String::new();
     server.stderr().read_to_string(&mut stderr).unwrap();
-    for flag in ["--disableTelemetry", "--skipApiVersionCheck", "--loose"] {
+    for flag in ["--disableTelemetry", "--skipApiVersionCheck"] {
         assert_eq!(stderr.lines().filter(|line| line.contains(flag)).count(), 1, "{flag}: {stderr}");
     }
 }

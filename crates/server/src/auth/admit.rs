@@ -11,7 +11,7 @@ use tablerock_protocol::{
 };
 use tablerock_services::blob::PublicAccess;
 
-use super::{Caller, Credentials};
+use super::{Caller, Credentials, unserved};
 use crate::accounts::Account;
 use crate::http::endpoint::Endpoint;
 use crate::operation::Operation;
@@ -102,6 +102,11 @@ pub(crate) async fn admit<'a, R: Request>(
     authorize(&caller, operation, endpoint, target).map_err(at(Stage::Authorization))?;
     if matches!(*caller, Caller::Anonymous) {
         check_public_access(cx, endpoint, target).await.map_err(at(Stage::Authorization))?;
+    }
+    if let Claim::Own(Credentials { headers, query, .. }) = claim
+        && !cx.server.is_loose
+    {
+        unserved::check(operation, headers, query).map_err(at(Stage::Authorization))?;
     }
     Ok(Admitted { request, caller })
 }

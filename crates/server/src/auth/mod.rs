@@ -8,6 +8,7 @@ mod caller;
 mod credentials;
 mod policies;
 mod service_sas;
+mod unserved;
 #[cfg(test)]
 mod verdicts;
 

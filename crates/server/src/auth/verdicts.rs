@@ -58,6 +58,7 @@ async fn server() -> Server {
         memory: MemoryBudget::default(),
         accept_tokens: true,
         host_style: false,
+        is_loose: false,
     }
 }
 

@@ -123,9 +123,6 @@ impl<'a> BlobCall<'a> {
 
     /// The checksums that a client gave for its body.
     pub(super) fn body_checksums(&self) -> Result<(Option<Md5>, Option<Crc64>), ServiceError> {
-        if self.header_value(&STRUCTURED_BODY).is_some() {
-            return Err(ServiceError::new(ErrorCode::UnsupportedHeader).detail("HeaderName", STRUCTURED_BODY.as_str()));
-        }
         let md5 = self.parsed(&CONTENT_MD5, Md5::parse)?;
         let crc64 = self.parsed(&CONTENT_CRC64, Crc64::parse)?;
         match (md5, crc64) {

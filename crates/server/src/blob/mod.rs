@@ -83,7 +83,11 @@ async fn admit_and_run(
         _ => pipeline::reserve_response(cx, operation, 0).await?,
     };
     let mut call = BlobCall::new(cx, &address, operation, &admitted.caller, BlobBody { upload, progress });
-    let reply = run(&mut call, admitted.request).await?;
+    let running = run(&mut call, admitted.request);
+    let reply = match cx.time_limit {
+        None => running.await?,
+        Some(limit) => pipeline::within(cx, limit, running).await?,
+    };
     pipeline::cover_reply(cx, reserved, reply).await
 }
 

@@ -37,6 +37,5 @@ names! {
     SOURCE_IF_UNMODIFIED_SINCE "x-ms-source-if-unmodified-since",
     SOURCE_LEASE_ID "x-ms-source-lease-id",
     SOURCE_RANGE "x-ms-source-range",
-    STRUCTURED_BODY "x-ms-structured-body",
     TAGS "x-ms-tags",
 }

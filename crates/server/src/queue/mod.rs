@@ -50,7 +50,10 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
         _ => pipeline::reserve_response(cx, operation, body.len()).await?,
     };
     let call = QueueCall::new(cx, &address, operation, &admitted.caller, body);
-    let mut reply = run(&call, admitted.request).await?;
+    let mut reply = match cx.time_limit {
+        None => run(&call, admitted.request).await?,
+        Some(limit) => pipeline::within(cx, limit, Box::pin(run(&call, admitted.request))).await?,
+    };
     if head.method == Method::GET {
         reply = reply.with(ResponseHeader::CacheControl, "no-cache");
     }

@@ -63,7 +63,10 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
     let reserved = pipeline::reserve_response(cx, operation, body.len()).await?;
     let call = TableCall::new(cx, &address, operation, &admitted.caller, body);
     let slot = if operation == Operation::QueryEntities { Some(cx.server.memory.query_slot().await) } else { None };
-    let reply = run(&call, admitted.request).await?;
+    let reply = match cx.time_limit {
+        None => run(&call, admitted.request).await?,
+        Some(limit) => pipeline::within(cx, limit, Box::pin(run(&call, admitted.request))).await?,
+    };
     let reply = pipeline::cover_reply(cx, reserved, reply).await;
     drop(slot);
     reply
