@@ -47,6 +47,7 @@ pub fn all() -> Vec<Case> {
         service::error_bodies::CASES,
         service::bad_requests::CASES,
         service::parameter_names::CASES,
+        service::documented_parameters::CASES,
         queue::authentication::CASES,
         queue::service::CASES,
         queue::lifecycle::CASES,
