@@ -1,10 +1,12 @@
 //! Put Blob, and what Get Blob returns.
 
 use crate::expect::{ensure, equal};
-use crate::{Outcome, Session, cases};
+use crate::http::Connection;
+use crate::{Failure, Outcome, Session, cases};
 
 cases! {
     PutBlob {
+        an_upload_ends_after_the_time_that_it_allows,
         a_put_blob_answers_with_etag_date_and_checksum,
         a_blob_without_a_type_is_refused,
         a_blob_of_an_unknown_type_is_refused,
@@ -481,4 +483,16 @@ async fn a_condition_on_tags_is_checked(at: &Session) -> Outcome {
     read("\"status\" = 'ready'")?.send().await?.expect(200)?;
     read("\"status\" = 'old'")?.send().await?.expect_code(412, "ConditionNotMet")?;
     Ok(())
+}
+
+async fn an_upload_ends_after_the_time_that_it_allows(at: &Session) -> Outcome {
+    let container = at.container().await?;
+    let bytes = container.put("b", [b'x'; 100])?.query("timeout", "1").bytes();
+    let blob = at.target().blob.as_ref().ok_or_else(|| Failure::skipped("there is no endpoint for blobs"))?;
+    let mut connection = Connection::open(&blob.primary).await?;
+    connection.write(&bytes[..bytes.len() - 50]).await?;
+    let answer = connection.read().await?;
+    equal("status", answer.status, 500)?;
+    equal("code", answer.header("x-ms-error-code"), Some("OperationTimedOut"))?;
+    container.blob("HEAD", "b")?.send().await?.expect(404).map(drop)
 }

@@ -56,7 +56,10 @@ pub(crate) async fn serve(cx: &mut RequestContext<'_>, body: RequestBody) -> Res
     let mut upload = Upload::new(body, progress.clone());
     let work = async {
         let served = admit_and_run(cx, &mut upload, &progress).await;
-        upload.finish(cx.is_admitted).await;
+        // A client that took too long is not given more time.
+        if !served.as_ref().is_err_and(|error| error.code == ErrorCode::OperationTimedOut) {
+            upload.finish(cx.is_admitted).await;
+        }
         served
     };
     let served = progress.within(REQUEST_TIME, work).await;
