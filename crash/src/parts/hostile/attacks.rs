@@ -146,7 +146,7 @@ fn descriptors() -> usize {
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(1024)
 }
 
-async fn connect(port: u16, address: usize) -> io::Result<TcpStream> {
+pub(super) async fn connect(port: u16, address: usize) -> io::Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
     socket.set_recv_buffer_size(RECEIVE_BYTES)?;
     if cfg!(target_os = "linux") {

@@ -4,6 +4,7 @@ mod attacks;
 pub mod http2;
 mod probe;
 mod secure;
+mod traffic;
 
 use std::time::Duration;
 
@@ -40,6 +41,7 @@ pub async fn run(run: &Run) -> Result<String, String> {
         run.print_step(&format!("{}: {resident} MB, slowest response {slowest} ms", attack.name));
         report.push(format!("{} {resident} MB ({} connections)", attack.name, measured.connections));
     }
+    report.push(traffic::run(run, &directory).await.map_err(|why| format!("honest traffic: {why}"))?);
     directory.clean_up();
     report.push(secure::run(run).await.map_err(|why| format!("over TLS: {why}"))?);
     Ok(report.join(", "))
