@@ -49,6 +49,8 @@ enum Flag {
     Page,
     /// A table operation with XML bodies, which the service's front end serves.
     Xml,
+    /// A batch that may hold a single read, which the secondary endpoint accepts. Its parts are admitted one by one.
+    OneRead,
 }
 
 /// The permissions that a SAS needs for an operation.
@@ -188,7 +190,8 @@ operations! {
         InsertOrMergeEntity: Writes with body, sas(all [ADD UPDATE]), account(OBJECT all [ADD UPDATE]),
             parameters["$format"];
         DeleteEntity: Deletes, sas([DELETE]), account(OBJECT [DELETE]), flags[OnAnalytics], parameters["$format"];
-        EntityGroupTransaction: Writes with body, sas(nothing), account(OBJECT nothing), parameters["$format"];
+        EntityGroupTransaction: Writes with body, sas(nothing), account(OBJECT nothing), flags[OneRead],
+            parameters["$format"];
         GetTableServiceProperties: Reads, sas(never), account(SERVICE [READ]), flags[Xml];
         SetTableServiceProperties: Writes with body, sas(never), account(SERVICE [WRITE]), flags[Xml];
         GetTableServiceStats: Reads, sas(never), account(SERVICE [READ]), flags[Xml];
@@ -339,6 +342,11 @@ impl Operation {
     /// Whether it changes anything. The secondary endpoint rejects such operations.
     pub fn is_write(self) -> bool {
         self.row().effect != Effect::Reads
+    }
+
+    /// Whether it may turn out to be a read: a batch with a query.
+    pub(crate) fn may_only_read(self) -> bool {
+        self.has(Flag::OneRead)
     }
 
     /// Whether a request without a body's length is rejected.

@@ -131,12 +131,21 @@ fn authorize(
     endpoint: &Endpoint<'_>,
     target: Target<'_>,
 ) -> Result<(), ServiceError> {
-    if endpoint.is_secondary && operation.is_write() {
-        return Err(ErrorCode::InsufficientAccountPermissions.into());
+    if operation.is_write() && !operation.may_only_read() {
+        check_writable(endpoint)?;
     }
     caller.check(operation, target)?;
     if target.is_of_analytics() && !operation.is_allowed_on_analytics() {
         return Err(ErrorCode::AuthorizationFailure.into());
+    }
+    Ok(())
+}
+
+/// Rejects a write to the secondary endpoint.
+pub(crate) fn check_writable(endpoint: &Endpoint<'_>) -> Result<(), ServiceError> {
+    if endpoint.is_secondary {
+        let message = "Write operations are not allowed.";
+        return Err(ServiceError::with_message(ErrorCode::InsufficientAccountPermissions, message));
     }
     Ok(())
 }
@@ -172,12 +181,12 @@ async fn check_public_access(
 impl<'a> Target<'a> {
     pub(crate) fn of_table(resource: &'a TableResource) -> Self {
         match resource {
-            TableResource::Entities { table } | TableResource::Entity { table, .. } => Self::Table(table),
-            TableResource::Service
-            | TableResource::Tables
-            | TableResource::Table { .. }
-            | TableResource::Batch
-            | TableResource::Nested { .. } => Self::Service,
+            TableResource::Entities { table }
+            | TableResource::Entity { table, .. }
+            | TableResource::Nested { table, .. } => Self::Table(table),
+            TableResource::Service | TableResource::Tables | TableResource::Table { .. } | TableResource::Batch => {
+                Self::Service
+            }
         }
     }
 
