@@ -8,6 +8,7 @@ pub(crate) mod head_limit;
 pub(crate) mod header_case;
 pub(crate) mod headers;
 pub(crate) mod http2;
+pub(crate) mod list_marker;
 pub(crate) mod listener;
 pub(crate) mod metadata;
 pub(crate) mod prefer;

@@ -233,6 +233,8 @@ mod tests {
             ("OPTIONS /People", TablePreflightRequest),
             ("GET /?ResType=Service&COMP=Stats", GetTableServiceStats),
             ("PUT /People?Comp=ACL", SetTableAcl),
+            ("POST /People/Tables", InsertEntity),
+            ("DELETE /People/Tables('People')", DeleteEntity),
         ] {
             assert_eq!(parsed(request), Ok(expected), "{request}");
         }
@@ -250,7 +252,6 @@ mod tests {
             ("GET /$batch", ErrorCode::MethodNotAllowed),
             ("GET /", ErrorCode::MissingRequiredQueryParameter),
             ("GET /People?comp=lease", ErrorCode::InvalidQueryParameterValue),
-            ("POST /People/Tables", ErrorCode::PropertiesNeedValue),
             ("GET /People/Tables", ErrorCode::NotImplemented),
         ] {
             assert_eq!(parsed(request), Err(code), "{request}");
