@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{DateTime, ErrorCode, ServiceError, Value, limits, utf16_len};
+use crate::{DateTime, ErrorCode, ServiceError, Value, identifier, limits, utf16_len};
 
 /// The name of the partition key.
 pub const PARTITION_KEY: &str = "PartitionKey";
@@ -65,18 +65,14 @@ impl EntityBody<'_> {
     }
 }
 
-/// A name starts with a letter or an underscore and goes on with letters, digits and underscores.
+/// Checks the name of a property: an identifier of C#.
 pub fn check_name(name: &str) -> Result<(), ServiceError> {
     if utf16_len(name) > limits::PROPERTY_NAME_UNITS_MAX {
         return Err(ErrorCode::PropertyNameTooLong.into());
     }
     let mut chars = name.chars();
-    let starts_well = chars.next().is_some_and(|first| first.is_alphabetic() || first == '_');
-    if starts_well && chars.all(|next| next.is_alphanumeric() || next == '_') {
-        Ok(())
-    } else {
-        Err(ErrorCode::PropertyNameInvalid.into())
-    }
+    let starts_well = chars.next().is_some_and(identifier::is_start);
+    if starts_well && chars.all(identifier::is_part) { Ok(()) } else { Err(ErrorCode::PropertyNameInvalid.into()) }
 }
 
 fn check_value(name: &str, value: &Value<'_>) -> Result<(), ServiceError> {
@@ -140,10 +136,10 @@ mod tests {
 
     #[test]
     fn names_follow_the_rule_for_identifiers() {
-        for good in ["a", "_", "Età", "日本", "a1_", &"x".repeat(255)] {
+        for good in ["a", "_", "Età", "日本", "ชื่อ", "e\u{301}", "Ⅷ", "a1_", &"x".repeat(255)] {
             assert!(check_name(good).is_ok(), "{good}");
         }
-        for bad in ["", "1a", "a-b", "a b", "a.b", "a@b"] {
+        for bad in ["", "1a", "a-b", "a b", "a.b", "a@b", "x²", "x½", "\u{301}a"] {
             assert_eq!(check_name(bad).unwrap_err().code, ErrorCode::PropertyNameInvalid, "{bad}");
         }
         assert_eq!(check_name(&"x".repeat(256)).unwrap_err().code, ErrorCode::PropertyNameTooLong);
