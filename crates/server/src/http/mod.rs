@@ -13,6 +13,7 @@ pub(crate) mod listener;
 pub(crate) mod metadata;
 pub(crate) mod prefer;
 pub(crate) mod progress;
+pub(crate) mod reason_phrase;
 pub(crate) mod reply;
 pub(crate) mod request_body;
 pub(crate) mod respond;
