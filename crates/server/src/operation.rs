@@ -41,7 +41,7 @@ enum Effect {
 enum Flag {
     /// Anonymous callers may run it where the container is public.
     Public,
-    /// It reads or writes stored access policies, which bearer tokens cannot.
+    /// It reads or writes stored access policies, which bearer tokens could not with older versions.
     Policies,
     /// It may run on `$logs` and on the metrics tables, which otherwise are read-only.
     OnAnalytics,
