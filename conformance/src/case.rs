@@ -85,6 +85,7 @@ pub enum Operation {
     GetBlobTags,
     SetBlobTags,
     BlobBatch,
+    SetBlobServiceProperties,
     GetAccountInformation,
     /// About credentials rather than about one operation.
     Authentication,

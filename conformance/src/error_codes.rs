@@ -96,7 +96,7 @@ pub const CODES: &[(&str, Seen)] = &[
     ("InvalidXmlNodeValue", Possibly(&["a_bad_date_or_permission_is_refused"])),
     ("JsonFormatNotSupported", By(&["json_before_2013_is_not_supported"])),
     ("JsonVerboseFormatNotSupported", By(&["verbose_json_is_not_supported"])),
-    ("KeyValueTooLarge", Possibly(&["keys_of_2048_characters_are_refused"])),
+    ("KeyValueTooLarge", Never(ENUMERATED)),
     ("LeaseAlreadyBroken", Never("the wire shows a success when a broken lease is broken again")),
     ("LeaseAlreadyPresent", By(&["the_lease_of_a_container_is_taken_once"])),
     ("LeaseIdMismatchWithBlobOperation", By(&["a_leased_blob_is_written_with_its_lease_only"])),

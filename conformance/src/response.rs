@@ -29,6 +29,11 @@ impl Response {
         self.answer.status
     }
 
+    /// The reason phrase of the status line.
+    pub fn reason(&self) -> &str {
+        &self.answer.reason
+    }
+
     pub fn header(&self, name: &str) -> Option<&str> {
         self.answer.header(name)
     }

@@ -44,6 +44,7 @@ macro_rules! cors_methods {
 }
 
 cors_methods! {
+    Connect "CONNECT",
     Delete "DELETE",
     Get "GET",
     Head "HEAD",
@@ -52,6 +53,7 @@ cors_methods! {
     Patch "PATCH",
     Post "POST",
     Put "PUT",
+    Trace "TRACE",
 }
 
 /// The headers of a preflight request.

@@ -26,6 +26,7 @@ mod error_answer;
 pub mod error_code;
 pub mod etag;
 pub mod filter;
+mod identifier;
 pub mod json;
 pub mod limits;
 mod masking;

@@ -53,18 +53,20 @@ impl ServiceVersion {
     pub const ERROR_CODES_LOGGED: Self = Self::dated(2017, 4, 17);
     /// Messages may live longer than a week, and for ever.
     pub const ENDLESS_MESSAGES: Self = Self::dated(2017, 7, 29);
-    /// Bearer tokens for queues and blobs.
-    pub const STORAGE_TOKEN: Self = Self::dated(2017, 11, 9);
     /// SAS of a blob's snapshot; the kind of resource is part of what a blob's SAS signs.
     pub const SAS_SNAPSHOT: Self = Self::dated(2018, 11, 9);
     /// Blocks of up to 4000 MiB, and blobs of up to 5000 MiB in one request.
     pub const LARGE_BLOCKS: Self = Self::dated(2019, 12, 12);
+    /// Queues and blobs ask a client without credentials for a token.
+    pub const CHALLENGE: Self = Self::LARGE_BLOCKS;
     /// Bearer tokens for tables.
     pub const BEARER_TOKEN: Self = Self::dated(2020, 12, 6);
     /// `ses` is part of what an account SAS signs.
     pub const SAS_ENCRYPTION_SCOPE: Self = Self::BEARER_TOKEN;
     /// Appended blocks of up to 100 MiB.
     pub const LARGE_APPENDS: Self = Self::dated(2022, 11, 2);
+    /// Bearer tokens for stored access policies.
+    pub const TOKEN_POLICIES: Self = Self::dated(2025, 7, 5);
     /// The newest version whose behaviour we know.
     pub const LATEST: Self = Self::dated(2026, 6, 6);
 
@@ -180,9 +182,10 @@ mod tests {
             ServiceVersion::JSON_ONLY,
             ServiceVersion::EMPTY_HEADERS_SIGNED,
             ServiceVersion::ENDLESS_MESSAGES,
-            ServiceVersion::STORAGE_TOKEN,
             ServiceVersion::SAS_SNAPSHOT,
+            ServiceVersion::CHALLENGE,
             ServiceVersion::BEARER_TOKEN,
+            ServiceVersion::TOKEN_POLICIES,
             ServiceVersion::LATEST,
         ];
         assert!(ordered.is_sorted());

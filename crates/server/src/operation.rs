@@ -43,7 +43,7 @@ enum Effect {
 enum Flag {
     /// Anonymous callers may run it where the container is public.
     Public,
-    /// It reads or writes stored access policies, which bearer tokens cannot.
+    /// It reads or writes stored access policies, which bearer tokens could not with older versions.
     Policies,
     /// It may run on `$logs` and on the metrics tables, which otherwise are read-only.
     OnAnalytics,
@@ -51,6 +51,8 @@ enum Flag {
     Page,
     /// A table operation with XML bodies, which the service's front end serves.
     Xml,
+    /// A batch that may hold a single read, which the secondary endpoint accepts. Its parts are admitted one by one.
+    OneRead,
 }
 
 /// The permissions that a SAS needs for an operation.
@@ -204,7 +206,8 @@ operations! {
         InsertOrMergeEntity: Writes with body, sas(all [ADD UPDATE]), account(OBJECT all [ADD UPDATE]),
             parameters["$format"];
         DeleteEntity: Deletes, sas([DELETE]), account(OBJECT [DELETE]), flags[OnAnalytics], parameters["$format"];
-        EntityGroupTransaction: Writes with body, sas(nothing), account(OBJECT nothing), parameters["$format"];
+        EntityGroupTransaction: Writes with body, sas(nothing), account(OBJECT nothing), flags[OneRead],
+            parameters["$format"];
         GetTableServiceProperties: Reads, sas(never), account(SERVICE [READ]), flags[Xml];
         SetTableServiceProperties: Writes with body, sas(never), account(SERVICE [WRITE]), flags[Xml];
         GetTableServiceStats: Reads, sas(never), account(SERVICE [READ]), flags[Xml];
@@ -370,6 +373,11 @@ impl Operation {
     /// Whether it changes anything. The secondary endpoint rejects such operations.
     pub fn is_write(self) -> bool {
         self.row().effect != Effect::Reads
+    }
+
+    /// Whether it may turn out to be a read: a batch with a query.
+    pub(crate) fn may_only_read(self) -> bool {
+        self.has(Flag::OneRead)
     }
 
     /// Whether a request without a body's length is rejected.

@@ -38,6 +38,8 @@ pub(crate) struct RequestContext<'a> {
     /// The client's own id, which the response repeats.
     pub(crate) client_request_id: Option<HeaderValue>,
     pub(crate) version: ServiceVersion,
+    /// Whether the request names its version.
+    is_version_given: bool,
     pub(crate) accepted: Accepted,
     pub(crate) now: DateTime,
     started: Instant,
@@ -90,6 +92,7 @@ impl<'a> RequestContext<'a> {
             request_id: uuid::Builder::from_random_bytes(server.rng.id()).into_uuid(),
             client_request_id: head.headers.get(CLIENT_REQUEST_ID).filter(|id| is_repeated(id)).cloned(),
             version: ServiceVersion::LATEST,
+            is_version_given: false,
             accepted: Accepted::negotiate(None, accept(&head.headers), ServiceVersion::LATEST),
             now: server.now(),
             started: server.clock.instant(),
@@ -114,7 +117,9 @@ impl<'a> RequestContext<'a> {
         let head = self.head;
         let path = head.uri.path();
         let query = QueryString::parse(head.uri.query().unwrap_or_default())?;
-        self.version = version(&head.headers, &query)?;
+        let version = version(&head.headers, &query)?;
+        self.is_version_given = version.is_some();
+        self.version = version.unwrap_or(ServiceVersion::LATEST);
         let format = query.value("$format").filter(|_| self.service == Service::Table);
         if format.is_some() || self.version < ServiceVersion::JSON {
             self.accepted = Accepted::negotiate(format, accept(&head.headers), self.version);
@@ -146,6 +151,18 @@ impl<'a> RequestContext<'a> {
             (_, Stage::Authentication | Stage::Request) => self.error_format,
         };
         rejection.error
+    }
+
+    /// The error for a request without credentials to what is not public. Versions whose clients can get a token are asked
+    /// for one. For older versions, and for requests without a version, such as a browser's, it does not exist.
+    pub(crate) fn no_credentials(&self) -> ServiceError {
+        let challenged_since = match self.service {
+            Service::Table => ServiceVersion::BEARER_TOKEN,
+            Service::Queue | Service::Blob => ServiceVersion::CHALLENGE,
+        };
+        let is_challenged = self.is_version_given && self.version >= challenged_since;
+        let code = if is_challenged { ErrorCode::NoAuthenticationInformation } else { ErrorCode::ResourceNotFound };
+        ServiceError::new(code).because("the request has no credentials")
     }
 
     /// The memory budget as the sender of this request sees it. An account counts only for a sender that may use it.
@@ -207,9 +224,9 @@ impl Counts {
     }
 }
 
-/// The version that a request is written for: `api-version` if it came with a SAS, else the header, else the SAS' own.
-/// Any well-formed date is accepted, so that a newer SDK is never rejected.
-fn version(headers: &HeaderMap, query: &QueryString<'_>) -> Result<ServiceVersion, ServiceError> {
+/// The version that a request is written for, if it names one: `api-version` if it came with a SAS, else the header, else
+/// the SAS' own. Any well-formed date is accepted, so that a newer SDK is never rejected.
+fn version(headers: &HeaderMap, query: &QueryString<'_>) -> Result<Option<ServiceVersion>, ServiceError> {
     let header = match headers.get(VERSION) {
         Some(value) => Some(value.to_str().map_err(|_| ErrorCode::InvalidHeaderValue)?),
         None => None,
@@ -217,12 +234,10 @@ fn version(headers: &HeaderMap, query: &QueryString<'_>) -> Result<ServiceVersio
     let signed = query.value(SasParameter::Signature.name()).and(query.value(SasParameter::Version.name()));
     let parse = |text: &str, code: ErrorCode| text.parse::<ServiceVersion>().map_err(|_| ServiceError::new(code));
     match (query.value("api-version"), header) {
-        (Some(text), _) => parse(text, ErrorCode::InvalidQueryParameterValue),
-        (None, Some(text)) => parse(text, ErrorCode::InvalidHeaderValue),
+        (Some(text), _) => parse(text, ErrorCode::InvalidQueryParameterValue).map(Some),
+        (None, Some(text)) => parse(text, ErrorCode::InvalidHeaderValue).map(Some),
         // A malformed `sv` is the business of authentication.
-        (None, None) => {
-            Ok(signed.and_then(|text| text.parse::<ServiceVersion>().ok()).unwrap_or(ServiceVersion::LATEST))
-        }
+        (None, None) => Ok(signed.and_then(|text| text.parse::<ServiceVersion>().ok())),
     }
 }
 

@@ -7,6 +7,8 @@ use tablerock_protocol::{Filter, Value};
 
 pub(super) fn spell(filter: &Filter) -> String {
     match filter {
+        Filter::Or(parts) if parts.is_empty() => "false".to_owned(),
+        Filter::And(parts) if parts.is_empty() => "true".to_owned(),
         Filter::Or(parts) => join(parts, " or ", |part| matches!(part, Filter::Or(_))),
         Filter::And(parts) => join(parts, " and ", |part| matches!(part, Filter::And(_) | Filter::Or(_))),
         Filter::Not(inner) => {

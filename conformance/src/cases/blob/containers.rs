@@ -42,6 +42,7 @@ cases! {
         containers_are_listed_by_prefix_with_properties,
         a_page_of_containers_says_where_the_next_one_starts,
         a_page_of_no_containers_is_refused,
+        a_container_marker_of_another_form_is_refused,
     }
     GetAccountInformation {
         account_information_is_headers,
@@ -266,6 +267,14 @@ async fn a_page_of_containers_says_where_the_next_one_starts(at: &Session) -> Ou
     let second = list()?.query("marker", &marker).send().await?.expect(200)?.xml()?;
     equal("the second page", second.child("Containers").map_or(0, |list| list.children.len()), 1)?;
     equal("its marker", second.at("NextMarker"), Some(""))
+}
+
+async fn a_container_marker_of_another_form_is_refused(at: &Session) -> Outcome {
+    for marker in ["garbage", "%2Fno%2Fmarker"] {
+        let listing = at.to_blobs("GET", "/")?.raw_query(&format!("comp=list&marker={marker}"));
+        listing.send().await?.expect_code(400, "OutOfRangeInput")?;
+    }
+    Ok(())
 }
 
 async fn a_page_of_no_containers_is_refused(at: &Session) -> Outcome {

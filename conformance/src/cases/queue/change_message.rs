@@ -30,6 +30,7 @@ cases! {
         a_receipt_must_be_shown,
         a_malformed_receipt_is_refused,
         an_unknown_message_cannot_be_deleted,
+        an_unknown_message_is_not_found_whatever_its_receipt,
         a_message_of_a_missing_queue_cannot_be_deleted,
     }
     ClearMessages {
@@ -208,6 +209,18 @@ async fn a_malformed_receipt_is_refused(at: &Session) -> Outcome {
     for receipt in ["no base64!", "AAAA"] {
         let bad = Message { receipt: receipt.to_owned(), ..message.clone() };
         queue.delete(&bad)?.send().await?.expect_code(400, "InvalidQueryParameterValue")?;
+    }
+    Ok(())
+}
+
+async fn an_unknown_message_is_not_found_whatever_its_receipt(at: &Session) -> Outcome {
+    let (queue, message) = taken(at).await?;
+    for id in [unknown(&message).id.as_str(), "no-guid"] {
+        for receipt in ["no base64!", "AAAA", message.receipt.as_str()] {
+            let bad = Message { id: id.to_owned(), receipt: receipt.to_owned(), ..message.clone() };
+            queue.delete(&bad)?.send().await?.expect_code(404, "MessageNotFound")?;
+            queue.update(&bad, "0")?.send().await?.expect_code(404, "MessageNotFound")?;
+        }
     }
     Ok(())
 }

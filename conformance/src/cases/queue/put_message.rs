@@ -116,6 +116,8 @@ async fn a_message_must_become_visible_before_it_expires(at: &Session) -> Outcom
     for times in ["visibilitytimeout=10&messagettl=10", "visibilitytimeout=11&messagettl=10"] {
         let response = queue.put("text")?.raw_query(times).send().await?;
         response.expect_code(400, "InvalidQueryParameterValue")?;
+        let reason = "messagettl must be greater than visibilitytimeout";
+        equal("Reason", response.xml()?.at("Reason"), Some(reason))?;
     }
     queue.put("text")?.raw_query("visibilitytimeout=9&messagettl=10").send().await?.expect(201)?;
     Ok(())

@@ -14,6 +14,14 @@ cases! {
         keys_of_2048_characters_are_refused,
         odd_keys_survive_insert_read_query_and_delete,
     }
+    QueryEntity {
+        a_slash_in_the_url_of_a_point_read_is_refused,
+        a_hash_or_question_mark_in_the_url_of_a_point_read_finds_nothing,
+    }
+    DeleteEntity {
+        a_slash_in_the_url_of_a_delete_is_refused,
+        a_hash_or_question_mark_in_the_url_of_a_delete_is_refused,
+    }
     InsertOrReplaceEntity {
         a_slash_in_the_url_of_an_upsert_is_refused,
         a_hash_or_question_mark_in_the_url_of_an_upsert_is_refused,
@@ -63,10 +71,14 @@ async fn keys_of_512_characters_are_accepted(at: &Session) -> Outcome {
 
 async fn keys_of_2048_characters_are_refused(at: &Session) -> Outcome {
     let table = at.table().await?;
-    let refused = &[(400, "PropertyValueTooLarge"), (400, "KeyValueTooLarge")];
     let long = "k".repeat(2048);
-    table.insert(json!({ "PartitionKey": long, "RowKey": "r" })).send().await?.expect_any_code(refused)?;
-    table.insert(json!({ "PartitionKey": "p", "RowKey": long })).send().await?.expect_any_code(refused)?;
+    for (partition_key, row_key) in [(long.as_str(), "r"), ("p", long.as_str())] {
+        let insert = table.insert(json!({ "PartitionKey": partition_key, "RowKey": row_key }));
+        insert.send().await?.expect_code(400, "PropertyValueTooLarge")?;
+        let upsert = table.put(partition_key, row_key, json!({}));
+        upsert.send().await?.expect_code(400, "PropertyValueTooLarge")?;
+        table.read(partition_key, row_key).send().await?.expect_code(404, "ResourceNotFound")?;
+    }
     table.expect_rows(&[]).await
 }
 
@@ -102,6 +114,45 @@ async fn odd_keys_survive_insert_read_query_and_delete(at: &Session) -> Outcome 
         table.delete(key, key).send().await?.expect(204)?;
     }
     table.expect_rows(&[]).await
+}
+
+const SYNTAX: &str = "Bad Request - Error in query syntax.";
+
+/// The URL is parsed alike for every method.
+async fn a_slash_in_the_url_of_a_point_read_is_refused(at: &Session) -> Outcome {
+    let table = at.table().await?;
+    for key in ["a/b", "a\\b"] {
+        for (partition_key, row_key) in [(key, "r"), ("p", key)] {
+            let response = table.read(partition_key, row_key).send().await?;
+            response.expect_error(400, "InvalidInput", SYNTAX)?;
+        }
+    }
+    Ok(())
+}
+
+async fn a_hash_or_question_mark_in_the_url_of_a_point_read_finds_nothing(at: &Session) -> Outcome {
+    let table = at.table().await?;
+    for key in ["a#b", "a?b"] {
+        table.read("p", key).send().await?.expect_code(404, "ResourceNotFound")?;
+    }
+    Ok(())
+}
+
+async fn a_slash_in_the_url_of_a_delete_is_refused(at: &Session) -> Outcome {
+    let table = at.table().await?;
+    for key in ["a/b", "a\\b"] {
+        table.delete("p", key).send().await?.expect_error(400, "InvalidInput", SYNTAX)?;
+    }
+    Ok(())
+}
+
+async fn a_hash_or_question_mark_in_the_url_of_a_delete_is_refused(at: &Session) -> Outcome {
+    let table = at.table().await?;
+    for key in ["a#b", "a?b"] {
+        let response = table.delete("p", key).send().await?;
+        response.expect_error(400, "OutOfRangeInput", "One of the request inputs is out of range.")?;
+    }
+    Ok(())
 }
 
 async fn a_slash_in_the_url_of_an_upsert_is_refused(at: &Session) -> Outcome {

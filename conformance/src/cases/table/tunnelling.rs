@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::batch::{self, Part};
 use crate::expect::equal;
 use crate::table::Table;
 use crate::{Outcome, Session, cases};
@@ -19,6 +20,10 @@ cases! {
     }
     DeleteEntity {
         a_tunnelled_delete_deletes,
+    }
+    EntityGroupTransaction {
+        a_part_may_name_its_own_method_again,
+        a_part_that_names_two_methods_is_refused,
     }
 }
 
@@ -62,6 +67,25 @@ async fn a_tunnelling_header_without_post_is_refused(at: &Session) -> Outcome {
     let message = "The X-HTTP-Method header was used with a method other than POST.";
     response.expect_error(400, "XMethodNotUsingPost", message)?;
     equal("A", table.stored("p", "r").await?["A"].as_i64(), Some(1))
+}
+
+/// The legacy library for Java sends its merges so.
+async fn a_part_may_name_its_own_method_again(at: &Session) -> Outcome {
+    let table = seeded(at).await?;
+    let url = table.entity_url("p", "r");
+    let merge = Part::new("MERGE", url, json!({ "A": 3 })).header("X-HTTP-Method", "MERGE").header("If-Match", "*");
+    batch::commit(at, &[merge]).await?;
+    let stored = table.stored("p", "r").await?;
+    equal("A and B", (stored["A"].as_i64(), stored["B"].as_i64()), (Some(3), Some(2)))
+}
+
+async fn a_part_that_names_two_methods_is_refused(at: &Session) -> Outcome {
+    let table = seeded(at).await?;
+    let url = table.entity_url("p", "r");
+    let part = Part::new("PUT", url, json!({ "A": 3 })).header("X-HTTP-Method", "MERGE").header("If-Match", "*");
+    let response = batch::send(at, &[part]).await?;
+    let message = "0:The X-HTTP-Method header was used with a method other than POST.";
+    batch::expect_failed(&response, 400, "XMethodNotUsingPost", message)
 }
 
 async fn an_unknown_tunnelled_method_is_refused(at: &Session) -> Outcome {

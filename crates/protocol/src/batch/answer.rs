@@ -61,7 +61,7 @@ mod tests {
     fn answers_come_in_the_order_of_the_operations() {
         let created = PartResponse {
             status: 204,
-            reason: "No Content",
+            reason: "No Content".into(),
             headers: vec![("ETag", "W/\"x\"".into())],
             body: Vec::new(),
         };

@@ -85,7 +85,7 @@ mod tests {
     fn answers_carry_the_content_ids_of_their_requests() {
         let part = PartResponse {
             status: 202,
-            reason: "Accepted",
+            reason: "Accepted".into(),
             headers: vec![("x-ms-delete-type-permanent", "true".into())],
             body: vec![],
         };

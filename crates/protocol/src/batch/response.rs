@@ -12,7 +12,7 @@ pub struct PartResponse {
     /// The HTTP status.
     pub status: u16,
     /// The status' reason phrase.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
     /// In the order in which they go out.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The body.

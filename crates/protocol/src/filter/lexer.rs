@@ -1,6 +1,6 @@
 //! Words, literals and parentheses of a filter.
 
-use crate::{ErrorCode, ServiceError};
+use crate::{ErrorCode, ServiceError, identifier};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -59,7 +59,7 @@ impl<'a> Lexer<'a> {
             Some('-') if rest[1..].starts_with(|next: char| next.is_ascii_digit()) => {
                 (Kind::Number, 1 + number_length(&rest[1..]))
             }
-            Some(first) if first.is_alphabetic() || first == '_' => self.word_or_quoted(start, rest)?,
+            Some(first) if identifier::is_start(first) => self.word_or_quoted(start, rest)?,
             Some(other) if other.is_ascii_punctuation() => (Kind::Other, 1),
             Some(_) => return Err(self.syntax_error(start)),
         };
@@ -68,7 +68,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn word_or_quoted(&self, start: usize, rest: &str) -> Result<(Kind, usize), ServiceError> {
-        let length = rest.find(|next: char| !next.is_alphanumeric() && next != '_').unwrap_or(rest.len());
+        let length = rest.find(|next: char| !identifier::is_part(next)).unwrap_or(rest.len());
         if rest[length..].starts_with('\'') {
             return Ok((Kind::Quoted, self.quoted(start, length)?));
         }

@@ -3,51 +3,42 @@
 //! ```text
 //! or         := and ("or" and)*
 //! and        := unary ("and" unary)*
-//! unary      := "not" unary | "(" or ")" | comparison | property
+//! unary      := "not" unary | "(" or ")" | comparison | property | literal
 //! comparison := operand operator operand
 //! operand    := property | literal | "(" operand ")"
 //! ```
 //!
-//! Whatever OData has beyond that (functions, arithmetic, two properties, two literals, null) is rejected as
-//! `NotImplemented`, as the service does.
+//! Expressions without a property are evaluated here, so `1 eq 1` is `true`, and `true` is everything. Whatever OData has
+//! beyond that (functions, arithmetic, two properties) is rejected as `NotImplemented`, as the service does.
 
-use super::ast::{Comparison, Filter, Operator};
+use super::ast::{Filter, Operator};
+use super::expression::{Connective, Expression};
 use super::lexer::{Kind, Lexer, Token};
 use super::literal;
-use crate::{ErrorCode, ServiceError, Value, limits};
+use super::schema::Schema;
+use crate::{ErrorCode, ServiceError, limits};
 
 const ARITHMETIC: &[&str] = &["add", "sub", "mul", "div", "mod"];
 
 impl Filter {
-    /// Parses a filter; an empty text is `None`.
+    /// Parses a filter on entities; an empty text is `None`.
     pub fn parse(text: &str) -> Result<Option<Filter>, ServiceError> {
+        Self::parse_with(text, Schema::ENTITY)
+    }
+
+    /// Parses a filter on what the schema declares; an empty text is `None`.
+    pub fn parse_with(text: &str, schema: Schema) -> Result<Option<Filter>, ServiceError> {
         let mut lexer = Lexer::new(text);
         let current = lexer.next()?;
         if current.kind == Kind::End {
             return Ok(None);
         }
-        let mut parser = Parser { lexer, current, depth: 0 };
+        let mut parser = Parser { lexer, current, schema, depth: 0 };
         let expression = parser.or()?;
         if parser.current.kind != Kind::End {
             return Err(parser.unexpected());
         }
-        predicate(expression).map(Some)
-    }
-}
-
-/// A parsed part of the text; parentheses may surround an operand as well as a predicate.
-enum Expression {
-    Predicate(Filter),
-    Property(String),
-    Literal(Value<'static>),
-}
-
-/// Where a predicate is needed, a bare property is one, and a bare constant is not implemented.
-fn predicate(expression: Expression) -> Result<Filter, ServiceError> {
-    match expression {
-        Expression::Predicate(filter) => Ok(filter),
-        Expression::Property(name) => Ok(Filter::IsTrue(name)),
-        Expression::Literal(_) => Err(not_implemented()),
+        expression.into_filter(schema).map(Some)
     }
 }
 
@@ -58,44 +49,44 @@ fn not_implemented() -> ServiceError {
 struct Parser<'a> {
     lexer: Lexer<'a>,
     current: Token<'a>,
+    schema: Schema,
     depth: usize,
 }
 
 impl<'a> Parser<'a> {
     fn or(&mut self) -> Result<Expression, ServiceError> {
-        self.chain("or", Self::and, Filter::Or)
+        self.chain(Connective::Or, Self::and)
     }
 
     fn and(&mut self) -> Result<Expression, ServiceError> {
-        self.chain("and", Self::unary, Filter::And)
+        self.chain(Connective::And, Self::unary)
     }
 
     /// `part (keyword part)*`, flat.
     fn chain(
         &mut self,
-        keyword: &str,
+        connective: Connective,
         part: fn(&mut Self) -> Result<Expression, ServiceError>,
-        join: fn(Vec<Filter>) -> Filter,
     ) -> Result<Expression, ServiceError> {
         let first = part(self)?;
-        if !self.at_word(keyword) {
+        if !self.at_word(connective.keyword()) {
             return Ok(first);
         }
-        let mut parts = vec![predicate(first)?];
-        while self.at_word(keyword) {
+        let mut parts = vec![first];
+        while self.at_word(connective.keyword()) {
             self.advance()?;
-            parts.push(predicate(part(self)?)?);
+            parts.push(part(self)?);
         }
-        Ok(Expression::Predicate(join(parts)))
+        Expression::join(connective, parts, self.schema)
     }
 
     fn unary(&mut self) -> Result<Expression, ServiceError> {
         if self.at_word("not") {
             self.advance()?;
             self.deeper()?;
-            let inner = predicate(self.unary()?)?;
+            let inner = self.unary()?;
             self.depth -= 1;
-            return Ok(Expression::Predicate(Filter::Not(Box::new(inner))));
+            return inner.negate(self.schema);
         }
         let left = self.operand()?;
         let Some(operator) = self.operator()? else { return Ok(left) };
@@ -103,7 +94,7 @@ impl<'a> Parser<'a> {
         if self.operator()?.is_some() {
             return Err(self.unexpected());
         }
-        compare(left, operator, right)
+        left.compare(operator, right, self.schema)
     }
 
     fn operand(&mut self) -> Result<Expression, ServiceError> {
@@ -121,7 +112,7 @@ impl<'a> Parser<'a> {
         }
         if let Some(value) = literal::parse(&self.lexer, &token)? {
             self.advance()?;
-            return Ok(Expression::Literal(value));
+            return Ok(Expression::Constant(value));
         }
         let is_name = token.kind == Kind::Word && !is_keyword(token.text);
         if !is_name {
@@ -130,8 +121,11 @@ impl<'a> Parser<'a> {
         self.advance()?;
         // A parenthesis right behind a name is a function call; a slash is a path into another entity.
         let glued = self.current.start == token.end() && matches!(self.current.text, "(" | "/");
-        if glued || token.text == "null" {
+        if glued {
             return Err(not_implemented());
+        }
+        if token.text == "null" {
+            return Err(ErrorCode::InvalidInput.into());
         }
         Ok(Expression::Property(token.text.to_owned()))
     }
@@ -161,7 +155,11 @@ impl<'a> Parser<'a> {
 
     fn deeper(&mut self) -> Result<(), ServiceError> {
         self.depth += 1;
-        if self.depth > limits::FILTER_DEPTH_MAX { Err(ErrorCode::InvalidInput.into()) } else { Ok(()) }
+        if self.depth > limits::FILTER_DEPTH_MAX {
+            let message = "Recursion depth exceeded allowed limit.";
+            return Err(ServiceError::with_message(ErrorCode::InvalidInput, message).early());
+        }
+        Ok(())
     }
 
     /// The service reports where its lexer stood: behind the token that did not fit.
@@ -173,13 +171,4 @@ impl<'a> Parser<'a> {
 
 fn is_keyword(word: &str) -> bool {
     matches!(word, "and" | "or" | "not") || Operator::from_name(word).is_some()
-}
-
-fn compare(left: Expression, operator: Operator, right: Expression) -> Result<Expression, ServiceError> {
-    let (property, operator, literal) = match (left, right) {
-        (Expression::Property(name), Expression::Literal(value)) => (name, operator, value),
-        (Expression::Literal(value), Expression::Property(name)) => (name, operator.mirrored(), value),
-        _ => return Err(not_implemented()),
-    };
-    Ok(Expression::Predicate(Filter::Compare(Comparison { property, operator, literal })))
 }

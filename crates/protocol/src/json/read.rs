@@ -40,7 +40,7 @@ pub(super) fn typed_entity(members: Members<'_>, oldest: DateTime) -> Result<Ent
         if target.is_some() {
             return Err(ErrorCode::DuplicatePropertiesSpecified.into());
         }
-        *target = key(raw)?;
+        *target = key(raw, declared)?;
     }
     Ok(entity)
 }
@@ -223,11 +223,12 @@ fn declared_type(types: &[(Cow<'_, str>, Cow<'_, str>)], name: &str) -> Result<O
     }
 }
 
-fn key(raw: Raw<'_>) -> Result<Option<Cow<'_, str>>, ServiceError> {
-    match raw {
-        Raw::Text(text) => Ok(Some(text)),
-        Raw::Null => Ok(None),
-        _ => Err(ServiceError::unreadable_body()),
+/// A key is a String, and is declared as nothing else.
+fn key(raw: Raw<'_>, declared: Option<EdmType>) -> Result<Option<Cow<'_, str>>, ServiceError> {
+    match (raw, declared) {
+        (Raw::Text(text), None | Some(EdmType::String)) => Ok(Some(text)),
+        (Raw::Null, None | Some(EdmType::String)) => Ok(None),
+        _ => Err(ErrorCode::InvalidInput.into()),
     }
 }
 

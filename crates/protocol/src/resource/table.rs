@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use memchr::{memchr, memchr2};
 use percent_encoding::percent_decode_str;
 
 use crate::{ErrorCode, ServiceError};
@@ -105,6 +105,11 @@ impl Segment {
             Keys::Absent | Keys::Empty => Ok(TableResource::Entities { table }),
             Keys::Single(name) if is_tables => Ok(TableResource::Table { name }),
             Keys::Both { partition_key, row_key } if !is_tables => {
+                // The service splits the path where an encoded slash was, for every method.
+                let is_split = |key: &str| memchr2(b'/', b'\\', key.as_bytes()).is_some();
+                if is_split(&partition_key) || is_split(&row_key) {
+                    return Err(syntax_error());
+                }
                 Ok(TableResource::Entity { table, partition_key, row_key })
             }
             _ => Err(key_count_error(&table)),
@@ -270,6 +275,8 @@ mod tests {
             "/T(PartitionKey='a' RowKey='b')",
             "/T(PartitionKey=a,RowKey=b)",
             "/T(%FF)",
+            "/T(PartitionKey='a%2Fb',RowKey='b')",
+            "/T(PartitionKey='a',RowKey='b%5Cc')",
             "/T()x",
         ] {
             assert_eq!(TableResource::parse(path).unwrap_err().code, ErrorCode::InvalidInput, "{path}");

@@ -15,7 +15,7 @@ pub use sas::{
     BlobSasTerms, IpRange, KeyBound, KeyRange, QueueGrant, QueuePermissions, QueueSas, QueueSasTerms, RequestOrigin,
     ResponseHeaders, Sas, SasConstraints, SasError, SasParameter, SasParameters, SasProtocol, SasTermsError,
     SignedAccount, SignedBlobResource, SignedQueue, SignedResourceTypes, SignedServices, SignedTable, TableGrant,
-    TablePermissions, TableSas, TableSasTerms, TableServiceSas,
+    TablePermissions, TableSas, TableSasTerms, TableServiceSas, TimeFrame,
 };
 pub use shared_key::{
     Authorization, AuthorizationSyntaxError, HeaderRequestParts, REQUEST_SKEW_SECONDS_MAX, RequestDateError,

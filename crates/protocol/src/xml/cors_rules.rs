@@ -48,8 +48,11 @@ fn read_rule(rule: &Element) -> Result<CorsRule, ServiceError> {
 
 fn read_origins(list: &Element) -> Result<Vec<String>, ServiceError> {
     let origins = read_values(list)?;
-    if origins.is_empty() || origins.len() > CORS_ORIGINS_MAX {
+    if origins.is_empty() {
         return Err(ErrorCode::InvalidXmlDocument.into());
+    }
+    if origins.len() > CORS_ORIGINS_MAX {
+        return Err(ErrorCode::InvalidXmlNodeValue.into());
     }
     Ok(origins)
 }
@@ -71,7 +74,7 @@ fn read_headers(list: &Element) -> Result<Vec<String>, ServiceError> {
     let prefixed = headers.iter().filter(is_wild).filter(|header| *header != "*").count();
     let literal = headers.len() - headers.iter().filter(is_wild).count();
     if prefixed > CORS_PREFIXED_HEADERS_MAX || literal > CORS_LITERAL_HEADERS_MAX {
-        return Err(ErrorCode::InvalidXmlDocument.into());
+        return Err(ErrorCode::InvalidXmlNodeValue.into());
     }
     Ok(headers)
 }

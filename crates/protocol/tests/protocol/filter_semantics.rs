@@ -64,6 +64,29 @@ fn a_constant_may_stand_on_either_side() {
 }
 
 #[test]
+fn constants_are_filters_and_parts_of_filters() {
+    check(
+        true,
+        &[
+            "true",
+            "not false",
+            "1 eq 1",
+            "1 eq 1L",
+            "2L lt 2.5",
+            "2.5 gt 2",
+            "'a' lt 'b'",
+            "NaN ne NaN",
+            "Int eq 5 and true",
+            "true or Missing",
+            "(1 eq 1) eq true",
+            "not (Int eq 5 and 1 eq 2)",
+        ],
+    );
+    check(false, &["false", "not true", "1 eq 2", "1.5 eq 1", "Int eq 5 and false", "false or Missing", "true and No"]);
+    assert_eq!(Filter::parse("Int eq 5 and true").unwrap(), Filter::parse("Int eq 5").unwrap());
+}
+
+#[test]
 fn every_kind_of_literal_is_compared_by_its_type() {
     check(
         true,

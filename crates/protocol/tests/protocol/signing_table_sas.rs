@@ -2,7 +2,7 @@
 
 use tablerock_protocol::signing::{
     AccountKey, IpRange, KeyBound, KeyRange, RequestOrigin, SasError, SasParameter, SasProtocol, SasTermsError,
-    TableGrant, TablePermissions, TableSas, TableSasTerms, TableServiceSas,
+    TableGrant, TablePermissions, TableSas, TableSasTerms, TableServiceSas, TimeFrame,
 };
 use tablerock_protocol::xml::{StoredAccessPolicies, StoredAccessPolicy};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
@@ -260,8 +260,11 @@ fn time_protocol_and_address_are_checked() {
     let check = |origin: RequestOrigin| granted.constraints.check(&origin);
     assert_eq!(check(origin), Ok(()));
     assert_eq!(check(RequestOrigin { now: time("2025-01-01"), ..origin }), Ok(()));
-    assert_eq!(check(RequestOrigin { now: time("2024-12-31T23:59:59Z"), ..origin }), Err(SasError::NotYetValid));
-    assert_eq!(check(RequestOrigin { now: time("2026-01-01"), ..origin }), Err(SasError::Expired));
+    let (start, expiry) = (Some(time("2025-01-01")), time("2026-01-01"));
+    for now in [time("2024-12-31T23:59:59Z"), time("2026-01-01")] {
+        let frame = TimeFrame { start, expiry, now };
+        assert_eq!(check(RequestOrigin { now, ..origin }), Err(SasError::OutsideTimeFrame(frame)));
+    }
     assert_eq!(check(RequestOrigin { is_https: false, ..origin }), Err(SasError::ProtocolMismatch));
     let elsewhere = RequestOrigin { source: [10, 0, 1, 5].into(), ..origin };
     assert_eq!(check(elsewhere), Err(SasError::SourceIpMismatch([10, 0, 1, 5].into())));
@@ -308,7 +311,10 @@ fn refusals_have_the_services_codes() {
     for (error, code) in [
         (SasError::Duplicate(SasParameter::Permissions), ErrorCode::AuthenticationFailed),
         (SasError::SignatureMismatch, ErrorCode::AuthenticationFailed),
-        (SasError::Expired, ErrorCode::AuthenticationFailed),
+        (
+            SasError::OutsideTimeFrame(TimeFrame { start: None, expiry: time("2026-01-01"), now: time("2026-01-02") }),
+            ErrorCode::AuthenticationFailed,
+        ),
         (SasError::PolicyNotFound, ErrorCode::AuthenticationFailed),
         (SasError::InTokenAndPolicy(SasParameter::Expiry), ErrorCode::AuthenticationFailed),
         (SasError::ProtocolMismatch, ErrorCode::AuthorizationProtocolMismatch),

@@ -253,7 +253,7 @@ fn values_that_cannot_be_read_are_refused() {
         assert_eq!(refusal(sections), ErrorCode::InvalidXmlNodeValue, "{sections}");
     }
     for bad_rule in [
-        rule("*", "GET,TRACE", "", "", "1"),
+        rule("*", "GET,FROB", "", "", "1"),
         rule("*", "get", "", "", "1"),
         rule("*", "GET", "a*b", "", "1"),
         rule("*", "GET", "", "**", "1"),
@@ -283,13 +283,17 @@ fn rules_have_limits() {
         good.repeat(6),
         rule("", "GET", "", "", "1"),
         rule("*", "", "", "", "1"),
-        rule(&list(65, "http://a"), "GET", "", "", "1"),
-        rule("*", "GET", &list(65, "a"), "", "1"),
-        rule("*", "GET", "", "a*,b*,c*", "1"),
         rule(&"a".repeat(257), "GET", "", "", "1"),
         rule(&list(8, &"a".repeat(256)), "GET", "", "", "1"),
     ] {
         assert_eq!(cors(&refused), Err(ErrorCode::InvalidXmlDocument), "{refused}");
+    }
+    for refused in [
+        rule(&list(65, "http://a"), "GET", "", "", "1"),
+        rule("*", "GET", &list(65, "a"), "", "1"),
+        rule("*", "GET", "", "a*,b*,c*", "1"),
+    ] {
+        assert_eq!(cors(&refused), Err(ErrorCode::InvalidXmlNodeValue), "{refused}");
     }
 }
 

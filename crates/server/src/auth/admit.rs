@@ -6,8 +6,7 @@
 use std::borrow::Cow;
 
 use tablerock_protocol::{
-    BlobName, BlobResource, ContainerName, ErrorCode, QueueName, QueueResource, ServiceError, ServiceVersion,
-    TableName, TableResource,
+    BlobName, BlobResource, ContainerName, ErrorCode, QueueName, QueueResource, ServiceError, TableName, TableResource,
 };
 use tablerock_services::blob::PublicAccess;
 
@@ -99,7 +98,7 @@ pub(crate) async fn admit<'a, R: Request>(
     let caller = authenticate(cx, claim, endpoint, target).await.map_err(at(Stage::Authentication))?;
     let request = request.map_err(at(Stage::Request))?;
     let operation = request.operation();
-    authorize(&caller, operation, endpoint, target).map_err(at(Stage::Authorization))?;
+    authorize(cx, &caller, operation, endpoint, target).map_err(at(Stage::Authorization))?;
     if matches!(*caller, Caller::Anonymous) {
         check_public_access(cx, endpoint, target).await.map_err(at(Stage::Authorization))?;
     }
@@ -122,7 +121,7 @@ async fn authenticate<'a>(
         Claim::Own(credentials) => credentials.authenticate(cx, endpoint.account, target).await.map(Cow::Owned),
         Claim::Batch(caller) => Ok(Cow::Borrowed(caller)),
         Claim::Source { copier, copier_account, .. }
-            if copier_account.name == endpoint.account.name && copier.covers_account(Operation::GetBlob) =>
+            if copier_account.name == endpoint.account.name && copier.covers_account(cx, Operation::GetBlob) =>
         {
             Ok(Cow::Borrowed(copier))
         }
@@ -131,17 +130,27 @@ async fn authenticate<'a>(
 }
 
 fn authorize(
+    cx: &RequestContext<'_>,
     caller: &Caller,
     operation: Operation,
     endpoint: &Endpoint<'_>,
     target: Target<'_>,
 ) -> Result<(), ServiceError> {
-    if endpoint.is_secondary && operation.is_write() {
-        return Err(ErrorCode::InsufficientAccountPermissions.into());
+    if operation.is_write() && !operation.may_only_read() {
+        check_writable(endpoint)?;
     }
-    caller.check(operation, target)?;
+    caller.check(cx, operation, target)?;
     if target.is_of_analytics() && !operation.is_allowed_on_analytics() {
         return Err(ErrorCode::AuthorizationFailure.into());
+    }
+    Ok(())
+}
+
+/// Rejects a write to the secondary endpoint.
+pub(crate) fn check_writable(endpoint: &Endpoint<'_>) -> Result<(), ServiceError> {
+    if endpoint.is_secondary {
+        let message = "Write operations are not allowed.";
+        return Err(ServiceError::with_message(ErrorCode::InsufficientAccountPermissions, message));
     }
     Ok(())
 }
@@ -156,7 +165,7 @@ async fn check_public_access(
         Target::Blob(container, _) => (container, PublicAccess::Blob),
         Target::Container(container) => (container, PublicAccess::Container),
         Target::Service | Target::Table(_) | Target::Queue(_) => {
-            return Err(ErrorCode::NoAuthenticationInformation.into());
+            return Err(cx.no_credentials());
         }
     };
     let found = cx.server.blobs.container(endpoint.account.name.as_str(), container.as_str(), None).await;
@@ -165,24 +174,18 @@ async fn check_public_access(
         Err(error) if error.code == ErrorCode::ContainerNotFound => PublicAccess::Private,
         Err(error) => return Err(error),
     };
-    if access == PublicAccess::Container || access == needed {
-        Ok(())
-    } else if cx.version >= ServiceVersion::STORAGE_TOKEN {
-        Err(ErrorCode::NoAuthenticationInformation.into())
-    } else {
-        Err(ErrorCode::ResourceNotFound.into())
-    }
+    if access == PublicAccess::Container || access == needed { Ok(()) } else { Err(cx.no_credentials()) }
 }
 
 impl<'a> Target<'a> {
     pub(crate) fn of_table(resource: &'a TableResource) -> Self {
         match resource {
-            TableResource::Entities { table } | TableResource::Entity { table, .. } => Self::Table(table),
-            TableResource::Service
-            | TableResource::Tables
-            | TableResource::Table { .. }
-            | TableResource::Batch
-            | TableResource::Nested { .. } => Self::Service,
+            TableResource::Entities { table }
+            | TableResource::Entity { table, .. }
+            | TableResource::Nested { table, .. } => Self::Table(table),
+            TableResource::Service | TableResource::Tables | TableResource::Table { .. } | TableResource::Batch => {
+                Self::Service
+            }
         }
     }
 

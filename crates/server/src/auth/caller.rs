@@ -3,17 +3,18 @@
 use tablerock_protocol::signing::{
     AccountGrant, AccountPermissions, BlobGrant, BlobPermissions, KeyRange, QueueGrant, SasError, TableGrant,
 };
-use tablerock_protocol::{ErrorCode, ServiceError};
+use tablerock_protocol::{ErrorCode, ServiceError, ServiceVersion};
 
 use super::Target;
 use crate::operation::{Needs, Operation, ServiceSas};
+use crate::request_context::RequestContext;
 
 /// A caller whose credentials have been verified.
 #[derive(Debug, Clone)]
 pub(crate) enum Caller {
     /// Holds an account key: may run everything.
     Owner,
-    /// Holds an Entra token: everything except stored access policies.
+    /// Holds an Entra token: may run everything, but for stored access policies with an older version.
     Token,
     /// Holds an account SAS.
     Account(AccountGrant),
@@ -29,14 +30,21 @@ pub(crate) enum Caller {
 
 impl Caller {
     /// Checks the caller's permissions against the operation's row.
-    pub(super) fn check(&self, operation: Operation, target: Target<'_>) -> Result<(), ServiceError> {
+    pub(super) fn check(
+        &self,
+        cx: &RequestContext<'_>,
+        operation: Operation,
+        target: Target<'_>,
+    ) -> Result<(), ServiceError> {
         let row = operation.row();
         match (self, &row.sas) {
             (Self::Owner, _) => Ok(()),
-            (Self::Token, _) if operation.is_policy_access() => Err(ErrorCode::ResourceNotFound.into()),
+            (Self::Token, _) if operation.is_policy_access() && cx.version < ServiceVersion::TOKEN_POLICIES => {
+                Err(ErrorCode::ResourceNotFound.into())
+            }
             (Self::Token, _) => Ok(()),
             (Self::Anonymous, _) if operation.is_public_read() => Ok(()),
-            (Self::Anonymous, _) => Err(ErrorCode::NoAuthenticationInformation.into()),
+            (Self::Anonymous, _) => Err(cx.no_credentials()),
             (Self::Account(grant), _) => {
                 let (level, needs) = &row.account_sas;
                 let (service, level) = (operation.service().signed(), level.unwrap_or_default());
@@ -65,10 +73,10 @@ impl Caller {
     }
 
     /// Whether the caller's authority is about the account as a whole, and covers the operation.
-    pub(super) fn covers_account(&self, operation: Operation) -> bool {
+    pub(super) fn covers_account(&self, cx: &RequestContext<'_>, operation: Operation) -> bool {
         match self {
             Self::Owner | Self::Token => true,
-            Self::Account(_) => self.check(operation, Target::Service).is_ok(),
+            Self::Account(_) => self.check(cx, operation, Target::Service).is_ok(),
             Self::Table(_) | Self::Queue(_) | Self::Blob(_) | Self::Anonymous => false,
         }
     }

@@ -8,7 +8,7 @@ use tablerock_protocol::signing::{
     AccountSas, Authorization, HeaderRequestParts, RequestOrigin, SIGNED_HEADERS, SasError, SasParameters,
     SharedKeyScheme, TableRequestParts, check_request_date, parse_authorization,
 };
-use tablerock_protocol::{ErrorCode, QueryString, Service, ServiceError, ServiceVersion};
+use tablerock_protocol::{ErrorCode, QueryString, Service, ServiceError};
 
 use super::{Caller, Target};
 use crate::accounts::Account;
@@ -151,17 +151,12 @@ impl Verifier<'_> {
         verified().map_err(|error| self.rejection(error))
     }
 
-    /// The caller of a request without credentials. Blobs may be public. Elsewhere the error asks clients
-    /// that can get a token for one.
+    /// The caller of a request without credentials. Blobs may be public.
     fn anonymous(&self) -> Result<Caller, ServiceError> {
-        let token_version = match self.cx.service {
-            Service::Table => ServiceVersion::BEARER_TOKEN,
-            Service::Queue => ServiceVersion::STORAGE_TOKEN,
-            Service::Blob => return Ok(Caller::Anonymous),
-        };
-        let can_get_token = self.cx.version >= token_version;
-        let code = if can_get_token { ErrorCode::NoAuthenticationInformation } else { ErrorCode::AuthenticationFailed };
-        Err(ServiceError::new(code).because("the request has no credentials"))
+        match self.cx.service {
+            Service::Table | Service::Queue => Err(self.cx.no_credentials()),
+            Service::Blob => Ok(Caller::Anonymous),
+        }
     }
 
     pub(super) fn origin(&self) -> RequestOrigin {

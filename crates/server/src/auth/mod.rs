@@ -12,6 +12,6 @@ mod unserved;
 #[cfg(test)]
 mod verdicts;
 
-pub(crate) use admit::{Admitted, Claim, Rejection, Request, Stage, Target, admit, requests};
+pub(crate) use admit::{Admitted, Claim, Rejection, Request, Stage, Target, admit, check_writable, requests};
 pub(crate) use caller::Caller;
 pub(crate) use credentials::Credentials;

@@ -7,6 +7,7 @@ use tablerock_protocol::{ContainerName, ErrorCode, ServiceError};
 use tablerock_services::blob::{BlobQuery, ContainerQuery, ListedBlob};
 
 use super::{BlobCall, containers, encode};
+use crate::http::list_marker;
 use crate::http::reply::Reply;
 
 /// Entries of one page.
@@ -31,10 +32,9 @@ pub(super) async fn list_containers(call: &BlobCall<'_>) -> Result<Reply, Servic
     let include = include(call, &CONTAINERS_INCLUDE)?;
     let (max_results, items_max) = max_results(call)?;
     let marker = call.parameter("marker");
-    let own = format!("/{}/", call.account());
     let query = ContainerQuery {
         prefix: call.parameter("prefix").unwrap_or_default().to_owned(),
-        from: marker.map(|marker| marker.strip_prefix(&own).unwrap_or(marker).to_owned()),
+        from: marker.map(|marker| list_marker::parse(call.account(), marker)).transpose()?.map(str::to_owned),
         items_max,
         with_system: include.contains(&"system"),
     };
@@ -46,7 +46,7 @@ pub(super) async fn list_containers(call: &BlobCall<'_>) -> Result<Reply, Servic
     });
     let elements: Vec<_> = listed.collect();
     let echo = ListEcho { prefix: call.parameter("prefix"), marker, max_results, delimiter: None };
-    let next = page.next.map_or(String::new(), |name| own + &name);
+    let next = page.next.map_or(String::new(), |name| list_marker::write(call.account(), &name));
     let xml = render_containers(&format!("{}/", call.endpoint.base), &echo, &elements, &next);
     Ok(Reply::xml(200, format!("{BOM}{xml}").into_bytes()))
 }

@@ -26,6 +26,8 @@ pub(crate) struct Reply {
     pub(crate) body: ReplyBody,
     /// The memory of the body, until it is written.
     pub(crate) permit: MemoryPermit,
+    /// The reason phrase, where it is not that of HTTP.
+    pub(crate) reason: Option<Cow<'static, str>>,
     /// The error that a successful response carries in its body, for logs and metrics.
     pub(crate) error: Option<ErrorCode>,
 }
@@ -95,6 +97,7 @@ impl Reply {
             metadata: Vec::new(),
             body: ReplyBody::Written(body),
             permit: MemoryPermit::default(),
+            reason: None,
             error: None,
         }
     }
@@ -128,8 +131,11 @@ impl Reply {
     }
 
     pub(crate) fn into_part(self) -> PartResponse {
-        let reason = http::StatusCode::from_u16(self.status).ok().and_then(|status| status.canonical_reason());
+        let reason = self.reason.unwrap_or_else(|| {
+            let status = http::StatusCode::from_u16(self.status).ok();
+            Cow::Borrowed(status.and_then(|status| status.canonical_reason()).unwrap_or_default())
+        });
         let headers = self.headers.into_iter().map(|(header, value)| (header.canonical(), value)).collect();
-        PartResponse { status: self.status, reason: reason.unwrap_or(""), headers, body: self.body.into_written() }
+        PartResponse { status: self.status, reason, headers, body: self.body.into_written() }
     }
 }

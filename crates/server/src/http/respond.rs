@@ -11,6 +11,7 @@ use tablerock_protocol::{Accepted, ErrorCode, Service, ServiceError};
 use crate::http::header_case::HeaderCase;
 use crate::http::headers::{CLIENT_REQUEST_ID, REQUEST_ID, ResponseHeader, VERSION};
 use crate::http::prefer::prefer;
+use crate::http::reason_phrase;
 use crate::http::reply::{Reply, ReplyBody};
 use crate::http::response_body::ResponseBody;
 use crate::operation::Operation;
@@ -22,8 +23,9 @@ const SERVER_TABLE: HeaderValue = HeaderValue::from_static("Windows-Azure-Table/
 const SERVER_QUEUE: HeaderValue = HeaderValue::from_static("Windows-Azure-Queue/1.0 Microsoft-HTTPAPI/2.0");
 const SERVER_BLOB: HeaderValue = HeaderValue::from_static("Windows-Azure-Blob/1.0 Microsoft-HTTPAPI/2.0");
 const SERVER_FRONT_END: HeaderValue = HeaderValue::from_static("Microsoft-HTTPAPI/2.0");
-const CHALLENGE: &str = "Bearer authorization_uri=https://login.microsoftonline.com/common/oauth2/authorize \
-                         resource_id=https://storage.azure.com";
+/// The JavaScript SDK reads the tenant only if it is a UUID. The server has no tenant, so it names the one that is none.
+const CHALLENGE: &str = "Bearer authorization_uri=https://login.microsoftonline.com/00000000-0000-0000-0000-000000000000/oauth2/authorize \
+     resource_id=https://storage.azure.com";
 
 /// The `Retry-After` of a busy server. It is the least that the header can hold; the SDKs back off by themselves.
 const RETRY_AFTER_SECONDS: &str = "1";
@@ -91,13 +93,18 @@ pub(crate) fn failure(cx: &RequestContext<'_>, error: &ServiceError) -> HttpResp
     finish(cx, format, reply, !error.early)
 }
 
-/// An error as body and content type, in the format that the client reads.
+/// An error as status, body and content type, in the format that the client reads.
 pub(crate) fn error_reply(
     cx: &RequestContext<'_>,
     accepted: Accepted,
     format: ErrorFormat,
     error: &ServiceError,
 ) -> Reply {
+    let reason = if format == ErrorFormat::OData { None } else { reason_phrase::of(error) };
+    Reply { reason, ..rendered_error(cx, accepted, format, error) }
+}
+
+fn rendered_error(cx: &RequestContext<'_>, accepted: Accepted, format: ErrorFormat, error: &ServiceError) -> Reply {
     if matches!(format, ErrorFormat::Queue | ErrorFormat::Blob) {
         return xml_error_reply(cx, error);
     }
@@ -183,6 +190,9 @@ fn finish(cx: &RequestContext<'_>, format: ErrorFormat, reply: Reply, with_cache
     }
     if !case.is_empty() {
         response.extensions_mut().insert(case);
+    }
+    if let Some(reason) = reply.reason {
+        reason_phrase::set(response.extensions_mut(), reason);
     }
     response
 }

@@ -1,7 +1,7 @@
 //! Put, Get, Peek, Update, Delete and Clear Messages.
 
 use tablerock_protocol::xml::{BOM, QueueMessageElement, parse_message_text, render_messages};
-use tablerock_protocol::{ErrorCode, QueueName, ServiceError, ServiceVersion, Uuid};
+use tablerock_protocol::{ErrorCode, PopReceipt, QueueName, ServiceError, ServiceVersion, Uuid};
 use tablerock_services::queue::{Message, MessageUpdate, NewMessage};
 
 use super::request::MessageAddress;
@@ -35,20 +35,19 @@ pub(super) async fn peek_messages(call: &QueueCall<'_>, queue: &QueueName) -> Re
 }
 
 pub(super) async fn update_message(call: &QueueCall<'_>, at: MessageAddress<'_>) -> Result<Reply, ServiceError> {
-    let receipt = parameters::receipt(call.query)?;
+    let (id, receipt) = message(call, at).await?;
     let visibility_seconds = parameters::update_visibility(call.query)?;
     // Without a body the text stays as it is.
     let text = if call.body.is_empty() { None } else { Some(parse_message_text(&call.body)?) };
     let update = MessageUpdate { visibility_seconds, text };
-    let message =
-        call.server().queues.update_message(call.account(), at.queue, parse_id(at.id)?, receipt, update).await?;
+    let message = call.server().queues.update_message(call.account(), at.queue, id, receipt, update).await?;
     let reply = Reply::empty(204).with(ResponseHeader::PopReceipt, message.receipt.to_string());
     Ok(reply.with(ResponseHeader::TimeNextVisible, message.next_visible.to_http_date()))
 }
 
 pub(super) async fn delete_message(call: &QueueCall<'_>, at: MessageAddress<'_>) -> Result<Reply, ServiceError> {
-    let receipt = parameters::receipt(call.query)?;
-    call.server().queues.delete_message(call.account(), at.queue, parse_id(at.id)?, receipt).await?;
+    let (id, receipt) = message(call, at).await?;
+    call.server().queues.delete_message(call.account(), at.queue, id, receipt).await?;
     Ok(Reply::empty(204))
 }
 
@@ -57,9 +56,18 @@ pub(super) async fn clear_messages(call: &QueueCall<'_>, queue: &QueueName) -> R
     Ok(Reply::empty(204))
 }
 
-/// Parses a message id. A malformed id is the id of no message.
-fn parse_id(id: &str) -> Result<Uuid, ServiceError> {
-    Uuid::parse_str(id).map_err(|_| ErrorCode::MessageNotFound.into())
+/// The id and the receipt of the addressed message. The service finds the message before it reads the receipt, so an unknown
+/// message is not found whatever the receipt is. A malformed id is the id of no message.
+async fn message(call: &QueueCall<'_>, at: MessageAddress<'_>) -> Result<(Uuid, PopReceipt), ServiceError> {
+    let receipt = parameters::receipt(call.query)?;
+    let id = Uuid::parse_str(at.id).map_err(|_| ErrorCode::MessageNotFound)?;
+    match receipt {
+        Ok(receipt) => Ok((id, receipt)),
+        Err(malformed) => {
+            let is_known = Box::pin(call.server().queues.has_message(call.account(), at.queue, id)).await?;
+            Err(if is_known { malformed } else { ErrorCode::MessageNotFound.into() })
+        }
+    }
 }
 
 fn got(message: &Message) -> QueueMessageElement<'_> {

@@ -52,7 +52,7 @@ pub(super) fn put_times(query: &QueryString<'_>, version: ServiceVersion) -> Res
     let time_to_live = time_to_live(query, version)?;
     match time_to_live {
         TimeToLive::Seconds(seconds) if seconds <= visibility_seconds.into() => {
-            let reason = "The visibility timeout must be less than the time to live.";
+            let reason = "messagettl must be greater than visibilitytimeout";
             Err(ServiceError::invalid_parameter(VISIBILITY, &visibility_seconds.to_string(), reason))
         }
         _ => Ok((visibility_seconds, time_to_live)),
@@ -79,13 +79,13 @@ fn time_to_live(query: &QueryString<'_>, version: ServiceVersion) -> Result<Time
     }
 }
 
-/// The pop receipt of Update and Delete.
-pub(super) fn receipt(query: &QueryString<'_>) -> Result<PopReceipt, ServiceError> {
+/// The pop receipt of Update and Delete, or the error of a malformed one. That error counts only for a message that exists.
+pub(super) fn receipt(query: &QueryString<'_>) -> Result<Result<PopReceipt, ServiceError>, ServiceError> {
     const NAME: &str = "popreceipt";
     let text = query.value(NAME).ok_or_else(|| ServiceError::missing_parameter(NAME))?;
     // The plus sign of a receipt that was not percent-encoded arrives as a space.
-    PopReceipt::parse(&text.replace(' ', "+"))
-        .map_err(|_| ServiceError::invalid_parameter(NAME, text, "The value is not a pop receipt."))
+    Ok(PopReceipt::parse(&text.replace(' ', "+"))
+        .map_err(|_| ServiceError::invalid_parameter(NAME, text, "The value is not a pop receipt.")))
 }
 
 #[cfg(test)]
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_receipt_is_there_and_has_the_form_of_one() {
-        let code = |raw: &str| receipt(&QueryString::parse(raw).unwrap()).map_err(|error| error.code);
+        let code = |raw: &str| receipt(&QueryString::parse(raw).unwrap()).flatten().map_err(|error| error.code);
         let good = PopReceipt { visible: u64::MAX << 2, number: 1, changes: 2 };
         assert!(good.to_string().contains('/') || good.to_string().contains('+'));
         assert_eq!(code(&format!("popreceipt={good}")), Ok(good));

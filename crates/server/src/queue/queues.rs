@@ -2,13 +2,13 @@
 
 use tablerock_protocol::signing::QueuePermissions;
 use tablerock_protocol::xml::{BOM, QueueListing, StoredAccessPolicies};
-use tablerock_protocol::{ErrorCode, QueueName, ServiceError};
+use tablerock_protocol::{QueueName, ServiceError};
 use tablerock_services::queue::{Created, QueueQuery};
 
 use super::{QueueCall, parameters};
 use crate::http::headers::ResponseHeader;
-use crate::http::metadata;
 use crate::http::reply::Reply;
+use crate::http::{list_marker, metadata};
 
 pub(super) async fn list_queues(call: &QueueCall<'_>) -> Result<Reply, ServiceError> {
     let (prefix, marker) = (call.parameter("prefix"), call.parameter("marker"));
@@ -17,7 +17,11 @@ pub(super) async fn list_queues(call: &QueueCall<'_>) -> Result<Reply, ServiceEr
     let includes_metadata = includes_metadata(call)?;
     let query = QueueQuery {
         prefix: prefix.unwrap_or_default().to_owned(),
-        from: marker.map(|marker| parse_marker(call.account(), marker)).transpose()?.unwrap_or_default().to_owned(),
+        from: marker
+            .map(|marker| list_marker::parse(call.account(), marker))
+            .transpose()?
+            .unwrap_or_default()
+            .to_owned(),
         count_max: max_results,
     };
     let page = call.server().queues.list_queues(call.account(), &query).await?;
@@ -31,7 +35,7 @@ pub(super) async fn list_queues(call: &QueueCall<'_>) -> Result<Reply, ServiceEr
             .iter()
             .map(|queue| (queue.name.as_str(), includes_metadata.then_some(&queue.metadata)))
             .collect(),
-        next_marker: page.next.map_or_else(String::new, |next| format!("/{}/{next}", call.account())),
+        next_marker: page.next.map_or_else(String::new, |next| list_marker::write(call.account(), &next)),
     };
     Ok(Reply::xml(200, format!("{BOM}{}", listing.render()).into_bytes()))
 }
@@ -42,13 +46,6 @@ fn includes_metadata(call: &QueueCall<'_>) -> Result<bool, ServiceError> {
         Some(include) if include.eq_ignore_ascii_case("metadata") => Ok(true),
         Some(other) => Err(ServiceError::invalid_parameter("include", other, "The value is not known.")),
     }
-}
-
-/// Markers have the form of the live service, `/account/queue`.
-fn parse_marker<'m>(account: &str, marker: &'m str) -> Result<&'m str, ServiceError> {
-    let name =
-        marker.strip_prefix('/').and_then(|rest| rest.strip_prefix(account)).and_then(|rest| rest.strip_prefix('/'));
-    name.ok_or_else(|| ErrorCode::InvalidMarker.into())
 }
 
 pub(super) async fn create_queue(call: &QueueCall<'_>, queue: &QueueName) -> Result<Reply, ServiceError> {

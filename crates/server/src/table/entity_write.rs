@@ -16,6 +16,40 @@ use crate::http::headers::ResponseHeader;
 use crate::http::prefer::{RETURN_NO_CONTENT, prefer};
 use crate::http::reply::Reply;
 
+/// An error of decoding a write. The service looks the table up after it has read the head and before it reads the body,
+/// so an error of the body counts only if the table exists. The look-up is left to [`Flaw::judge`]: a write without flaws
+/// finds its table when it is applied.
+#[derive(Debug)]
+pub(super) enum Flaw {
+    Head(ServiceError),
+    Body(ServiceError),
+}
+
+impl Flaw {
+    /// The error that the client gets. A missing table is attributed to the first operation of a group.
+    pub(super) async fn judge(self, call: &TableCall<'_>, table: &str) -> ServiceError {
+        match self {
+            Self::Head(error) => error,
+            Self::Body(error) => match call.server().tables.check_table(call.account(), table).await {
+                Ok(()) => error,
+                Err(missing) => ServiceError::from(missing).at_index(0),
+            },
+        }
+    }
+}
+
+impl From<ServiceError> for Flaw {
+    fn from(error: ServiceError) -> Self {
+        Self::Head(error)
+    }
+}
+
+impl From<ErrorCode> for Flaw {
+    fn from(code: ErrorCode) -> Self {
+        Self::Head(code.into())
+    }
+}
+
 /// The parts of a request, or of a part of a group, that a write reads.
 pub(super) struct WriteParts<'a> {
     pub(super) if_match: Option<&'a str>,
@@ -38,7 +72,10 @@ pub(super) async fn write_entity(call: &TableCall<'_>, write: EntityWrite<'_>) -
         accepted: call.accepted,
         body: &call.body,
     };
-    let operation = parts.decode(write, call.caller)?;
+    let operation = match parts.decode(write, call.caller) {
+        Ok(operation) => operation,
+        Err(flaw) => return Err(ServiceError { index: None, ..Box::pin(flaw.judge(call, write.table())).await }),
+    };
     let group = EntityGroup::single(operation);
     let applied = call.server().tables.apply(call.account(), &group).await;
     // A write alone has no index in a group.
@@ -49,7 +86,7 @@ pub(super) async fn write_entity(call: &TableCall<'_>, write: EntityWrite<'_>) -
 
 impl WriteParts<'_> {
     /// Decodes and checks everything that can be checked without the stored entity.
-    pub(super) fn decode(&self, write: EntityWrite<'_>, caller: &Caller) -> Result<EntityOperation, ServiceError> {
+    pub(super) fn decode(&self, write: EntityWrite<'_>, caller: &Caller) -> Result<EntityOperation, Flaw> {
         if self.has_if_none_match {
             return Err(ErrorCode::InvalidInput.into());
         }
@@ -73,6 +110,8 @@ impl WriteParts<'_> {
             }
             EntityWrite::DeleteEntity(at) => {
                 check_table_name(at.table)?;
+                check_url_key(at.partition_key)?;
+                check_url_key(at.row_key)?;
                 change(at, Change::Delete { condition: required(self.condition()?)? })
             }
         };
@@ -80,16 +119,16 @@ impl WriteParts<'_> {
         Ok(operation)
     }
 
-    fn decode_insert(&self, table: &str) -> Result<EntityOperation, ServiceError> {
+    fn decode_insert(&self, table: &str) -> Result<EntityOperation, Flaw> {
         check_table_name(table)?;
         check_json_content_type(self.content_type)?;
         self.returned_level()?;
-        let entity = parse_entity(self.body)?;
+        let entity = parse_entity(self.body).map_err(Flaw::Body)?;
         let (Some(partition_key), Some(row_key)) = (entity.partition_key, entity.row_key) else {
-            return Err(ErrorCode::PropertiesNeedValue.into());
+            return Err(Flaw::Body(ErrorCode::PropertiesNeedValue.into()));
         };
-        check_body_key(PARTITION_KEY, &partition_key)?;
-        check_body_key(ROW_KEY, &row_key)?;
+        check_body_key(PARTITION_KEY, &partition_key).map_err(Flaw::Body)?;
+        check_body_key(ROW_KEY, &row_key).map_err(Flaw::Body)?;
         Ok(EntityOperation {
             table: table.to_owned(),
             partition_key: partition_key.into_owned(),
@@ -100,13 +139,14 @@ impl WriteParts<'_> {
 
     /// The properties of an entity whose keys are in the URL, and the condition. Keys in the body are ignored, as clients
     /// expect.
-    fn decode_change(&self, at: EntityAddress<'_>) -> Result<(Properties, Option<EtagCondition>), ServiceError> {
+    fn decode_change(&self, at: EntityAddress<'_>) -> Result<(Properties, Option<EtagCondition>), Flaw> {
         check_table_name(at.table)?;
         let condition = self.condition()?;
         check_url_key(at.partition_key)?;
         check_url_key(at.row_key)?;
         check_json_content_type(self.content_type)?;
-        Ok((Properties::encode(&parse_entity(self.body)?.properties), condition))
+        let entity = parse_entity(self.body).map_err(Flaw::Body)?;
+        Ok((Properties::encode(&entity.properties), condition))
     }
 
     fn condition(&self) -> Result<Option<EtagCondition>, ServiceError> {

@@ -30,6 +30,7 @@ pub(super) async fn entity_group_transaction(call: &TableCall<'_>) -> Result<Rep
             append_query_response(&mut body, batch_id, &reply.into_part());
         }
         BatchRequest::Changeset(parts) => {
+            auth::check_writable(call.endpoint)?;
             call.cx.counts.add_group_operations(parts.len() as u64);
             let replies = run_changeset(call, &parts).await.unwrap_or_else(|error| {
                 failed = Some(error.code);
@@ -99,8 +100,10 @@ async fn decode_part<'p>(
         accepted: Accepted { level: Ok(level) },
         body: part.body,
     };
-    let operation = parts.decode(admitted.request, &admitted.caller)?;
-    Ok((parts, operation))
+    match parts.decode(admitted.request, &admitted.caller) {
+        Ok(operation) => Ok((parts, operation)),
+        Err(flaw) => Err(flaw.judge(call, write.table()).await),
+    }
 }
 
 fn request_line<'a>(
@@ -109,7 +112,7 @@ fn request_line<'a>(
     query: &'a QueryString<'a>,
     has_if_match: bool,
 ) -> TableRequestLine<'a> {
-    TableRequestLine { verb, query, has_if_match, version: call.cx.version, account: call.account() }
+    TableRequestLine { verb, query, has_if_match, version: call.cx.version }
 }
 
 async fn run_query(call: &TableCall<'_>, part: &BatchPart<'_>) -> Result<Reply, ServiceError> {
@@ -164,7 +167,12 @@ fn part_headers(mut reply: Reply, part: &BatchPart<'_>, early: bool) -> Reply {
 fn verb(part: &BatchPart<'_>) -> Result<Verb, ServiceError> {
     let method = Method::from_bytes(part.method.as_bytes()).map_err(|_| ErrorCode::InvalidHttpVerb)?;
     let mut headers = http::HeaderMap::new();
-    for (_, value) in part.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-http-method")) {
+    // The legacy library for Java names the method of a part twice.
+    let tunnelled = part
+        .headers
+        .iter()
+        .filter(|(name, value)| name.eq_ignore_ascii_case("x-http-method") && !value.eq_ignore_ascii_case(part.method));
+    for (_, value) in tunnelled {
         let value = http::HeaderValue::from_str(value).map_err(|_| ErrorCode::XMethodIncorrectValue)?;
         headers.append(METHOD_TUNNELLED, value);
     }

@@ -3,6 +3,7 @@
 mod acl;
 mod entity_write;
 mod group;
+mod nested;
 mod point;
 mod query;
 mod request;
@@ -50,7 +51,6 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
         query: &address.query,
         has_if_match: head.headers.contains_key(header::IF_MATCH),
         version: cx.version,
-        account: address.endpoint.account.name.as_str(),
     };
     let request = resource.as_ref().map_err(Clone::clone).and_then(|resource| TableRequest::parse(&line, resource));
     let target = resource.as_ref().map_or(Target::Service, Target::of_table);
@@ -87,6 +87,7 @@ async fn run(call: &TableCall<'_>, request: TableRequest<'_>) -> Result<Reply, S
         TableRequest::Read(EntityRead::QueryEntities(table)) => Box::pin(query::query_entities(call, table)).await,
         TableRequest::Read(EntityRead::QueryEntity(at)) => point::query_entity(call, at).await,
         TableRequest::Write(write) => entity_write::write_entity(call, write).await,
+        TableRequest::Nested(request) => Err(Box::pin(nested::reject(call, request)).await),
         TableRequest::EntityGroupTransaction => Box::pin(group::entity_group_transaction(call)).await,
         TableRequest::GetTableServiceProperties => service_properties::get(call).await,
         TableRequest::SetTableServiceProperties => service_properties::set(call, &call.body).await,

@@ -1,6 +1,5 @@
 //! Requests to the Table service: method, path and query become an operation with its target.
 
-use tablerock_protocol::resource::key_count_error;
 use tablerock_protocol::{ErrorCode, QueryString, ServiceError, ServiceVersion, TableResource};
 
 use crate::auth::{Request, requests};
@@ -29,6 +28,7 @@ pub(crate) enum TableRequest<'a> {
     SetTableAcl(&'a str),
     Read(EntityRead<'a>),
     Write(EntityWrite<'a>),
+    Nested(NestedRequest<'a>),
     EntityGroupTransaction,
     GetTableServiceProperties,
     SetTableServiceProperties,
@@ -56,6 +56,29 @@ requests! {
     }
 }
 
+/// A request to `/T/Tables` and the like, which fails after it is admitted as the operation on the table that it resembles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NestedRequest<'a> {
+    /// A client whose endpoint already ends in a table's name creates a table here.
+    Insert(&'a str),
+    /// The same client deletes a table.
+    Delete(&'a str),
+}
+
+impl<'a> EntityWrite<'a> {
+    /// The table that it writes to.
+    pub(crate) fn table(&self) -> &'a str {
+        match self {
+            Self::InsertEntity(table) => table,
+            Self::UpdateEntity(at)
+            | Self::MergeEntity(at)
+            | Self::InsertOrReplaceEntity(at)
+            | Self::InsertOrMergeEntity(at)
+            | Self::DeleteEntity(at) => at.table,
+        }
+    }
+}
+
 impl Request for TableRequest<'_> {
     fn operation(&self) -> Operation {
         match self {
@@ -67,6 +90,8 @@ impl Request for TableRequest<'_> {
             Self::SetTableAcl(_) => Operation::SetTableAcl,
             Self::Read(read) => read.operation(),
             Self::Write(write) => write.operation(),
+            Self::Nested(NestedRequest::Insert(_)) => Operation::InsertEntity,
+            Self::Nested(NestedRequest::Delete(_)) => Operation::DeleteEntity,
             Self::EntityGroupTransaction => Operation::EntityGroupTransaction,
             Self::GetTableServiceProperties => Operation::GetTableServiceProperties,
             Self::SetTableServiceProperties => Operation::SetTableServiceProperties,
@@ -83,13 +108,11 @@ pub(crate) struct TableRequestLine<'a> {
     pub(crate) query: &'a QueryString<'a>,
     pub(crate) has_if_match: bool,
     pub(crate) version: ServiceVersion,
-    /// Only for the wording of an error.
-    pub(crate) account: &'a str,
 }
 
 impl<'a> TableRequest<'a> {
     pub(crate) fn parse(line: &TableRequestLine<'_>, resource: &'a TableResource) -> Result<Self, ServiceError> {
-        let TableRequestLine { verb, query, account, .. } = *line;
+        let TableRequestLine { verb, query, .. } = *line;
         if verb == Verb::Options {
             return Ok(Self::TablePreflightRequest);
         }
@@ -119,11 +142,11 @@ impl<'a> TableRequest<'a> {
                 Verb::Post => Ok(Self::EntityGroupTransaction),
                 _ => Err(ErrorCode::MethodNotAllowed.into()),
             },
-            TableResource::Nested { table, with_keys } => Err(match (verb, with_keys) {
-                (Verb::Delete, true) => key_count_error(&format!("{account}.{table}")),
-                (Verb::Post, false) => ErrorCode::PropertiesNeedValue.into(),
-                _ => ErrorCode::NotImplemented.into(),
-            }),
+            TableResource::Nested { table, with_keys } => match (verb, with_keys) {
+                (Verb::Delete, true) => Ok(Self::Nested(NestedRequest::Delete(table))),
+                (Verb::Post, false) => Ok(Self::Nested(NestedRequest::Insert(table))),
+                _ => Err(ErrorCode::NotImplemented.into()),
+            },
         }
     }
 
@@ -180,7 +203,7 @@ mod tests {
         let (path, has_if_match) = path.strip_suffix(" If-Match").map_or((path, false), |path| (path, true));
         let (verb, query) = (Verb::parse(method).unwrap(), QueryString::parse(query).unwrap());
         let version = ServiceVersion::LATEST;
-        let line = TableRequestLine { verb, query: &query, has_if_match, version, account: "acct" };
+        let line = TableRequestLine { verb, query: &query, has_if_match, version };
         let resource = TableResource::parse(path).unwrap();
         TableRequest::parse(&line, &resource).map(|request| request.operation()).map_err(|error| error.code)
     }
@@ -210,6 +233,8 @@ mod tests {
             ("OPTIONS /People", TablePreflightRequest),
             ("GET /?ResType=Service&COMP=Stats", GetTableServiceStats),
             ("PUT /People?Comp=ACL", SetTableAcl),
+            ("POST /People/Tables", InsertEntity),
+            ("DELETE /People/Tables('People')", DeleteEntity),
         ] {
             assert_eq!(parsed(request), Ok(expected), "{request}");
         }
@@ -227,7 +252,6 @@ mod tests {
             ("GET /$batch", ErrorCode::MethodNotAllowed),
             ("GET /", ErrorCode::MissingRequiredQueryParameter),
             ("GET /People?comp=lease", ErrorCode::InvalidQueryParameterValue),
-            ("POST /People/Tables", ErrorCode::PropertiesNeedValue),
             ("GET /People/Tables", ErrorCode::NotImplemented),
         ] {
             assert_eq!(parsed(request), Err(code), "{request}");

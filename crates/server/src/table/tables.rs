@@ -1,6 +1,7 @@
 //! Query Tables, Create Table, Delete Table, and the table resource itself.
 
 use http::header;
+use tablerock_protocol::filter::Schema;
 use tablerock_protocol::json::{append_table, append_tables_head, parse_table_name};
 use tablerock_protocol::media::check_json_content_type;
 use tablerock_protocol::{ErrorCode, Filter, ServiceError, TableName, continuation};
@@ -15,7 +16,7 @@ use crate::http::reply::Reply;
 pub(super) async fn query_tables(call: &TableCall<'_>) -> Result<Reply, ServiceError> {
     let level = call.accepted.level?;
     let query = TableQuery {
-        filter: call.parameter("$filter").map(Filter::parse).transpose()?.flatten(),
+        filter: call.parameter("$filter").map(|text| Filter::parse_with(text, Schema::TABLE)).transpose()?.flatten(),
         top: parse_top(call)?,
         from: call.parameter("NextTableName").map(continuation::decode_table).transpose()?,
     };

@@ -67,8 +67,11 @@ async fn http2_is_served_over_tls() {
         hyper::client::conn::http2::handshake(TokioExecutor::new(), stream).await.expect("HTTP/2");
     tokio::spawn(connection);
     let url = format!("https://localhost:{}/acct/Tables", server.port(Service::Table));
-    let request: Request<Empty<Bytes>> =
-        Request::get(url).version(Version::HTTP_2).body(Empty::new()).expect("a request");
+    let request: Request<Empty<Bytes>> = Request::get(url)
+        .version(Version::HTTP_2)
+        .header("x-ms-version", "2020-12-06")
+        .body(Empty::new())
+        .expect("a request");
     let response = sender.send_request(request).await.expect("a response");
     assert_eq!(response.version(), Version::HTTP_2);
     let (status, body) = read(response).await;

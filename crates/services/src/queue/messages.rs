@@ -1,6 +1,6 @@
 //! Put, update and delete a message. Each is one transaction on one queue.
 
-use tablerock_kv::{Bytes, TICKS_PER_SECOND, Transaction};
+use tablerock_kv::{Bytes, ScanLimits, TICKS_PER_SECOND, Transaction};
 use tablerock_protocol::{DateTime, ErrorCode, PopReceipt, QueueName, ServiceError, Uuid};
 
 use super::front_cache::PendingMove;
@@ -127,7 +127,34 @@ impl QueueService {
     }
 }
 
+/// The limits of a search for an id.
+const SEARCH_RECORDS_MAX: usize = 1000;
+const SEARCH_PAGE: ScanLimits = ScanLimits { records_max: 100, bytes_max: 128 << 10, deadline: None };
+
 impl QueueService {
+    /// Whether the queue has this message, for a request whose receipt cannot lead to it. There is no index of ids, so this
+    /// looks at the first thousand messages alone.
+    pub async fn has_message(&self, account: &str, queue: &QueueName, id: Uuid) -> Result<bool> {
+        let queue_id = self.queue_id(account, queue).await?;
+        self.count_reads(account, queue, 1);
+        let now = self.time.now().await;
+        let mut pages = self.store.records_with(keys::messages_only(queue_id), SEARCH_PAGE);
+        let mut records_seen = 0;
+        while let Some(records) = pages.next_page().await? {
+            for record in &records {
+                let message = StoredMessage::decode(&record.value)?;
+                if message.id == id {
+                    return Ok(!message.has_expired(now));
+                }
+            }
+            records_seen += records.len();
+            if records_seen >= SEARCH_RECORDS_MAX {
+                break;
+            }
+        }
+        Ok(false)
+    }
+
     pub(super) fn pending_move(&self, targets: Vec<MessageKey>, queue_id: u64) -> PendingMove {
         PendingMove::to(targets, queue_id, &self.front_cache, &self.store)
     }

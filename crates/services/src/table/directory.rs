@@ -82,6 +82,11 @@ impl TableService {
         Ok(Table { name: record.name })
     }
 
+    /// Checks that a table exists, for a request that fails anyway and may have the wrong reason.
+    pub async fn check_table(&self, account: &str, name: &str) -> Result<()> {
+        self.table_id(account, name).await.map(|_| ())
+    }
+
     /// Returns the id of the table that an operation on entities names. Every such operation asks, so only the id is
     /// decoded.
     pub(super) async fn table_id(&self, account: &str, name: &str) -> Result<u64> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use tablerock_kv::ScanLimits;
-use tablerock_protocol::filter::Row;
+use tablerock_protocol::filter::{Comparison, Row, TABLE_NAME};
 use tablerock_protocol::{ErrorCode, Filter, ServiceError, TableName, Value, limits};
 
 use super::TableService;
@@ -31,9 +31,7 @@ pub struct TablePage {
 impl TableService {
     pub async fn query_tables(&self, account: &str, query: &TableQuery) -> Result<TablePage> {
         self.throttle.check_account(account)?;
-        if let Some(filter) = &query.filter {
-            check_names_only(filter)?;
-        }
+        let filter = query.filter.as_ref().map(folded).transpose()?;
         let items_max = query.top.unwrap_or(limits::PAGE_ITEMS_MAX);
         let mut page = TablePage::default();
         // Nothing to return means nothing to continue either.
@@ -50,7 +48,7 @@ impl TableService {
             let is_late = !std::mem::take(&mut is_first) && self.clock.instant() >= deadline;
             let name = TableRecord::decode(&row.value)?.name;
             let is_listed = !TableName::is_of_analytics(&name)
-                && query.filter.as_ref().is_none_or(|filter| filter.matches(&TableRow(&name)));
+                && filter.as_ref().is_none_or(|filter| filter.matches(&TableRow(&name)));
             if is_late || (is_listed && page.names.len() == items_max) {
                 page.next = Some(namespace::name_of_row(&row.key)?);
                 break;
@@ -67,18 +65,23 @@ struct TableRow<'a>(&'a str);
 
 impl Row for TableRow<'_> {
     fn value(&self, property: &str) -> Option<Value<'_>> {
-        (property == "TableName").then_some(Value::String(Cow::Borrowed(self.0)))
+        (property == TABLE_NAME).then(|| Value::String(Cow::Owned(self.0.to_ascii_lowercase())))
     }
 }
 
-/// Rejects a filter on anything but the one property that a table has. The live service returns an internal error; a
-/// client is better served by one that names the cause.
-fn check_names_only(filter: &Filter) -> Result<(), ServiceError> {
-    let name = match filter {
-        Filter::And(parts) | Filter::Or(parts) => return parts.iter().try_for_each(check_names_only),
-        Filter::Not(inner) => return check_names_only(inner),
-        Filter::Compare(comparison) => &comparison.property,
-        Filter::IsTrue(name) => name,
-    };
-    if name == "TableName" { Ok(()) } else { Err(ErrorCode::InvalidInput.into()) }
+/// The filter with its names in lower case, as names of tables compare without case. A filter on anything but the one
+/// property that a table has is rejected. The live service returns an internal error; a client is better served by one
+/// that names the cause.
+fn folded(filter: &Filter) -> Result<Filter, ServiceError> {
+    let all = |parts: &[Filter]| parts.iter().map(folded).collect::<Result<Vec<_>, _>>();
+    Ok(match filter {
+        Filter::And(parts) => Filter::And(all(parts)?),
+        Filter::Or(parts) => Filter::Or(all(parts)?),
+        Filter::Not(inner) => Filter::Not(Box::new(folded(inner)?)),
+        Filter::Compare(Comparison { property, operator, literal: Value::String(text) }) if property == TABLE_NAME => {
+            let literal = Value::String(Cow::Owned(text.to_ascii_lowercase()));
+            Filter::Compare(Comparison { property: property.clone(), operator: *operator, literal })
+        }
+        Filter::Compare(_) | Filter::IsTrue(_) => return Err(ErrorCode::InvalidInput.into()),
+    })
 }

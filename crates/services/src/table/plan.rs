@@ -286,9 +286,22 @@ mod tests {
     fn what_cannot_match_is_not_read() {
         assert_eq!(ranges("PartitionKey eq 'p' and PartitionKey eq 'q'"), []);
         assert_eq!(ranges("RowKey gt 'b' and RowKey lt 'a'"), []);
-        assert_eq!(ranges("PartitionKey eq 5"), []);
-        assert_eq!(ranges("PartitionKey ne 5"), [keys::table_range(TABLE)]);
-        assert_eq!(ranges("PartitionKey"), []);
+        assert_eq!(ranges("PartitionKey eq 'p' and 1 eq 2"), []);
+        let of_another_type = |operator| {
+            let comparison = Comparison { property: PARTITION_KEY.to_owned(), operator, literal: Value::Int32(5) };
+            Plan::new(TABLE, Some(&Filter::Compare(comparison))).ranges
+        };
+        assert_eq!(of_another_type(Operator::Eq), []);
+        assert_eq!(of_another_type(Operator::Ne), [keys::table_range(TABLE)]);
+        assert_eq!(Plan::new(TABLE, Some(&Filter::IsTrue(PARTITION_KEY.to_owned()))).ranges, []);
+    }
+
+    #[test]
+    fn constants_plan_everything_or_nothing() {
+        assert_eq!((ranges("false"), is_exact("false")), (vec![], true));
+        assert_eq!((ranges("true"), is_exact("not false")), (vec![keys::table_range(TABLE)], true));
+        assert_eq!(ranges("PartitionKey eq 'p' and true"), [partition("p")]);
+        assert!(is_exact("PartitionKey eq 'p' and true or 1 gt 2"));
     }
 
     #[test]

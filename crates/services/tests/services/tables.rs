@@ -44,7 +44,7 @@ async fn tables_are_listed_in_order_by_pages_and_by_filter() {
     let rest = list(TableQuery { from: first.next, ..Default::default() }).await;
     assert_eq!((rest.names.len(), rest.next), (3, None));
     let filter = Filter::parse("TableName ge 'al' and TableName lt 'b'").unwrap();
-    assert_eq!(list(TableQuery { filter, ..Default::default() }).await.names, ["alphb"]);
+    assert_eq!(list(TableQuery { filter, ..Default::default() }).await.names, ["Alpha", "alphb"]);
     let other = TableQuery { filter: Filter::parse("Name eq 'x'").unwrap(), ..Default::default() };
     assert_eq!(code(service.query_tables(ACCOUNT, &other).await), ErrorCode::InvalidInput);
 }

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use super::{IpRange, SasError, SasParameter, SasParameters};
+use super::{IpRange, SasError, SasParameter, SasParameters, TimeFrame};
 use crate::DateTime;
 use crate::xml::StoredAccessPolicies;
 
@@ -64,11 +64,9 @@ pub struct RequestOrigin {
 impl SasConstraints {
     /// Checks time, protocol and address, in this order.
     pub fn check(&self, origin: &RequestOrigin) -> Result<(), SasError> {
-        if self.start.is_some_and(|start| origin.now < start) {
-            return Err(SasError::NotYetValid);
-        }
-        if origin.now >= self.expiry {
-            return Err(SasError::Expired);
+        if self.start.is_some_and(|start| origin.now < start) || origin.now >= self.expiry {
+            let frame = TimeFrame { start: self.start, expiry: self.expiry, now: origin.now };
+            return Err(SasError::OutsideTimeFrame(frame));
         }
         if self.protocol == SasProtocol::HttpsOnly && !origin.is_https {
             return Err(SasError::ProtocolMismatch);

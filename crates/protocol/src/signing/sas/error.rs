@@ -4,7 +4,33 @@ use std::fmt;
 use std::net::IpAddr;
 
 use super::SasParameter;
-use crate::{ErrorCode, ServiceError};
+use crate::{DateTime, ErrorCode, ServiceError};
+
+/// The time at which a SAS was used, and the times within which it could have been.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeFrame {
+    /// The start, if the SAS has one.
+    pub start: Option<DateTime>,
+    /// The expiry.
+    pub expiry: DateTime,
+    /// The time of the request.
+    pub now: DateTime,
+}
+
+/// The words of the service. A SAS without a start begins when it is used.
+impl fmt::Display for TimeFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [start, expiry, now] = [self.start.unwrap_or(self.now), self.expiry, self.now].map(DateTime::to_http_date);
+        if self.start.is_some_and(|start| start < self.expiry) {
+            write!(
+                f,
+                "Signature not valid in the specified time frame: Start [{start}] - Expiry [{expiry}] - Current [{now}]"
+            )
+        } else {
+            write!(f, "Signed expiry time [{expiry}] must be after signed start time [{start}]")
+        }
+    }
+}
 
 /// An error of a SAS. `Display` is for logs; the client gets the service's own message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,10 +51,8 @@ pub enum SasError {
     UserDelegation,
     /// No key of the account made the signature.
     SignatureMismatch,
-    /// The start is in the future.
-    NotYetValid,
-    /// The expiry has passed.
-    Expired,
+    /// The start is in the future, or the expiry has passed.
+    OutsideTimeFrame(TimeFrame),
     /// `si` names no stored access policy.
     PolicyNotFound,
     /// A field is given by the token and by its stored policy.
@@ -62,8 +86,7 @@ impl SasError {
             | Self::VersionTooOld
             | Self::UserDelegation
             | Self::SignatureMismatch
-            | Self::NotYetValid
-            | Self::Expired
+            | Self::OutsideTimeFrame(_)
             | Self::PolicyNotFound
             | Self::InTokenAndPolicy(_) => ErrorCode::AuthenticationFailed,
             Self::ControlCharacter(_) => ErrorCode::InvalidQueryParameterValue,
@@ -105,8 +128,7 @@ impl fmt::Display for SasError {
             Self::VersionTooOld => f.write_str("sv is older than this kind of SAS"),
             Self::UserDelegation => f.write_str("a user delegation SAS is not supported by this server"),
             Self::SignatureMismatch => f.write_str("the signature does not match"),
-            Self::NotYetValid => f.write_str("the start is in the future"),
-            Self::Expired => f.write_str("the expiry has passed"),
+            Self::OutsideTimeFrame(frame) => frame.fmt(f),
             Self::PolicyNotFound => f.write_str("si names no stored access policy"),
             Self::InTokenAndPolicy(parameter) => {
                 write!(f, "{} is given by the token and by its stored access policy", parameter.name())

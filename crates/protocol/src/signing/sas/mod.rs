@@ -19,7 +19,7 @@ mod token;
 pub use account::{AccountGrant, AccountSas, AccountSasTerms, SignedAccount};
 pub use blob::{BlobGrant, BlobSas, BlobSasTarget, BlobSasTerms, ResponseHeaders, SignedBlobResource};
 pub use constraints::{RequestOrigin, SasConstraints, SasProtocol};
-pub use error::{SasError, SasTermsError};
+pub use error::{SasError, SasTermsError, TimeFrame};
 pub use ip_range::IpRange;
 pub use key_range::{KeyBound, KeyRange};
 pub use parameters::{SasParameter, SasParameters};
