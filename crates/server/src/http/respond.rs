@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use tablerock_protocol::json::append_json_string;
 use tablerock_protocol::xml::BOM;
 use tablerock_protocol::{Accepted, ErrorCode, Service, ServiceError};
@@ -87,6 +87,11 @@ pub(crate) fn failure(cx: &RequestContext<'_>, error: &ServiceError) -> HttpResp
     if error.status == 304 {
         reply.body = ReplyBody::default();
         reply.headers.retain(|(header, _)| format == ErrorFormat::Blob && *header == ResponseHeader::ErrorCode);
+    }
+    if cx.head.method == Method::HEAD {
+        // A type without a body makes the SDKs for .NET and C++ parse nothing as XML.
+        reply.body = ReplyBody::default();
+        reply.headers.retain(|(header, _)| *header != ResponseHeader::ContentType);
     }
     finish(cx, format, reply, !error.early)
 }
