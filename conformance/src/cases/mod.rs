@@ -60,6 +60,7 @@ pub fn all() -> Vec<Case> {
         blob::blocks::CASES,
         blob::list_blobs::CASES,
         blob::lifecycle::CASES,
+        blob::batch::CASES,
         blob::copy_source::CASES,
     ]
     .concat()

@@ -1,5 +1,6 @@
 //! Cases of the Blob service.
 
+pub(super) mod batch;
 pub(super) mod blocks;
 pub(super) mod containers;
 pub(super) mod copy_source;

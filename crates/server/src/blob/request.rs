@@ -88,12 +88,14 @@ impl<'a> BlobRequest<'a> {
         Ok(match (query.keyword("restype").as_deref(), query.keyword("comp").as_deref(), verb) {
             (None, Some("list"), Verb::Get) => Self::ListContainers,
             (None, Some("blobs"), Verb::Get) => Self::FindBlobsByTags(None),
-            (None, Some("batch"), Verb::Post) => Self::BlobBatch(None),
+            // The library for JavaScript takes the account in a path-style address for a container.
+            (None | Some("container"), Some("batch"), Verb::Post) => Self::BlobBatch(None),
             (Some("service"), Some("properties"), Verb::Get) => Self::GetBlobServiceProperties,
             (Some("service"), Some("properties"), Verb::Put) => Self::SetBlobServiceProperties,
             (Some("service"), Some("stats"), Verb::Get) => Self::GetBlobServiceStats,
             (Some("service"), Some("userdelegationkey"), Verb::Post) => Self::GetUserDelegationKey,
             (None, Some("list" | "blobs" | "batch"), _)
+            | (Some("container"), Some("batch"), _)
             | (Some("service"), Some("properties" | "stats" | "userdelegationkey"), _) => {
                 return Err(unsupported_verb());
             }
@@ -253,6 +255,7 @@ mod tests {
             ("GET /photos/a?restype=account&comp=properties", GetAccountInformation),
             ("GET /photos?restype=account&comp=properties", GetAccountInformation),
             ("POST /?comp=batch", BlobBatch),
+            ("POST /?restype=container&comp=batch", BlobBatch),
             ("POST /photos?restype=container&comp=batch", BlobBatch),
             ("GET /?comp=blobs&where=x", FindBlobsByTags),
             ("PUT /photos?restype=container", CreateContainer),
