@@ -45,6 +45,7 @@ pub fn all() -> Vec<Case> {
         table::batch_failures::CASES,
         table::limits::CASES,
         service::error_bodies::CASES,
+        service::empty_headers::CASES,
         service::bad_requests::CASES,
         service::parameter_names::CASES,
         queue::authentication::CASES,

@@ -5,6 +5,7 @@ use tablerock_protocol::{Accepted, QueryString};
 
 use crate::auth::Caller;
 use crate::http::endpoint::Endpoint;
+use crate::http::headers::Given;
 use crate::operation::Operation;
 use crate::pipeline::Server;
 use crate::request_context::{Address, RequestContext};
@@ -49,11 +50,11 @@ impl<'a, B> Call<'a, B> {
         self.header_value(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The value of a header, text or not.
+    /// The value of a header that is not empty, text or not.
     pub(crate) fn header_value(&self, name: &HeaderName) -> Option<&'a HeaderValue> {
         let is_known = !name.as_str().starts_with("x-ms-") || self.operation.knows_header(name.as_str());
         debug_assert!(is_known, "{:?} reads {name}, which its row does not name", self.operation);
-        self.headers.get(name)
+        self.headers.given(name)
     }
 
     /// The value of a query parameter, which has to be in the operation's row.

@@ -5,6 +5,7 @@ pub(super) mod account_sas;
 pub(super) mod anonymous;
 pub(super) mod bad_requests;
 pub(super) mod common_headers;
+pub(super) mod empty_headers;
 pub(super) mod error_bodies;
 pub(super) mod parameter_names;
 pub(super) mod paths;

@@ -12,7 +12,7 @@ use tablerock_protocol::{ErrorCode, QueryString, Service, ServiceError, ServiceV
 
 use super::{Caller, Target};
 use crate::accounts::Account;
-use crate::http::headers::{CONTENT_MD5, REQUEST_DATE};
+use crate::http::headers::{CONTENT_MD5, Given, REQUEST_DATE};
 use crate::http::respond::bad_token;
 use crate::request_context::RequestContext;
 
@@ -45,7 +45,7 @@ impl Credentials<'_> {
         target: Target<'_>,
     ) -> Result<Caller, ServiceError> {
         let verifier = Verifier { cx, account, shown: self };
-        if let Some(header) = self.headers.get(header::AUTHORIZATION) {
+        if let Some(header) = self.headers.given(&header::AUTHORIZATION) {
             let header = header.to_str().map_err(|_| ErrorCode::InvalidAuthenticationInfo)?;
             let authorization = parse_authorization(header).map_err(|_| ErrorCode::InvalidAuthenticationInfo)?;
             return verifier.verify_header(authorization);
@@ -169,7 +169,7 @@ impl Verifier<'_> {
     }
 
     fn header(&self, name: HeaderName) -> Option<&str> {
-        self.shown.headers.get(name).and_then(|value| value.to_str().ok())
+        self.shown.headers.given_text(&name)
     }
 
     /// The error for a SAS that is not valid. Queues and blobs name the reason in the response, tables do not.

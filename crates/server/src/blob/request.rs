@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderName};
 use tablerock_protocol::{BlobName, BlobResource, ContainerName, QueryString, ServiceError};
 
 use crate::auth::requests;
-use crate::http::headers::{BLOB_TYPE, COPY_SOURCE, LEASE_ACTION, PAGE_WRITE, REQUIRES_SYNC};
+use crate::http::headers::{BLOB_TYPE, COPY_SOURCE, Given, LEASE_ACTION, PAGE_WRITE, REQUIRES_SYNC};
 use crate::http::verb::{Verb, unknown_parameter, unsupported_verb};
 
 /// A blob in a URL.
@@ -142,7 +142,7 @@ impl<'a> BlobRequest<'a> {
         query: &QueryString<'_>,
         headers: &HeaderMap,
     ) -> Result<Self, ServiceError> {
-        let from_url = headers.contains_key(COPY_SOURCE);
+        let from_url = headers.given(&COPY_SOURCE).is_some();
         Ok(match (query.keyword("comp").as_deref(), verb) {
             (None, Verb::Get) => Self::GetBlob(at),
             (None, Verb::Head) => Self::GetBlobProperties(at),
@@ -193,9 +193,9 @@ impl<'a> BlobRequest<'a> {
 
     /// A blob is put from the body, or from another blob: at once, or as a copy that may take its time.
     fn parse_put(at: BlobTarget<'a>, headers: &HeaderMap) -> Self {
-        if !headers.contains_key(COPY_SOURCE) {
+        if headers.given(&COPY_SOURCE).is_none() {
             Self::PutBlob(at)
-        } else if headers.contains_key(BLOB_TYPE) {
+        } else if headers.given(&BLOB_TYPE).is_some() {
             Self::PutBlobFromURL(at)
         } else if has(headers, REQUIRES_SYNC, "true") {
             Self::CopyBlobFromURL(at)
@@ -207,7 +207,7 @@ impl<'a> BlobRequest<'a> {
 
 impl LeaseVerb {
     fn read(headers: &HeaderMap) -> Result<Self, ServiceError> {
-        let header = headers.get(LEASE_ACTION).ok_or_else(|| ServiceError::missing_header(LEASE_ACTION.as_str()))?;
+        let header = headers.given(&LEASE_ACTION).ok_or_else(|| ServiceError::missing_header(LEASE_ACTION.as_str()))?;
         let action = header.to_str().unwrap_or_default();
         match action.to_ascii_lowercase().as_str() {
             "acquire" => Ok(Self::Acquire),
@@ -221,7 +221,7 @@ impl LeaseVerb {
 }
 
 fn has(headers: &HeaderMap, name: HeaderName, value: &str) -> bool {
-    headers.get(name).is_some_and(|header| header.as_bytes().eq_ignore_ascii_case(value.as_bytes()))
+    headers.given(&name).is_some_and(|header| header.as_bytes().eq_ignore_ascii_case(value.as_bytes()))
 }
 
 #[cfg(test)]
