@@ -48,6 +48,7 @@ pub fn all() -> Vec<Case> {
         service::empty_headers::CASES,
         service::bad_requests::CASES,
         service::parameter_names::CASES,
+        service::keywords::CASES,
         queue::authentication::CASES,
         queue::service::CASES,
         queue::lifecycle::CASES,

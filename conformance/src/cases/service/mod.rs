@@ -7,6 +7,7 @@ pub(super) mod bad_requests;
 pub(super) mod common_headers;
 pub(super) mod empty_headers;
 pub(super) mod error_bodies;
+pub(super) mod keywords;
 pub(super) mod parameter_names;
 pub(super) mod paths;
 pub(super) mod shared_key;

@@ -9,9 +9,11 @@
 //! | `copy_source_url` | the source of a copy, without credentials |
 //! | `lease` | ids, durations and actions of leases |
 //! | `block_id` | ids of blocks |
+//! | `access_tier` | the tiers of block blobs |
 //! | `tags` | index tags, and conditions on them |
 //! | `etag` | ETags and dates of containers and blobs |
 
+mod access_tier;
 mod block_id;
 mod checksum;
 mod conditions;
@@ -24,6 +26,7 @@ mod range;
 mod tag_condition;
 mod tags;
 
+pub use access_tier::AccessTier;
 pub use block_id::{BLOCK_ID_BYTES_MAX, BlockId};
 pub use checksum::{Checksums, Crc64, Digests, Md5};
 pub use conditions::{Conditions, EtagList};

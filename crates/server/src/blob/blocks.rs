@@ -94,12 +94,7 @@ pub(super) async fn put_block_list(call: &mut BlobCall<'_>, at: BlobTarget<'_>) 
 }
 
 pub(super) async fn block_list(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
-    let which = match call.parameter("blocklisttype") {
-        None | Some("committed") => WhichBlocks::Committed,
-        Some("uncommitted") => WhichBlocks::Uncommitted,
-        Some("all") => WhichBlocks::All,
-        Some(other) => return Err(ServiceError::invalid_parameter("blocklisttype", other, "No kind of list.")),
-    };
+    let which = call.keyword_parameter("blocklisttype")?.unwrap_or(WhichBlocks::Committed);
     let (address, snapshot, terms) = (call.address(at), call.snapshot()?, call.read_terms()?);
     let lists = call.server().blobs.block_list(address, snapshot, &terms, which).await?;
     let xml = render_block_list(lists.committed.as_deref(), lists.uncommitted.as_deref());

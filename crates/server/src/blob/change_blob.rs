@@ -76,11 +76,7 @@ pub(super) async fn snapshot_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Re
 
 pub(super) async fn delete_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     let address = call.address(at);
-    let snapshots = call.parsed(&DELETE_SNAPSHOTS, |text| match text {
-        "include" => Ok(DeleteSnapshots::Include),
-        "only" => Ok(DeleteSnapshots::Only),
-        _ => Err(ErrorCode::InvalidHeaderValue.into()),
-    })?;
+    let snapshots = call.keyword(&DELETE_SNAPSHOTS)?;
     match (call.snapshot()?, snapshots) {
         (Some(_), Some(_)) => return Err(ServiceError::invalid_header(DELETE_SNAPSHOTS.as_str(), "include")),
         (Some(taken), None) => call.server().blobs.delete_snapshot(address, &call.read_terms()?, taken).await,

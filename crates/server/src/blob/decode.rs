@@ -2,8 +2,8 @@
 
 use http::{HeaderName, header};
 use tablerock_protocol::blob::{
-    BlockId, Conditions, ContentHeaders, Crc64, EtagList, LeaseAction, LeaseDuration, LeaseId, Md5, RangeAsked,
-    TagCondition, Tags, parse_http_date,
+    AccessTier, BlockId, Conditions, ContentHeaders, Crc64, EtagList, LeaseAction, LeaseDuration, LeaseId, Md5,
+    RangeAsked, TagCondition, Tags, parse_http_date,
 };
 use tablerock_protocol::{DateTime, ErrorCode, Metadata, QueryString, ServiceError};
 use tablerock_services::blob::{BlobAddress, PublicAccess, ReadTerms, WriteTerms};
@@ -139,19 +139,11 @@ impl<'a> BlobCall<'a> {
     }
 
     pub(super) fn tier(&self) -> Result<Option<String>, ServiceError> {
-        self.parsed(&ACCESS_TIER, |name| {
-            let known = TIERS.iter().find(|known| known.eq_ignore_ascii_case(name));
-            known.map(|known| (*known).to_owned()).ok_or_else(|| ErrorCode::InvalidHeaderValue.into())
-        })
+        Ok(self.keyword::<AccessTier>(&ACCESS_TIER)?.map(|tier| tier.name().to_owned()))
     }
 
     pub(super) fn public_access(&self) -> Result<PublicAccess, ServiceError> {
-        let access = self.parsed(&PUBLIC_ACCESS, |name| match name {
-            "blob" => Ok(PublicAccess::Blob),
-            "container" => Ok(PublicAccess::Container),
-            _ => Err(ErrorCode::InvalidHeaderValue.into()),
-        })?;
-        Ok(access.unwrap_or_default())
+        Ok(self.keyword(&PUBLIC_ACCESS)?.unwrap_or_default())
     }
 
     pub(super) fn range(&self) -> Option<RangeAsked> {
@@ -188,9 +180,6 @@ impl<'a> BlobCall<'a> {
         })
     }
 }
-
-/// Tiers that a block blob can have.
-const TIERS: [&str; 5] = ["Hot", "Cool", "Cold", "Archive", "Premium"];
 
 /// The snapshot that the query of a blob's URL names, if any. There are no versions.
 pub(super) fn parse_snapshot(query: &QueryString<'_>) -> Result<Option<DateTime>, ServiceError> {

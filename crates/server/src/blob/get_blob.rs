@@ -75,8 +75,8 @@ struct Checks {
 
 impl Checks {
     fn of(call: &BlobCall<'_>, has_range: bool, range: ByteRange) -> Result<Self, ServiceError> {
-        let wants = |name| call.header(&name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
-        let checks = Self { md5: wants(RANGE_MD5), crc64: wants(RANGE_CRC64) };
+        let wants = |name| Ok::<_, ServiceError>(call.keyword(&name)?.unwrap_or(false));
+        let checks = Self { md5: wants(RANGE_MD5)?, crc64: wants(RANGE_CRC64)? };
         if !checks.md5 && !checks.crc64 {
             return Ok(checks);
         }

@@ -53,13 +53,10 @@ fn put_blob_bytes_max(version: ServiceVersion) -> u64 {
 impl<'a> BlobCall<'a> {
     /// The new blob that the headers describe.
     fn new_blob(&self) -> Result<NewBlob, ServiceError> {
-        let kind = match self.header(&BLOB_TYPE) {
-            Some("BlockBlob") => BlobKind::Block,
-            Some("AppendBlob") => BlobKind::Append,
-            Some("PageBlob") => return Err(page_blobs_are_not_supported()),
-            Some(other) => return Err(ServiceError::invalid_header(BLOB_TYPE.as_str(), other)),
-            None => return Err(ServiceError::missing_header(BLOB_TYPE.as_str())),
-        };
+        if self.header(&BLOB_TYPE).is_some_and(|kind| kind.eq_ignore_ascii_case("PageBlob")) {
+            return Err(page_blobs_are_not_supported());
+        }
+        let kind = self.keyword(&BLOB_TYPE)?.ok_or_else(|| ServiceError::missing_header(BLOB_TYPE.as_str()))?;
         Ok(NewBlob {
             kind,
             headers: self.content_headers(true)?,

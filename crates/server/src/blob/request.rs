@@ -1,7 +1,7 @@
 //! Requests to the Blob service: method, path, query and a few headers become an operation with its target.
 
 use http::{HeaderMap, HeaderName};
-use tablerock_protocol::{BlobName, BlobResource, ContainerName, QueryString, ServiceError};
+use tablerock_protocol::{BlobName, BlobResource, ContainerName, Keyword, QueryString, ServiceError};
 
 use crate::auth::requests;
 use crate::http::headers::{BLOB_TYPE, COPY_SOURCE, Given, LEASE_ACTION, PAGE_WRITE, REQUIRES_SYNC};
@@ -209,15 +209,18 @@ impl LeaseVerb {
     fn read(headers: &HeaderMap) -> Result<Self, ServiceError> {
         let header = headers.given(&LEASE_ACTION).ok_or_else(|| ServiceError::missing_header(LEASE_ACTION.as_str()))?;
         let action = header.to_str().unwrap_or_default();
-        match action.to_ascii_lowercase().as_str() {
-            "acquire" => Ok(Self::Acquire),
-            "renew" => Ok(Self::Renew),
-            "change" => Ok(Self::Change),
-            "release" => Ok(Self::Release),
-            "break" => Ok(Self::Break),
-            _ => Err(ServiceError::invalid_header(LEASE_ACTION.as_str(), action)),
-        }
+        Self::parse_keyword(action).ok_or_else(|| ServiceError::invalid_header(LEASE_ACTION.as_str(), action))
     }
+}
+
+impl Keyword for LeaseVerb {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("acquire", Self::Acquire),
+        ("renew", Self::Renew),
+        ("change", Self::Change),
+        ("release", Self::Release),
+        ("break", Self::Break),
+    ];
 }
 
 fn has(headers: &HeaderMap, name: HeaderName, value: &str) -> bool {

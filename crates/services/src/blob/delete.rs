@@ -1,7 +1,7 @@
 //! Delete Blob.
 
 use tablerock_kv::Bytes;
-use tablerock_protocol::{DateTime, ErrorCode};
+use tablerock_protocol::{DateTime, ErrorCode, Keyword};
 
 use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
 use super::change::{Attempts, BlobChange, Seen};
@@ -19,6 +19,10 @@ pub enum DeleteSnapshots {
     Include,
     /// They go, and the blob stays.
     Only,
+}
+
+impl Keyword for DeleteSnapshots {
+    const WORDS: &'static [(&'static str, Self)] = &[("include", Self::Include), ("only", Self::Only)];
 }
 
 /// The snapshots of a blob, as far as they are durable.

@@ -2,7 +2,7 @@
 
 use tablerock_kv::{Bytes, Result};
 use tablerock_protocol::blob::{ContentHeaders, CopySourceUrl, Md5, Tags};
-use tablerock_protocol::{DateTime, Metadata};
+use tablerock_protocol::{DateTime, Keyword, Metadata};
 
 use super::lease::{self, Lease};
 use crate::fields::{FieldReader, FieldWriter};
@@ -24,6 +24,10 @@ impl BlobKind {
             Self::Append => "AppendBlob",
         }
     }
+}
+
+impl Keyword for BlobKind {
+    const WORDS: &'static [(&'static str, Self)] = &[("BlockBlob", Self::Block), ("AppendBlob", Self::Append)];
 }
 
 /// Where the bytes of a blob are.
