@@ -62,6 +62,7 @@ pub fn all() -> Vec<Case> {
         blob::blocks::CASES,
         blob::list_blobs::CASES,
         blob::lifecycle::CASES,
+        blob::lease_terms::CASES,
         blob::batch::CASES,
         blob::copy_source::CASES,
     ]

@@ -117,10 +117,12 @@ impl WriteTerms {
         self.conditions.check_combination()?;
         let lease = current.and_then(|blob| blob.lease.as_ref());
         lease::check_write(lease, self.lease, now, Leased::Blob)?;
-        if self.conditions.wants_absence() && current.is_some() {
-            return Err(ErrorCode::BlobAlreadyExists.into());
+        match current {
+            // Whoever names the lease knows that the blob is there: `If-None-Match: *` then says nothing.
+            Some(_) if self.conditions.wants_absence() && self.lease.is_some() => {}
+            Some(_) if self.conditions.wants_absence() => return Err(ErrorCode::BlobAlreadyExists.into()),
+            current => self.conditions.check_write(current.map(|blob| blob.changed))?,
         }
-        self.conditions.check_write(current.map(|blob| blob.changed))?;
         check_tags(self.tags.as_ref(), current)?;
         if self.may_only_create && current.is_some() {
             return Err(ErrorCode::UnauthorizedBlobOverwrite.into());
