@@ -20,6 +20,7 @@ const ENUMERATED: &str = "appears in the published enumeration only; no request 
 
 /// Every published code, in alphabetical order.
 pub const CODES: &[(&str, Seen)] = &[
+    ("AccessTierChangeTimeConditionNotMet", By(&["a_deletion_may_depend_on_the_time_of_the_tier"])),
     ("AccountIOPSLimitExceeded", Never("belongs to another product that shares the enumeration")),
     ("AccountIsDisabled", Never("needs an account that its owner has disabled")),
     ("AppendPositionConditionNotMet", By(&["an_append_at_another_position_is_refused"])),

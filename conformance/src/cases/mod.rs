@@ -63,6 +63,7 @@ pub fn all() -> Vec<Case> {
         blob::list_blobs::CASES,
         blob::lifecycle::CASES,
         blob::lease_terms::CASES,
+        blob::tiers::CASES,
         blob::batch::CASES,
         blob::copy_source::CASES,
     ]

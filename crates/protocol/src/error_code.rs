@@ -124,6 +124,7 @@ error_codes! {
     QueueNotFound 404 "The specified queue does not exist.";
 
     // Of containers and blobs.
+    AccessTierChangeTimeConditionNotMet 412 "The condition specified using access tier change time conditional header(s) is not met.";
     AppendPositionConditionNotMet 412 "The append position condition specified was not met.";
     BlobAlreadyExists 409 "The specified blob already exists.";
     BlobArchived 409 "This operation is not permitted on an archived blob.";

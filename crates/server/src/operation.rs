@@ -139,6 +139,7 @@ const TAG_CONDITION: &[&str] = &["x-ms-if-tags"];
 const PUBLIC_ACCESS: &[&str] = &["x-ms-blob-public-access"];
 const BLOB_TYPE: &[&str] = &["x-ms-blob-type"];
 const TIER: &[&str] = &["x-ms-access-tier"];
+const TIER_CONDITION: &[&str] = &["x-ms-access-tier-if-modified-since", "x-ms-access-tier-if-unmodified-since"];
 const TAGS: &[&str] = &["x-ms-tags"];
 const RANGE: &[&str] = &["x-ms-range", "x-ms-range-get-content-md5", "x-ms-range-get-content-crc64"];
 const CHECKSUM: &[&str] = &["x-ms-content-crc64", "x-ms-structured-body"];
@@ -250,7 +251,7 @@ operations! {
         SetBlobMetadata: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         DeleteBlob: Deletes, sas([DELETE DELETE_VERSION PERMANENT_DELETE]), account(OBJECT [DELETE DELETE_VERSION PERMANENT_DELETE]), flags[OnAnalytics],
-            headers[SNAPSHOTS LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[SNAPSHOTS LEASE TAG_CONDITION TIER_CONDITION], parameters["snapshot" "versionid"];
         UndeleteBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         PutBlock: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
             headers[LEASE CHECKSUM], parameters["blockid" "snapshot" "versionid"];

@@ -270,7 +270,7 @@ impl Comparison {
             return;
         }
         let (taken, _) = entry.snapshots.remove(self.rng.usize(..entry.snapshots.len()));
-        self.service.delete_snapshot(at(name), &ReadTerms::default(), taken).await.unwrap();
+        self.service.delete_snapshot(at(name), &WriteTerms::default(), taken).await.unwrap();
     }
 
     async fn copy(&mut self, name: &'static str) {

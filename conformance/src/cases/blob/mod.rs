@@ -8,3 +8,4 @@ pub(super) mod lease_terms;
 pub(super) mod lifecycle;
 pub(super) mod list_blobs;
 pub(super) mod put_blob;
+pub(super) mod tiers;

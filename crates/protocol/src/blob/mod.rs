@@ -10,6 +10,7 @@
 //! | `lease` | ids, durations and actions of leases |
 //! | `block_id` | ids of blocks |
 //! | `access_tier` | the tiers of block blobs |
+//! | `tier_condition` | conditions on the time of a tier |
 //! | `tags` | index tags, and conditions on them |
 //! | `etag` | ETags and dates of containers and blobs |
 
@@ -25,6 +26,7 @@ mod numbers;
 mod range;
 mod tag_condition;
 mod tags;
+mod tier_condition;
 
 pub use access_tier::AccessTier;
 pub use block_id::{BLOCK_ID_BYTES_MAX, BlockId};
@@ -37,3 +39,4 @@ pub use lease::{LeaseAction, LeaseDuration, LeaseId};
 pub use range::{ByteRange, RangeAsked};
 pub use tag_condition::TagCondition;
 pub use tags::Tags;
+pub use tier_condition::TierCondition;

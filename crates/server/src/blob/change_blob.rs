@@ -2,7 +2,7 @@
 
 use tablerock_protocol::xml::{BOM, parse_tags, render_tags};
 use tablerock_protocol::{ErrorCode, ServiceError, limits};
-use tablerock_services::blob::DeleteSnapshots;
+use tablerock_services::blob::{DeleteSnapshots, WriteTerms};
 
 use super::BlobCall;
 use super::encode::{changed, encrypted};
@@ -77,12 +77,13 @@ pub(super) async fn snapshot_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Re
 pub(super) async fn delete_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     let address = call.address(at);
     let snapshots = call.keyword(&DELETE_SNAPSHOTS)?;
+    let terms = WriteTerms { tier: call.tier_condition()?, ..call.write_terms()? };
     match (call.snapshot()?, snapshots) {
         (Some(_), Some(_)) => return Err(ServiceError::invalid_header(DELETE_SNAPSHOTS.as_str(), "include")),
-        (Some(taken), None) => call.server().blobs.delete_snapshot(address, &call.read_terms()?, taken).await,
+        (Some(taken), None) => call.server().blobs.delete_snapshot(address, &terms, taken).await,
         (None, snapshots) => {
             let snapshots = snapshots.unwrap_or(DeleteSnapshots::Refuse);
-            call.server().blobs.delete_blob(address, &call.write_terms()?, snapshots).await
+            call.server().blobs.delete_blob(address, &terms, snapshots).await
         }
     }?;
     Ok(Reply::empty(202).with(ResponseHeader::DeleteTypePermanent, "true"))

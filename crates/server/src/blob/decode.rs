@@ -3,7 +3,7 @@
 use http::{HeaderName, header};
 use tablerock_protocol::blob::{
     AccessTier, BlockId, Conditions, ContentHeaders, Crc64, EtagList, LeaseAction, LeaseDuration, LeaseId, Md5,
-    RangeAsked, TagCondition, Tags, parse_http_date,
+    RangeAsked, TagCondition, Tags, TierCondition, parse_http_date,
 };
 use tablerock_protocol::{DateTime, ErrorCode, Metadata, QueryString, ServiceError};
 use tablerock_services::blob::{BlobAddress, PublicAccess, ReadTerms, WriteTerms};
@@ -97,7 +97,21 @@ impl<'a> BlobCall<'a> {
     pub(super) fn write_terms(&self) -> Result<WriteTerms, ServiceError> {
         let ReadTerms { conditions, tags, lease } = self.read_terms()?;
         conditions.check_combination()?;
-        Ok(WriteTerms { conditions, tags, lease, may_only_create: !self.caller.can_overwrite() })
+        Ok(WriteTerms {
+            conditions,
+            tags,
+            lease,
+            may_only_create: !self.caller.can_overwrite(),
+            ..WriteTerms::default()
+        })
+    }
+
+    /// The conditions of Delete Blob on the time of the tier.
+    pub(super) fn tier_condition(&self) -> Result<TierCondition, ServiceError> {
+        Ok(TierCondition {
+            if_modified_since: self.date(&ACCESS_TIER_IF_MODIFIED_SINCE)?,
+            if_unmodified_since: self.date(&ACCESS_TIER_IF_UNMODIFIED_SINCE)?,
+        })
     }
 
     pub(super) fn metadata(&self) -> Result<Metadata, ServiceError> {

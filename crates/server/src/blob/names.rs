@@ -10,6 +10,8 @@ macro_rules! names {
 
 names! {
     ACCESS_TIER "x-ms-access-tier",
+    ACCESS_TIER_IF_MODIFIED_SINCE "x-ms-access-tier-if-modified-since",
+    ACCESS_TIER_IF_UNMODIFIED_SINCE "x-ms-access-tier-if-unmodified-since",
     APPEND_POSITION "x-ms-blob-condition-appendpos",
     BLOB_CACHE_CONTROL "x-ms-blob-cache-control",
     BLOB_CONTENT_DISPOSITION "x-ms-blob-content-disposition",

@@ -1,7 +1,7 @@
 //! The address of a blob, and the terms of a request.
 
 use tablerock_kv::{Bytes, ContentName};
-use tablerock_protocol::blob::{Conditions, LeaseId, TagCondition, Tags};
+use tablerock_protocol::blob::{Conditions, LeaseId, TagCondition, Tags, TierCondition};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
 use super::lease::{self, Leased};
@@ -31,6 +31,8 @@ pub struct WriteTerms {
     pub conditions: Conditions,
     pub tags: Option<TagCondition>,
     pub lease: Option<LeaseId>,
+    /// When the tier must have been set. Only deletions have it.
+    pub tier: TierCondition,
     /// The caller may create blobs but not replace them.
     pub may_only_create: bool,
 }

@@ -38,12 +38,14 @@ impl BlobService {
     }
 
     /// Deletes one snapshot. The lease of the blob does not protect it.
-    pub async fn delete_snapshot(&self, at: BlobAddress<'_>, terms: &ReadTerms, taken: DateTime) -> Result<()> {
+    pub async fn delete_snapshot(&self, at: BlobAddress<'_>, terms: &WriteTerms, taken: DateTime) -> Result<()> {
         let place = self.place_to_write(at).await?;
         let key = keys::snapshot_key(taken.ticks());
         self.delete_with(&place, true, |seen, found| {
             let (_, snapshot) = found.iter().find(|(found, _)| *found == key).ok_or(ErrorCode::BlobNotFound)?;
-            let conditions = ReadTerms { lease: None, ..terms.clone() };
+            terms.tier.check(snapshot.tier_changed())?;
+            let WriteTerms { conditions, tags, .. } = terms.clone();
+            let conditions = ReadTerms { conditions, tags, lease: None };
             conditions.check(snapshot, self.clock.ticks()).map_err(|error| error.status(412))?;
             let blob = seen.blob.clone().map(|blob| Blob { snapshots: blob.snapshots.saturating_sub(1), ..blob });
             let leaves = Reclaimable::of(snapshot).into_iter().collect();
@@ -93,6 +95,7 @@ fn decide_delete(
     now: u64,
 ) -> Result<BlobChange> {
     let blob = seen.blob.as_ref().ok_or(ErrorCode::BlobNotFound)?;
+    terms.tier.check(blob.tier_changed())?;
     if snapshots == DeleteSnapshots::Only {
         terms.conditions.check_write(Some(blob.changed))?;
     } else {

@@ -79,6 +79,11 @@ pub struct Blob {
 }
 
 impl Blob {
+    /// When it got its tier. The default tier is as old as the blob.
+    pub(super) fn tier_changed(&self) -> DateTime {
+        self.tier.as_ref().map_or(self.created, |tier| tier.changed)
+    }
+
     pub(super) fn encode(&self) -> Bytes {
         let mut out = FieldWriter::new(FORMAT);
         out.byte(match self.kind {
