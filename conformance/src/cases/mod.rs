@@ -64,6 +64,7 @@ pub fn all() -> Vec<Case> {
         blob::lifecycle::CASES,
         blob::lease_terms::CASES,
         blob::tiers::CASES,
+        blob::tag_terms::CASES,
         blob::batch::CASES,
         blob::copy_source::CASES,
     ]

@@ -136,6 +136,9 @@ const LEASE: &[&str] = &["x-ms-lease-id"];
 const LEASING: &[&str] =
     &["x-ms-lease-action", "x-ms-lease-id", "x-ms-proposed-lease-id", "x-ms-lease-duration", "x-ms-lease-break-period"];
 const TAG_CONDITION: &[&str] = &["x-ms-if-tags"];
+/// The conditions of requests for tags, which are about the blob.
+const BLOB_CONDITIONS: &[&str] =
+    &["x-ms-blob-if-match", "x-ms-blob-if-modified-since", "x-ms-blob-if-none-match", "x-ms-blob-if-unmodified-since"];
 const PUBLIC_ACCESS: &[&str] = &["x-ms-blob-public-access"];
 const BLOB_TYPE: &[&str] = &["x-ms-blob-type"];
 const TIER: &[&str] = &["x-ms-access-tier"];
@@ -164,7 +167,7 @@ const SOURCE: &[&str] = &[
     "x-ms-source-if-unmodified-since",
     "x-ms-source-range",
 ];
-const COPY: &[&str] = &["x-ms-requires-sync", "x-ms-source-lease-id"];
+const COPY: &[&str] = &["x-ms-requires-sync", "x-ms-source-if-tags", "x-ms-source-lease-id"];
 
 /// Query parameters that every operation knows. Those of a SAS are the business of authentication.
 const COMMON_PARAMETERS: &[&str] = &["api-version", "comp", "restype", "timeout"];
@@ -290,11 +293,11 @@ operations! {
         AbortCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[SOURCE];
         SetBlobTier: Writes, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[TIER LEASE], parameters["snapshot" "versionid"];
+            headers[TIER LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         GetBlobTags: Reads, sas([TAGS]), account(OBJECT [TAGS]),
-            headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[LEASE TAG_CONDITION BLOB_CONDITIONS], parameters["snapshot" "versionid"];
         SetBlobTags: Writes, sas([TAGS]), account(OBJECT [TAGS]),
-            headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[LEASE TAG_CONDITION BLOB_CONDITIONS], parameters["snapshot" "versionid"];
         SetBlobExpiry: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         QueryBlobContents: Reads, sas([READ]), account(OBJECT [READ]);
         BlobBatch: Writes, sas(nothing), account(nothing), flags[OnAnalytics];

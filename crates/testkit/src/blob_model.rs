@@ -277,7 +277,8 @@ impl Comparison {
         let from = NAMES[self.rng.usize(..NAMES.len())];
         let snapshot = self.model[from].snapshots.first().map(|(taken, _)| *taken).filter(|_| self.rng.bool());
         let url = CopySourceUrl::without_credentials("http://127.0.0.1/");
-        let source = CopySource { at: at(from), snapshot, conditions: Conditions::default(), lease: None, url };
+        let source =
+            CopySource { at: at(from), snapshot, conditions: Conditions::default(), tags: None, lease: None, url };
         let terms = WriteTerms::default();
         let target = CopyTarget { at: at(name), terms, metadata: None, tags: Tags::default(), tier: None };
         let outcome = self.service.copy_blob(&source, &target).await;

@@ -8,4 +8,5 @@ pub(super) mod lease_terms;
 pub(super) mod lifecycle;
 pub(super) mod list_blobs;
 pub(super) mod put_blob;
+pub(super) mod tag_terms;
 pub(super) mod tiers;

@@ -2,7 +2,7 @@
 
 use tablerock_protocol::xml::{BOM, parse_tags, render_tags};
 use tablerock_protocol::{ErrorCode, ServiceError, limits};
-use tablerock_services::blob::{DeleteSnapshots, WriteTerms};
+use tablerock_services::blob::{DeleteSnapshots, ReadTerms, WriteTerms};
 
 use super::BlobCall;
 use super::encode::{changed, encrypted};
@@ -48,19 +48,23 @@ pub(super) async fn seal_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
 pub(super) async fn set_blob_tier(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
     let tier = call.tier()?.ok_or_else(|| ServiceError::missing_header(ACCESS_TIER.as_str()))?;
-    call.server().blobs.set_blob_tier(call.address(at), call.lease_id()?, &tier).await?;
+    let terms = ReadTerms { tags: call.if_tags()?, lease: call.lease_id()?, ..ReadTerms::default() };
+    call.server().blobs.set_blob_tier(call.address(at), &terms, &tier).await?;
     Ok(Reply::empty(200))
 }
 
 pub(super) async fn blob_tags(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
-    let (address, snapshot, terms) = (call.address(at), call.snapshot()?, call.read_terms()?);
+    let (address, snapshot) = (call.address(at), call.snapshot()?);
+    let terms = ReadTerms { conditions: call.blob_conditions()?, tags: call.if_tags()?, lease: call.lease_id()? };
     let blob = call.server().blobs.blob(address, snapshot, &terms).await?;
     Ok(Reply::xml(200, format!("{BOM}{}", render_tags(&blob.tags)).into_bytes()))
 }
 
 pub(super) async fn set_blob_tags(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
-    let (address, terms) = (call.address(at), call.write_terms()?);
+    let (address, conditions) = (call.address(at), call.blob_conditions()?);
+    conditions.check_combination()?;
+    let terms = WriteTerms { conditions, tags: call.if_tags()?, lease: call.lease_id()?, ..WriteTerms::default() };
     let tags = parse_tags(&call.whole_body(limits::XML_BODY_BYTES_MAX).await?)?;
     call.server().blobs.set_blob_tags(address, &terms, &tags).await?;
     Ok(Reply::empty(204))
@@ -91,14 +95,14 @@ pub(super) async fn delete_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Resu
 
 /// Copies are synchronous, so there is never one to abort. The blob has to exist all the same.
 pub(super) async fn abort_copy(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
-    let terms = tablerock_services::blob::ReadTerms::default();
+    let terms = ReadTerms::default();
     call.server().blobs.blob(call.address(at), None, &terms).await?;
     Err(ErrorCode::NoPendingCopyOperation.into())
 }
 
 /// There is no soft delete, so there is nothing to restore. For a blob that exists, that is a success.
 pub(super) async fn undelete_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
-    let terms = tablerock_services::blob::ReadTerms::default();
+    let terms = ReadTerms::default();
     call.server().blobs.blob(call.address(at), None, &terms).await?;
     Ok(Reply::empty(200))
 }

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use http::{HeaderMap, Uri};
-use tablerock_protocol::blob::{ByteRange, Checksums, CopySourceUrl, Crc64, Digests, LeaseId, Md5};
+use tablerock_protocol::blob::{ByteRange, Checksums, CopySourceUrl, Crc64, Digests, LeaseId, Md5, TagCondition};
 use tablerock_protocol::{BlobResource, DateTime, ErrorCode, QueryString, ServiceError, mask_signatures};
 use tablerock_services::blob::{Blob, BlobAddress, BlobReader, CopySource, CopyTarget, ReadTerms};
 
 use super::BlobCall;
 use super::decode::parse_snapshot;
 use super::encode::{changed, encrypted};
-use super::names::{SOURCE_CONTENT_CRC64, SOURCE_CONTENT_MD5, SOURCE_LEASE_ID};
+use super::names::{SOURCE_CONTENT_CRC64, SOURCE_CONTENT_MD5, SOURCE_IF_TAGS, SOURCE_LEASE_ID};
 use super::request::{BlobRequest, BlobTarget};
 use crate::auth::{self, Claim, Credentials, Target};
 use crate::http::endpoint::Endpoint;
@@ -55,6 +55,7 @@ pub(super) async fn copy_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
         at: source.address(),
         snapshot: source.snapshot,
         conditions: call.source_conditions()?,
+        tags: call.parsed(&SOURCE_IF_TAGS, TagCondition::parse)?,
         lease: call.parsed(&SOURCE_LEASE_ID, LeaseId::parse)?,
         url: source.url.clone(),
     };

@@ -53,6 +53,11 @@ impl<'a> BlobCall<'a> {
         ])
     }
 
+    /// The conditions of a request for tags.
+    pub(super) fn blob_conditions(&self) -> Result<Conditions, ServiceError> {
+        self.conditions_of([BLOB_IF_MATCH, BLOB_IF_NONE_MATCH, BLOB_IF_MODIFIED_SINCE, BLOB_IF_UNMODIFIED_SINCE])
+    }
+
     fn conditions_of(&self, names: [HeaderName; 4]) -> Result<Conditions, ServiceError> {
         let [matches, none_match, modified, unmodified] = names;
         Ok(Conditions {
@@ -91,7 +96,11 @@ impl<'a> BlobCall<'a> {
 
     pub(super) fn read_terms(&self) -> Result<ReadTerms, ServiceError> {
         let (conditions, lease) = (self.conditions()?, self.lease_id()?);
-        Ok(ReadTerms { conditions, tags: self.parsed(&IF_TAGS, TagCondition::parse)?, lease })
+        Ok(ReadTerms { conditions, tags: self.if_tags()?, lease })
+    }
+
+    pub(super) fn if_tags(&self) -> Result<Option<TagCondition>, ServiceError> {
+        self.parsed(&IF_TAGS, TagCondition::parse)
     }
 
     pub(super) fn write_terms(&self) -> Result<WriteTerms, ServiceError> {

@@ -133,7 +133,7 @@ impl WriteTerms {
     }
 }
 
-fn check_tags(condition: Option<&TagCondition>, blob: Option<&Blob>) -> Result<(), ServiceError> {
+pub(super) fn check_tags(condition: Option<&TagCondition>, blob: Option<&Blob>) -> Result<(), ServiceError> {
     let Some(condition) = condition else { return Ok(()) };
     let holds = condition.admits(blob.map_or(&Tags::default(), |blob| &blob.tags));
     if holds { Ok(()) } else { Err(ErrorCode::ConditionNotMet.into()) }

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use tablerock_kv::Bytes;
-use tablerock_protocol::blob::{ByteRange, Checksums, Conditions, CopySourceUrl, LeaseId, Tags};
+use tablerock_protocol::blob::{ByteRange, Checksums, Conditions, CopySourceUrl, LeaseId, TagCondition, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
-use super::address::{BlobAddress, BlobLocation, ContentAddress, ReadTerms, WriteTerms};
+use super::address::{BlobAddress, BlobLocation, ContentAddress, ReadTerms, WriteTerms, check_tags};
 use super::change::BlobChange;
 use super::content::{INLINE_BYTES_MAX, ReceivedBody};
 use super::pieces::{self, Piece, PieceRecord, PieceSource};
@@ -24,6 +24,7 @@ pub struct CopySource<'a> {
     pub at: BlobAddress<'a>,
     pub snapshot: Option<DateTime>,
     pub conditions: Conditions,
+    pub tags: Option<TagCondition>,
     pub lease: Option<LeaseId>,
     /// For the properties of the copy.
     pub url: CopySourceUrl,
@@ -83,13 +84,17 @@ impl BlobService {
         let from = self.place_to_read(source.at).await?;
         let terms = ReadTerms { conditions: Conditions::default(), tags: None, lease: source.lease };
         let blob = self.find(&from, source.snapshot, &terms).await?;
-        let met = source.conditions.check_read(blob.changed);
+        let met =
+            source.conditions.check_read(blob.changed).and_then(|()| check_tags(source.tags.as_ref(), Some(&blob)));
         if met.is_err() { Err(ErrorCode::SourceConditionNotMet.into()) } else { Ok(blob) }
     }
 
     fn check_copy(&self, source: &Blob, current: Option<&Blob>, target: &CopyTarget<'_>) -> Result<()> {
         target.terms.check_replace(current, self.clock.ticks()).map_err(|error| match error.code {
-            ErrorCode::ConditionNotMet => ErrorCode::TargetConditionNotMet.into(),
+            // Only the standard conditions have a code of their own.
+            ErrorCode::ConditionNotMet if check_tags(target.terms.tags.as_ref(), current).is_ok() => {
+                ErrorCode::TargetConditionNotMet.into()
+            }
             _ => Error::from(error),
         })?;
         match current {
