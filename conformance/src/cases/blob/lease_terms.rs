@@ -7,6 +7,9 @@ cases! {
     PutBlob {
         the_holder_of_a_lease_overwrites_what_must_not_be_there,
     }
+    SetBlobTags {
+        tags_of_a_leased_blob_need_the_lease,
+    }
 }
 
 const LEASE: &str = "1f812371-a41d-49e6-b123-f4b542e851c5";
@@ -34,5 +37,18 @@ async fn the_holder_of_a_lease_overwrites_what_must_not_be_there(at: &Session) -
     let from_url = container.put("b", "")?.header("x-ms-copy-source", &container.url("source"));
     from_url.header("If-None-Match", "*").header("x-ms-lease-id", LEASE).send().await?.expect(201)?;
     container.put("source", "y")?.header("If-None-Match", "*").send().await?.expect_code(409, "BlobAlreadyExists")?;
+    Ok(())
+}
+
+async fn tags_of_a_leased_blob_need_the_lease(at: &Session) -> Outcome {
+    let container = at.container().await?;
+    container.seed("b", "x").await?;
+    take_lease(&container, "b").await?;
+    let tags = "<?xml version=\"1.0\"?><Tags><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tags>";
+    let set = || Ok::<_, crate::Failure>(container.blob_on("PUT", "b", "tags")?.version("2019-12-12").xml(tags));
+    set()?.send().await?.expect_code(412, "LeaseIdMissing")?;
+    set()?.header("x-ms-lease-id", OTHER).send().await?.expect_code(412, "LeaseIdMismatchWithBlobOperation")?;
+    set()?.header("x-ms-lease-id", LEASE).send().await?.expect(204)?;
+    container.blob_on("GET", "b", "tags")?.version("2019-12-12").send().await?.expect(200)?;
     Ok(())
 }

@@ -99,9 +99,7 @@ impl BlobService {
     pub async fn set_blob_tags(&self, at: BlobAddress<'_>, terms: &WriteTerms, tags: &Tags) -> Result<()> {
         let place = self.place_to_write(at).await?;
         let set = |blob: &mut Blob| {
-            let read = ReadTerms { conditions: Default::default(), tags: terms.tags.clone(), lease: terms.lease };
-            read.check(blob, self.clock.ticks())?;
-            terms.conditions.check_write(Some(blob.changed))?;
+            terms.check_change(blob, self.clock.ticks())?;
             blob.tags = tags.clone();
             Ok(())
         };
