@@ -104,8 +104,10 @@ impl Digests {
 
     /// Compares with what the client gave.
     pub fn check(&self, md5: Option<Md5>, crc64: Option<Crc64>) -> Result<(), ServiceError> {
-        if md5.is_some_and(|given| self.md5 != Some(given)) {
-            return Err(ErrorCode::Md5Mismatch.into());
+        if let Some(given) = md5.filter(|given| self.md5 != Some(*given)) {
+            let computed = self.md5.map(Md5::to_base64).unwrap_or_default();
+            let error = ServiceError::new(ErrorCode::Md5Mismatch).detail("UserSpecifiedMd5", given.to_base64());
+            return Err(error.detail("ServerCalculatedMd5", computed));
         }
         if crc64.is_some_and(|given| given != self.crc64) {
             return Err(ErrorCode::Crc64Mismatch.into());

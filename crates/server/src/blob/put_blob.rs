@@ -30,6 +30,9 @@ pub(super) async fn put_blob(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Res
     let received = blobs.receive_blob(address, &mut body, new.kind == BlobKind::Block).await?;
     received.digests.check(md5, crc64)?;
     let digests = received.digests;
+    if new.kind == BlobKind::Block {
+        digests.check(new.headers.md5, None)?;
+    }
     let mut new = new;
     new.headers.md5 = new.headers.md5.or(digests.md5);
     let put = call.server().blobs.put_blob(address, &terms, &new, received).await?;
