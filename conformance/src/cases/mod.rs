@@ -59,6 +59,7 @@ pub fn all() -> Vec<Case> {
         queue::change_message::CASES,
         blob::containers::CASES,
         blob::put_blob::CASES,
+        blob::properties::CASES,
         blob::blocks::CASES,
         blob::list_blobs::CASES,
         blob::lifecycle::CASES,

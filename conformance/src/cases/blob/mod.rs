@@ -7,6 +7,7 @@ pub(super) mod copy_source;
 pub(super) mod lease_terms;
 pub(super) mod lifecycle;
 pub(super) mod list_blobs;
+pub(super) mod properties;
 pub(super) mod put_blob;
 pub(super) mod tag_terms;
 pub(super) mod tiers;

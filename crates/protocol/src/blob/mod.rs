@@ -32,7 +32,7 @@ pub use access_tier::AccessTier;
 pub use block_id::{BLOCK_ID_BYTES_MAX, BlockId};
 pub use checksum::{Checksums, Crc64, Digests, Md5};
 pub use conditions::{Conditions, EtagList};
-pub use content_headers::{CONTENT_TYPE_DEFAULT, ContentHeaders};
+pub use content_headers::{CONTENT_TYPE_DEFAULT, ContentHeaders, ContentMd5, ContentType};
 pub use copy_source_url::CopySourceUrl;
 pub use etag::{parse_http_date, strong_etag, unquoted_etag};
 pub use lease::{LeaseAction, LeaseDuration, LeaseId};

@@ -1,15 +1,13 @@
 //! Changes to a blob that leave its content alone, snapshots, and Delete Blob.
 
+use tablerock_protocol::blob::ContentType;
 use tablerock_protocol::xml::{BOM, parse_tags, render_tags};
 use tablerock_protocol::{ErrorCode, ServiceError, limits};
 use tablerock_services::blob::{DeleteSnapshots, ReadTerms, WriteTerms};
 
 use super::BlobCall;
 use super::encode::{changed, encrypted};
-use super::names::{
-    ACCESS_TIER, APPEND_POSITION, BLOB_CACHE_CONTROL, BLOB_CONTENT_DISPOSITION, BLOB_CONTENT_ENCODING,
-    BLOB_CONTENT_LANGUAGE, BLOB_CONTENT_MD5, BLOB_CONTENT_TYPE, DELETE_SNAPSHOTS,
-};
+use super::names::{ACCESS_TIER, APPEND_POSITION, DELETE_SNAPSHOTS};
 use super::request::BlobTarget;
 use crate::http::headers::ResponseHeader;
 use crate::http::reply::Reply;
@@ -17,17 +15,11 @@ use crate::http::reply::Reply;
 pub(super) async fn set_blob_properties(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
     let (address, terms) = (call.address(at), call.write_terms()?);
-    let names = [
-        BLOB_CACHE_CONTROL,
-        BLOB_CONTENT_DISPOSITION,
-        BLOB_CONTENT_ENCODING,
-        BLOB_CONTENT_LANGUAGE,
-        BLOB_CONTENT_MD5,
-        BLOB_CONTENT_TYPE,
-    ];
-    let headers = call.content_headers(false)?;
-    let headers = names.iter().any(|name| call.header_value(name).is_some()).then_some(&headers);
-    let blob = call.server().blobs.set_blob_properties(address, &terms, headers).await?;
+    let mut headers = call.content_headers(false)?;
+    if headers.content_type == ContentType::Default {
+        headers.content_type = ContentType::Cleared;
+    }
+    let blob = call.server().blobs.set_blob_properties(address, &terms, Some(&headers)).await?;
     Ok(changed(Reply::empty(200), blob.changed))
 }
 

@@ -2,8 +2,8 @@
 
 use http::{HeaderName, header};
 use tablerock_protocol::blob::{
-    AccessTier, BlockId, Conditions, ContentHeaders, Crc64, EtagList, LeaseAction, LeaseDuration, LeaseId, Md5,
-    RangeAsked, TagCondition, Tags, TierCondition, parse_http_date,
+    AccessTier, BlockId, Conditions, ContentHeaders, ContentMd5, ContentType, Crc64, EtagList, LeaseAction,
+    LeaseDuration, LeaseId, Md5, RangeAsked, TagCondition, Tags, TierCondition, parse_http_date,
 };
 use tablerock_protocol::{DateTime, ErrorCode, Metadata, QueryString, ServiceError};
 use tablerock_services::blob::{BlobAddress, PublicAccess, ReadTerms, WriteTerms};
@@ -134,13 +134,15 @@ impl<'a> BlobCall<'a> {
             let request = request.filter(|_| with_request).and_then(|name| self.header(&name));
             self.header(&own).or(request).unwrap_or_default().to_owned()
         };
+        let content_type = self.header(&header::CONTENT_TYPE).filter(|_| with_request);
+        let content_type = self.header(&BLOB_CONTENT_TYPE).or(content_type);
         Ok(ContentHeaders {
-            content_type: text(BLOB_CONTENT_TYPE, Some(header::CONTENT_TYPE)),
+            content_type: ContentType::of_new(content_type),
             encoding: text(BLOB_CONTENT_ENCODING, Some(header::CONTENT_ENCODING)),
             language: text(BLOB_CONTENT_LANGUAGE, Some(header::CONTENT_LANGUAGE)),
             disposition: text(BLOB_CONTENT_DISPOSITION, None),
             cache_control: text(BLOB_CACHE_CONTROL, Some(header::CACHE_CONTROL)),
-            md5: self.parsed(&BLOB_CONTENT_MD5, Md5::parse)?,
+            md5: self.parsed(&BLOB_CONTENT_MD5, ContentMd5::parse)?,
         })
     }
 

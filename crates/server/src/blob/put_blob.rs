@@ -30,11 +30,11 @@ pub(super) async fn put_blob(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Res
     let received = blobs.receive_blob(address, &mut body, new.kind == BlobKind::Block).await?;
     received.digests.check(md5, crc64)?;
     let digests = received.digests;
-    if new.kind == BlobKind::Block {
-        digests.check(new.headers.md5, None)?;
-    }
     let mut new = new;
-    new.headers.md5 = new.headers.md5.or(digests.md5);
+    if new.kind == BlobKind::Block {
+        digests.check_stated(new.headers.md5.as_ref())?;
+    }
+    new.headers.md5 = new.headers.md5.or(digests.md5.map(Into::into));
     let put = call.server().blobs.put_blob(address, &terms, &new, received).await?;
     let reply = encrypted(changed(Reply::empty(201), put));
     if new.kind == BlobKind::Append {
