@@ -68,6 +68,7 @@ pub fn all() -> Vec<Case> {
         blob::tag_terms::CASES,
         blob::batch::CASES,
         blob::copy_source::CASES,
+        blob::from_url::CASES,
     ]
     .concat()
 }

@@ -242,7 +242,8 @@ operations! {
             headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM],
             parameters["snapshot" "versionid"];
         PutBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[BLOB_TYPE METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
+            headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION SOURCE COPY],
+            parameters["snapshot" "versionid"];
         GetBlob: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
             headers[LEASE TAG_CONDITION RANGE], parameters["snapshot" "versionid"];
         GetBlobProperties: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],

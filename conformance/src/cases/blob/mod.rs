@@ -4,6 +4,7 @@ pub(super) mod batch;
 pub(super) mod blocks;
 pub(super) mod containers;
 pub(super) mod copy_source;
+pub(super) mod from_url;
 pub(super) mod lease_terms;
 pub(super) mod lifecycle;
 pub(super) mod list_blobs;

@@ -1,4 +1,4 @@
-//! Copies: Copy Blob, Copy Blob From URL, Put Blob From URL, and blocks from a URL. The source is a blob of this server.
+//! Copies: Copy Blob, Copy Blob From URL, and the source of everything that comes from a URL. The source is a blob of this server.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tablerock_services::blob::{Blob, BlobAddress, BlobReader, CopySource, CopyTa
 
 use super::BlobCall;
 use super::decode::parse_snapshot;
-use super::encode::{changed, encrypted};
+use super::encode::changed;
 use super::names::{SOURCE_CONTENT_CRC64, SOURCE_CONTENT_MD5, SOURCE_IF_TAGS, SOURCE_LEASE_ID};
 use super::request::{BlobRequest, BlobTarget};
 use crate::auth::{self, Claim, Credentials, Target};
@@ -55,19 +55,16 @@ pub(super) async fn copy_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
         at: source.address(),
         snapshot: source.snapshot,
         conditions: call.source_conditions()?,
-        tags: call.parsed(&SOURCE_IF_TAGS, TagCondition::parse)?,
+        tags: call.source_if_tags()?,
         lease: call.parsed(&SOURCE_LEASE_ID, LeaseId::parse)?,
         url: source.url.clone(),
     };
     let (time, id) = with_progress(call.body.progress, call.server().blobs.copy_blob(&from, &target)).await?;
-    if call.operation == Operation::PutBlobFromURL {
-        return Ok(encrypted(changed(Reply::empty(201), time)));
-    }
     Ok(changed(Reply::empty(202), time).with(ResponseHeader::CopyId, id).with(ResponseHeader::CopyStatus, "success"))
 }
 
 /// Notes progress while a copy runs, which reads nothing from the client, up to the time that a copy may take.
-async fn with_progress<F: Future>(progress: &Progress, copy: F) -> F::Output {
+pub(super) async fn with_progress<F: Future>(progress: &Progress, copy: F) -> F::Output {
     let mut copy = std::pin::pin!(copy);
     for _ in 0..COPY_TIME_MAX.as_secs() / PROGRESS_TIME.as_secs() {
         if let Ok(output) = tokio::time::timeout(PROGRESS_TIME, &mut copy).await {
@@ -89,21 +86,28 @@ impl BlobCall<'_> {
         Ok((self.parsed(&SOURCE_CONTENT_MD5, Md5::parse)?, self.parsed(&SOURCE_CONTENT_CRC64, Crc64::parse)?))
     }
 
-    /// Opens the bytes of the source, for a block.
-    pub(super) async fn source_content(&self) -> Result<BlobReader, ServiceError> {
+    /// Finds the source and opens its bytes.
+    pub(super) async fn source_content(&self) -> Result<(Blob, BlobReader), ServiceError> {
         let source = self.source().await?;
-        let asked = self.source_range()?;
-        let terms = ReadTerms { conditions: self.source_conditions()?, ..ReadTerms::default() };
+        let (asked, tags) = match self.operation {
+            Operation::PutBlobFromURL => (None, self.source_if_tags()?),
+            _ => (self.source_range()?, None),
+        };
+        let terms = ReadTerms { conditions: self.source_conditions()?, tags, lease: None };
         let choose = |blob: &Blob| match asked {
             Some(asked) => asked.within(blob.length),
             None => Ok(ByteRange::whole(blob.length)),
         };
         let opened = self.server().blobs.download(source.address(), source.snapshot, &terms, choose).await;
-        let (_, _, reader) = opened.map_err(ServiceError::from).map_err(|error| match error.code {
+        let (blob, _, reader) = opened.map_err(ServiceError::from).map_err(|error| match error.code {
             ErrorCode::ConditionNotMet => ErrorCode::SourceConditionNotMet.into(),
             _ => error,
         })?;
-        Ok(reader)
+        Ok((blob, reader))
+    }
+
+    fn source_if_tags(&self) -> Result<Option<TagCondition>, ServiceError> {
+        self.parsed(&SOURCE_IF_TAGS, TagCondition::parse)
     }
 
     /// Checks the size and the checksums of the source before a synchronous copy begins.

@@ -45,7 +45,7 @@ pub(super) async fn put_blob(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Res
 }
 
 /// The size limit of Put Blob, by service version.
-fn put_blob_bytes_max(version: ServiceVersion) -> u64 {
+pub(super) fn put_blob_bytes_max(version: ServiceVersion) -> u64 {
     match version {
         version if version >= ServiceVersion::LARGE_BLOCKS => 5000 * MIB,
         version if version >= ServiceVersion::EMPTY_HEADERS_SIGNED => 256 * MIB,

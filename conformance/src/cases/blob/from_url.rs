@@ -1,0 +1,71 @@
+//! Blobs and blocks from a URL.
+
+use crate::expect::equal;
+use crate::request::Request;
+use crate::sas::BlobSas;
+use crate::{Failure, Outcome, Session, cases};
+
+cases! {
+    PutBlobFromURL {
+        a_blob_from_a_url_is_a_blob_of_its_own,
+        headers_of_a_blob_from_a_url_are_given_or_those_of_its_source,
+        conditions_of_a_blob_from_a_url_are_those_of_a_put,
+    }
+}
+
+const HELLO_MD5: &str = "XUFAKrxLKna5cZ2REBfFkg==";
+const HELLO_CRC64: &str = "V0JSBnCFdzM=";
+
+/// A blob of the session's own, and its URL with a SAS.
+async fn source<'s>(at: &'s Session) -> Outcome<(crate::container::Container<'s>, String)> {
+    let container = at.container().await?;
+    let put = container.put("from", "hello")?.header("x-ms-blob-content-type", "text/plain");
+    put.header("x-ms-blob-cache-control", "no-cache").send().await?.expect(201)?;
+    let sas = BlobSas::of_blob(&container.name, "from", "r").query(at.target());
+    let url = format!("{}?{sas}", container.url("from"));
+    Ok((container, url))
+}
+
+fn put_from<'s>(container: &crate::container::Container<'s>, url: &str) -> Outcome<Request<'s>> {
+    Ok(container.put("to", "")?.version("2020-10-02").header("x-ms-copy-source", url))
+}
+
+async fn a_blob_from_a_url_is_a_blob_of_its_own(at: &Session) -> Outcome {
+    let (container, url) = source(at).await?;
+    let put = put_from(&container, &url)?.send().await?;
+    put.expect(201)?.expect_header("x-ms-content-crc64", HELLO_CRC64)?.expect_no_header("Content-MD5")?;
+    put.expect_no_header("x-ms-copy-id")?.expect_header("x-ms-request-server-encrypted", "true")?;
+    let put = put_from(&container, &url)?.header("x-ms-source-content-md5", HELLO_MD5).send().await?;
+    put.expect(201)?.expect_header("Content-MD5", HELLO_MD5)?.expect_header("x-ms-content-crc64", HELLO_CRC64)?;
+    let read = container.blob("GET", "to")?.send().await?;
+    equal("content", read.expect(200)?.text().as_str(), "hello")?;
+    for header in ["x-ms-copy-id", "x-ms-copy-source", "x-ms-copy-status", "x-ms-copy-completion-time"] {
+        read.expect_no_header(header)?;
+    }
+    let wrong =
+        put_from(&container, &url)?.header("x-ms-source-content-md5", "AAAAAAAAAAAAAAAAAAAAAA==").send().await?;
+    wrong.expect_code(400, "Md5Mismatch")?;
+    Ok(())
+}
+
+async fn headers_of_a_blob_from_a_url_are_given_or_those_of_its_source(at: &Session) -> Outcome {
+    let (container, url) = source(at).await?;
+    let put = put_from(&container, &url)?.header("x-ms-blob-content-type", "text/html");
+    put.header("x-ms-blob-content-language", "de").send().await?.expect(201)?;
+    let read = container.blob("HEAD", "to")?.send().await?;
+    read.expect(200)?
+        .expect_header("Content-Type", "text/html")?
+        .expect_header("Content-Language", "de")?
+        .expect_header("Cache-Control", "no-cache")?
+        .expect_header("Content-MD5", HELLO_MD5)?;
+    Ok(())
+}
+
+async fn conditions_of_a_blob_from_a_url_are_those_of_a_put(at: &Session) -> Outcome {
+    let (container, url) = source(at).await?;
+    container.seed("to", "x").await?;
+    let put = || Ok::<_, Failure>(put_from(&container, &url)?);
+    put()?.if_match("\"0x1\"").send().await?.expect_code(412, "ConditionNotMet")?;
+    put()?.header("If-None-Match", "*").send().await?.expect_code(409, "BlobAlreadyExists")?;
+    Ok(())
+}
