@@ -3,13 +3,14 @@
 use crate::expect::equal;
 use crate::request::Request;
 use crate::sas::BlobSas;
-use crate::{Failure, Outcome, Session, cases};
+use crate::{Failure, Outcome, Session, cases, clock};
 
 cases! {
     PutBlobFromURL {
         a_blob_from_a_url_is_a_blob_of_its_own,
         headers_of_a_blob_from_a_url_are_given_or_those_of_its_source,
         conditions_of_a_blob_from_a_url_are_those_of_a_put,
+        a_source_that_does_not_meet_its_conditions_cannot_be_verified,
     }
 }
 
@@ -67,5 +68,39 @@ async fn conditions_of_a_blob_from_a_url_are_those_of_a_put(at: &Session) -> Out
     let put = || Ok::<_, Failure>(put_from(&container, &url)?);
     put()?.if_match("\"0x1\"").send().await?.expect_code(412, "ConditionNotMet")?;
     put()?.header("If-None-Match", "*").send().await?.expect_code(409, "BlobAlreadyExists")?;
+    Ok(())
+}
+
+/// The three operations that read content from a URL.
+fn all_from<'s>(container: &crate::container::Container<'s>, url: &str) -> Outcome<[Request<'s>; 3]> {
+    let block = container.blob_on("PUT", "blocks", "block")?.query("blockid", "QQ==").version("2020-10-02");
+    let append = container.blob_on("PUT", "log", "appendblock")?.version("2020-10-02");
+    Ok([put_from(container, url)?, block.header("x-ms-copy-source", url), append.header("x-ms-copy-source", url)])
+}
+
+async fn a_source_that_does_not_meet_its_conditions_cannot_be_verified(at: &Session) -> Outcome {
+    let (container, url) = source(at).await?;
+    container.create_append("log")?.send().await?.expect(201)?;
+    let etag = container.blob("HEAD", "from")?.send().await?.expect(200)?.etag()?;
+    let past = clock::rfc1123(clock::now() - clock::minutes(60));
+    let future = clock::rfc1123(clock::now() + clock::minutes(60));
+    for (name, fails, holds, status) in [
+        ("x-ms-source-if-match", "\"0x1\"", etag.as_str(), 412),
+        ("x-ms-source-if-none-match", &etag, "\"0x1\"", 304),
+        ("x-ms-source-if-modified-since", &future, &past, 304),
+        ("x-ms-source-if-unmodified-since", &past, &future, 412),
+    ] {
+        for request in all_from(&container, &url)? {
+            let refused = request.header(name, fails).send().await?;
+            refused
+                .expect(status)?
+                .expect_header("x-ms-error-code", "CannotVerifyCopySource")?
+                .expect_header("x-ms-copy-source-status-code", &status.to_string())?
+                .expect_header("x-ms-copy-source-error-code", "ConditionNotMet")?;
+        }
+        for request in all_from(&container, &url)? {
+            request.header(name, holds).send().await?.expect(201)?;
+        }
+    }
     Ok(())
 }

@@ -100,8 +100,9 @@ impl BlobCall<'_> {
         };
         let opened = self.server().blobs.download(source.address(), source.snapshot, &terms, choose).await;
         let (blob, _, reader) = opened.map_err(ServiceError::from).map_err(|error| match error.code {
-            ErrorCode::ConditionNotMet => ErrorCode::SourceConditionNotMet.into(),
-            _ => error,
+            ErrorCode::InvalidRange => error,
+            _ if error.status >= 500 => error,
+            _ => ServiceError::copy_source(error),
         })?;
         Ok((blob, reader))
     }

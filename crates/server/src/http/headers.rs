@@ -88,6 +88,8 @@ response_headers! {
     CopyId "x-ms-copy-id" HeaderName::from_static("x-ms-copy-id"),
     CopyProgress "x-ms-copy-progress" HeaderName::from_static("x-ms-copy-progress"),
     CopySource "x-ms-copy-source" HeaderName::from_static("x-ms-copy-source"),
+    CopySourceErrorCode "x-ms-copy-source-error-code" HeaderName::from_static("x-ms-copy-source-error-code"),
+    CopySourceStatusCode "x-ms-copy-source-status-code" HeaderName::from_static("x-ms-copy-source-status-code"),
     CopyStatus "x-ms-copy-status" HeaderName::from_static("x-ms-copy-status"),
     CreationTime "x-ms-creation-time" HeaderName::from_static("x-ms-creation-time"),
     DataServiceId "DataServiceId" HeaderName::from_static("dataserviceid"),
