@@ -45,7 +45,7 @@ pub const CODES: &[(&str, Seen)] = &[
     ("BlockListTooLong", By(&["a_list_of_50001_blocks_is_refused"])),
     ("BothCrc64AndMd5HeaderPresent", By(&["two_kinds_of_checksum_are_refused"])),
     ("CannotChangeToLowerTier", Never("of premium page blobs")),
-    ("CannotVerifyCopySource", Possibly(&["a_copy_of_nothing_is_not_found"])),
+    ("CannotVerifyCopySource", By(&["a_source_that_is_not_there_cannot_be_verified"])),
     ("CommandsInBatchActOnDifferentPartitions", By(&["another_partition_fails_the_batch"])),
     ("ConditionHeadersNotSupported", Never("tables reject condition headers they do not take with InvalidInput")),
     ("ConditionNotMet", Possibly(&["if_none_match_with_the_current_etag_is_not_modified"])),
@@ -203,7 +203,8 @@ mod tests {
         UpdateConditionNotSatisfied XMethodIncorrectCount XMethodIncorrectValue XMethodNotUsingPost \
         EmptyMetadataKey InvalidMarker InvalidMetadata MessageNotFound MessageTooLarge MetadataTooLarge \
         PopReceiptMismatch QueueAlreadyExists QueueBeingDeleted QueueDisabled QueueNotEmpty QueueNotFound \
-        AppendPositionConditionNotMet BlobAlreadyExists BlobArchived BlobBeingRehydrated BlobImmutableDueToPolicy \
+        AccessTierChangeTimeConditionNotMet AppendPositionConditionNotMet BlobAlreadyExists BlobArchived \
+        BlobBeingRehydrated BlobImmutableDueToPolicy BothUserTagsAndSourceTagsCopyPresentException \
         BlobIsSealed BlobNotArchived BlobNotFound BlobOverwritten BlobTierInadequateForContentLength \
         BlockCountExceedsLimit BlockListTooLong BothCrc64AndMd5HeaderPresent CannotChangeToLowerTier \
         CannotVerifyCopySource ContainerAlreadyExists ContainerBeingDeleted ContainerDisabled ContainerNotFound \

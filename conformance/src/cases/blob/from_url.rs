@@ -11,6 +11,8 @@ cases! {
         headers_of_a_blob_from_a_url_are_given_or_those_of_its_source,
         conditions_of_a_blob_from_a_url_are_those_of_a_put,
         a_source_that_does_not_meet_its_conditions_cannot_be_verified,
+        the_sas_of_a_source_counts_beside_the_account_key,
+        a_source_that_is_not_there_cannot_be_verified,
     }
 }
 
@@ -101,6 +103,46 @@ async fn a_source_that_does_not_meet_its_conditions_cannot_be_verified(at: &Sess
         for request in all_from(&container, &url)? {
             request.header(name, holds).send().await?.expect(201)?;
         }
+    }
+    Ok(())
+}
+
+async fn the_sas_of_a_source_counts_beside_the_account_key(at: &Session) -> Outcome {
+    let (container, url) = source(at).await?;
+    container.create_append("log")?.send().await?.expect(201)?;
+    let may_write = BlobSas::of_blob(&container.name, "from", "w").query(at.target());
+    let of_another = BlobSas::of_blob(&container.name, "other", "r").query(at.target());
+    let plain = container.url("from");
+    for (sas, code) in [(may_write, "AuthorizationPermissionMismatch"), (of_another, "AuthenticationFailed")] {
+        let url = format!("{plain}?{sas}");
+        let copy = || Ok::<_, Failure>(container.blob("PUT", "copy")?.header("x-ms-copy-source", &url));
+        let others = [copy()?, copy()?.header("x-ms-requires-sync", "true")];
+        for request in all_from(&container, &url)?.into_iter().chain(others) {
+            let refused = request.send().await?;
+            refused
+                .expect_code(403, "CannotVerifyCopySource")?
+                .expect_header("x-ms-copy-source-status-code", "403")?
+                .expect_header("x-ms-copy-source-error-code", code)?
+                .expect_body_contains("<CopySourceStatusCode>403</CopySourceStatusCode>")?
+                .expect_body_contains(&format!("<CopySourceErrorCode>{code}</CopySourceErrorCode>"))?
+                .expect_body_contains("<CopySourceErrorMessage>")?;
+        }
+    }
+    let copy = container.blob("PUT", "copy")?.header("x-ms-copy-source", &url);
+    copy.send().await?.expect(202)?;
+    Ok(())
+}
+
+async fn a_source_that_is_not_there_cannot_be_verified(at: &Session) -> Outcome {
+    let container = at.container().await?;
+    container.create_append("log")?.send().await?.expect(201)?;
+    let sas = BlobSas::of_container(&container.name, "r").query(at.target());
+    for request in all_from(&container, &format!("{}?{sas}", container.url("absent")))? {
+        let refused = request.send().await?;
+        refused
+            .expect_code(404, "CannotVerifyCopySource")?
+            .expect_header("x-ms-copy-source-status-code", "404")?
+            .expect_header("x-ms-copy-source-error-code", "BlobNotFound")?;
     }
     Ok(())
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use http::{HeaderMap, HeaderName, header};
 use tablerock_protocol::bearer;
 use tablerock_protocol::signing::{
-    AccountSas, Authorization, HeaderRequestParts, RequestOrigin, SIGNED_HEADERS, SasError, SasParameters,
-    SharedKeyScheme, TableRequestParts, check_request_date, parse_authorization,
+    AccountSas, Authorization, HeaderRequestParts, RequestOrigin, SIGNED_HEADERS, SasError, SasParameter,
+    SasParameters, SharedKeyScheme, TableRequestParts, check_request_date, parse_authorization,
 };
 use tablerock_protocol::{ErrorCode, QueryString, Service, ServiceError, ServiceVersion};
 
@@ -38,6 +38,11 @@ impl fmt::Debug for Credentials<'_> {
 }
 
 impl Credentials<'_> {
+    /// Whether the URL has a signature.
+    pub(super) fn has_sas(&self) -> bool {
+        self.query.value(SasParameter::Signature.name()).is_some()
+    }
+
     pub(super) async fn authenticate(
         &self,
         cx: &RequestContext<'_>,

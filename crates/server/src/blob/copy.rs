@@ -160,9 +160,7 @@ impl BlobCall<'_> {
         let admitted = auth::admit(self.cx, claim, &endpoint, Target::of_blob(&resource), Ok(read)).await;
         admitted.map_err(|rejection| match rejection.error {
             error if error.status >= 500 => error,
-            error => ServiceError::new(ErrorCode::CannotVerifyCopySource)
-                .status(403)
-                .because(error.reason.unwrap_or_else(|| error.message.into())),
+            error => ServiceError::copy_source(error),
         })?;
         Ok(Source {
             account: endpoint.account.name.as_str().to_owned(),

@@ -89,7 +89,7 @@ pub(crate) fn failure(cx: &RequestContext<'_>, error: &ServiceError) -> HttpResp
             reply = reply.with(header, text.to_owned());
         }
     }
-    if error.status == 401 {
+    if error.status == 401 && error.code != ErrorCode::CannotVerifyCopySource {
         reply = reply.with(ResponseHeader::WwwAuthenticate, CHALLENGE);
     }
     if matches!(error.code, ErrorCode::ServerBusy | ErrorCode::OperationTimedOut) {
