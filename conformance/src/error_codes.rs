@@ -44,6 +44,7 @@ pub const CODES: &[(&str, Seen)] = &[
     ("BlockCountExceedsLimit", Never("takes 100,000 blocks")),
     ("BlockListTooLong", By(&["a_list_of_50001_blocks_is_refused"])),
     ("BothCrc64AndMd5HeaderPresent", By(&["two_kinds_of_checksum_are_refused"])),
+    ("BothUserTagsAndSourceTagsCopyPresentException", By(&["tags_of_the_source_and_others_are_too_many"])),
     ("CannotChangeToLowerTier", Never("of premium page blobs")),
     ("CannotVerifyCopySource", By(&["a_source_that_is_not_there_cannot_be_verified"])),
     ("CommandsInBatchActOnDifferentPartitions", By(&["another_partition_fails_the_batch"])),

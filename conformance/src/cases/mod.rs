@@ -69,6 +69,7 @@ pub fn all() -> Vec<Case> {
         blob::batch::CASES,
         blob::copy_source::CASES,
         blob::from_url::CASES,
+        blob::copy_options::CASES,
     ]
     .concat()
 }

@@ -65,6 +65,8 @@ impl ServiceVersion {
     pub const SAS_ENCRYPTION_SCOPE: Self = Self::BEARER_TOKEN;
     /// Appended blocks of up to 100 MiB.
     pub const LARGE_APPENDS: Self = Self::dated(2022, 11, 2);
+    /// List Blobs begins where `startFrom` says.
+    pub const LIST_FROM: Self = Self::dated(2026, 2, 6);
     /// The newest version whose behaviour we know.
     pub const LATEST: Self = Self::dated(2026, 6, 6);
 

@@ -169,6 +169,10 @@ const SOURCE: &[&str] = &[
 ];
 const COPY: &[&str] = &["x-ms-requires-sync", "x-ms-source-if-tags", "x-ms-source-lease-id"];
 
+const COPY_TAGS: &[&str] = &["x-ms-copy-source-tag-option"];
+const COPY_PROPERTIES: &[&str] = &["x-ms-copy-source-blob-properties"];
+const SEAL: &[&str] = &["x-ms-seal-blob"];
+
 /// Query parameters that every operation knows. Those of a SAS are the business of authentication.
 const COMMON_PARAMETERS: &[&str] = &["api-version", "comp", "restype", "timeout"];
 
@@ -236,13 +240,13 @@ operations! {
         BreakContainerLease: Writes, sas(never), account(CONTAINER [WRITE DELETE]), headers[LEASING];
         UndeleteContainer: Writes, sas(never), account(CONTAINER [WRITE]);
         ListBlobs: Reads, sas([LIST]), account(CONTAINER [LIST]), flags[Public Page],
-            parameters["prefix" "delimiter" "marker" "maxresults" "include"];
+            parameters["prefix" "delimiter" "marker" "maxresults" "include" "startFrom"];
         FindBlobsByTags: Reads, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), parameters["where"];
         PutBlob: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM],
             parameters["snapshot" "versionid"];
         PutBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION SOURCE COPY],
+            headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION SOURCE COPY COPY_TAGS COPY_PROPERTIES],
             parameters["snapshot" "versionid"];
         GetBlob: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
             headers[LEASE TAG_CONDITION RANGE], parameters["snapshot" "versionid"];
@@ -288,9 +292,9 @@ operations! {
         SnapshotBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         CopyBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
+            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY SEAL], parameters["snapshot" "versionid"];
         CopyBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
+            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY COPY_TAGS], parameters["snapshot" "versionid"];
         AbortCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[SOURCE];
         SetBlobTier: Writes, sas([WRITE]), account(OBJECT [WRITE]),

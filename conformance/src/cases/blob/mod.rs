@@ -3,6 +3,7 @@
 pub(super) mod batch;
 pub(super) mod blocks;
 pub(super) mod containers;
+pub(super) mod copy_options;
 pub(super) mod copy_source;
 pub(super) mod from_url;
 pub(super) mod lease_terms;

@@ -3,14 +3,16 @@
 use std::time::Duration;
 
 use http::{HeaderMap, Uri};
-use tablerock_protocol::blob::{ByteRange, Checksums, CopySourceUrl, Crc64, Digests, LeaseId, Md5, TagCondition};
-use tablerock_protocol::{BlobResource, DateTime, ErrorCode, QueryString, ServiceError, mask_signatures};
+use tablerock_protocol::blob::{ByteRange, Checksums, CopySourceUrl, Crc64, Digests, LeaseId, Md5, TagCondition, Tags};
+use tablerock_protocol::{BlobResource, DateTime, ErrorCode, Keyword, QueryString, ServiceError, mask_signatures};
 use tablerock_services::blob::{Blob, BlobAddress, BlobReader, CopySource, CopyTarget, ReadTerms};
 
 use super::BlobCall;
 use super::decode::parse_snapshot;
 use super::encode::changed;
-use super::names::{SOURCE_CONTENT_CRC64, SOURCE_CONTENT_MD5, SOURCE_IF_TAGS, SOURCE_LEASE_ID};
+use super::names::{
+    COPY_SOURCE_TAGS, SEAL_BLOB, SOURCE_CONTENT_CRC64, SOURCE_CONTENT_MD5, SOURCE_IF_TAGS, SOURCE_LEASE_ID, TAGS,
+};
 use super::request::{BlobRequest, BlobTarget};
 use crate::auth::{self, Claim, Credentials, Target};
 use crate::http::endpoint::Endpoint;
@@ -25,6 +27,17 @@ const SYNC_BYTES_MAX: u64 = 256 << 20;
 /// How often a copy notes progress, and how long it may take.
 const PROGRESS_TIME: Duration = Duration::from_secs(5);
 const COPY_TIME_MAX: Duration = Duration::from_secs(60 * 60);
+
+/// `x-ms-copy-source-tag-option`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CopiedTags {
+    Copy,
+    Replace,
+}
+
+impl Keyword for CopiedTags {
+    const WORDS: &'static [(&'static str, Self)] = &[("COPY", Self::Copy), ("REPLACE", Self::Replace)];
+}
 
 /// The source of a copy.
 struct Source {
@@ -46,8 +59,10 @@ pub(super) async fn copy_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
     let source = call.source().await?;
     let metadata = Some(call.metadata()?).filter(|metadata| !metadata.is_empty());
     let terms = call.write_terms()?;
-    let target = CopyTarget { at: call.address(at), terms, metadata, tags: call.tags()?, tier: call.tier()? };
-    let is_sync = call.operation != Operation::CopyBlob;
+    let is_sync = call.operation == Operation::CopyBlobFromURL;
+    let tags = if is_sync { call.copied_tags()? } else { Some(call.tags()?) };
+    let seals = if is_sync { None } else { call.keyword(&SEAL_BLOB)? };
+    let target = CopyTarget { at: call.address(at), terms, metadata, tags, tier: call.tier()?, seals };
     if is_sync {
         call.check_sync_source(&source).await?;
     }
@@ -107,6 +122,15 @@ impl BlobCall<'_> {
         Ok((blob, reader))
     }
 
+    /// The tags of the copy; `None` for those of its source.
+    pub(super) fn copied_tags(&self) -> Result<Option<Tags>, ServiceError> {
+        match (self.keyword::<CopiedTags>(&COPY_SOURCE_TAGS)?, self.header_value(&TAGS)) {
+            (Some(CopiedTags::Copy), None) => Ok(None),
+            (Some(CopiedTags::Copy), Some(_)) => Err(ErrorCode::BothUserTagsAndSourceTagsCopyPresentException.into()),
+            (Some(CopiedTags::Replace) | None, _) => Ok(Some(self.tags()?)),
+        }
+    }
+
     fn source_if_tags(&self) -> Result<Option<TagCondition>, ServiceError> {
         self.parsed(&SOURCE_IF_TAGS, TagCondition::parse)
     }
@@ -157,11 +181,16 @@ impl BlobCall<'_> {
             },
         };
         let read = BlobRequest::GetBlob(BlobTarget { container, blob });
-        let admitted = auth::admit(self.cx, claim, &endpoint, Target::of_blob(&resource), Ok(read)).await;
-        admitted.map_err(|rejection| match rejection.error {
-            error if error.status >= 500 => error,
-            error => ServiceError::copy_source(error),
-        })?;
+        let takes_tags = matches!(self.operation, Operation::CopyBlobFromURL | Operation::PutBlobFromURL)
+            && self.copied_tags()?.is_none();
+        let tags = takes_tags.then_some(BlobRequest::GetBlobTags(BlobTarget { container, blob }));
+        for request in [Some(read), tags].into_iter().flatten() {
+            let admitted = auth::admit(self.cx, claim, &endpoint, Target::of_blob(&resource), Ok(request)).await;
+            admitted.map_err(|rejection| match rejection.error {
+                error if error.status >= 500 => error,
+                error => ServiceError::copy_source(error),
+            })?;
+        }
         Ok(Source {
             account: endpoint.account.name.as_str().to_owned(),
             container: container.as_str().to_owned(),

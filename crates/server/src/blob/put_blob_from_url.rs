@@ -7,6 +7,7 @@ use tablerock_services::blob::{Blob, BlobKind, NewBlob};
 use super::BlobCall;
 use super::copy::{check_source, with_progress};
 use super::encode::{changed, checksum, encrypted};
+use super::names::COPY_SOURCE_PROPERTIES;
 use super::put_blob::put_blob_bytes_max;
 use super::request::BlobTarget;
 use crate::http::headers::{BLOB_TYPE, ResponseHeader};
@@ -21,7 +22,7 @@ pub(super) async fn put_blob_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -
     }
     let (address, terms) = (call.address(at), call.write_terms()?);
     let given = call.content_headers(false)?;
-    let (metadata, tags, tier) = (call.metadata()?, call.tags()?, call.tier()?);
+    let (metadata, tags, tier) = (call.metadata()?, call.copied_tags()?, call.tier()?);
     let (source, mut content) = call.source_content().await?;
     if source.length > put_blob_bytes_max(call.cx.version) {
         return Err(ServiceError::body_too_large(put_blob_bytes_max(call.cx.version)));
@@ -32,7 +33,9 @@ pub(super) async fn put_blob_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -
     check_source(call, &digests)?;
     digests.check_stated(given.md5.as_ref())?;
     let metadata = if metadata.is_empty() { source.metadata.clone() } else { metadata };
-    let mut headers = headers_of_copy(given, &source);
+    let with_properties = call.keyword(&COPY_SOURCE_PROPERTIES)?.unwrap_or(true);
+    let mut headers = if with_properties { headers_of_copy(given, &source) } else { given };
+    let tags = tags.unwrap_or_else(|| source.tags.clone());
     headers.md5 = digests.md5.map(Into::into);
     let new = NewBlob { kind: BlobKind::Block, headers, metadata, tags, tier };
     let put = call.server().blobs.put_blob(address, &terms, &new, received).await?;

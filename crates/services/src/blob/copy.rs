@@ -37,8 +37,11 @@ pub struct CopyTarget<'a> {
     pub terms: WriteTerms,
     /// The metadata of the copy, unless it is to have its source's.
     pub metadata: Option<Metadata>,
-    pub tags: Tags,
+    /// The tags of the copy, unless it is to have its source's.
+    pub tags: Option<Tags>,
     pub tier: Option<String>,
+    /// Whether an append blob is sealed, unless it is to be as its source is.
+    pub seals: Option<bool>,
 }
 
 /// The content of a copy, durable and noted.
@@ -65,7 +68,7 @@ impl BlobService {
             kind: blob.kind,
             headers: blob.headers.clone(),
             metadata: target.metadata.clone().unwrap_or_else(|| blob.metadata.clone()),
-            tags: target.tags.clone(),
+            tags: target.tags.clone().unwrap_or_else(|| blob.tags.clone()),
             tier: target.tier.clone(),
         };
         let id = self.fresh_uuid().hyphenated().to_string();
@@ -74,7 +77,8 @@ impl BlobService {
             let made = self.blob_replacing(seen, &target.terms, &new, blob.length, copied.body.clone())?;
             let changed = made.changed;
             let copy = Some(CopyState { id: id.clone(), source: source.url.clone(), completed: changed });
-            let made = Blob { blocks: blob.blocks, is_sealed: blob.is_sealed, copy, ..made };
+            let is_sealed = target.seals.unwrap_or(blob.is_sealed);
+            let made = Blob { blocks: blob.blocks, is_sealed, copy, ..made };
             Ok((BlobChange { puts: copied.puts.clone(), ..BlobChange::replacing(seen, Some(made)) }, changed))
         });
         Ok((ReclaimIntent::protect(copied.intent, change).await?, id))
@@ -98,6 +102,9 @@ impl BlobService {
             _ => Error::from(error),
         })?;
         match current {
+            _ if target.seals == Some(true) && source.kind != BlobKind::Append => {
+                Err(ErrorCode::InvalidBlobType.into())
+            }
             Some(current) if current.kind != source.kind => Err(ErrorCode::InvalidBlobType.into()),
             _ => Ok(()),
         }
