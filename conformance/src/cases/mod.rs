@@ -66,6 +66,7 @@ pub fn all() -> Vec<Case> {
         blob::lease_terms::CASES,
         blob::tiers::CASES,
         blob::tag_terms::CASES,
+        blob::uncommitted::CASES,
         blob::batch::CASES,
         blob::copy_source::CASES,
         blob::from_url::CASES,

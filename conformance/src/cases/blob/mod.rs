@@ -13,3 +13,4 @@ pub(super) mod properties;
 pub(super) mod put_blob;
 pub(super) mod tag_terms;
 pub(super) mod tiers;
+pub(super) mod uncommitted;

@@ -94,7 +94,7 @@ fn decide_delete(
     snapshots: DeleteSnapshots,
     now: u64,
 ) -> Result<BlobChange> {
-    let blob = seen.blob.as_ref().ok_or(ErrorCode::BlobNotFound)?;
+    let Some(blob) = seen.blob.as_ref() else { return delete_blocks(seen, terms) };
     terms.tier.check(blob.tier_changed())?;
     if snapshots == DeleteSnapshots::Only {
         terms.conditions.check_write(Some(blob.changed))?;
@@ -111,4 +111,13 @@ fn decide_delete(
     change.deletes = found.iter().map(|(key, _)| key.clone()).collect();
     change.leaves.extend(found.iter().filter_map(|(_, snapshot)| Reclaimable::of(snapshot)));
     Ok(change)
+}
+
+/// Deletes the blocks of a name that has no blob yet.
+fn delete_blocks(seen: &Seen, terms: &WriteTerms) -> Result<BlobChange> {
+    if seen.blocks.is_empty() {
+        return Err(ErrorCode::BlobNotFound.into());
+    }
+    terms.conditions.check_write(None)?;
+    Ok(BlobChange::replacing(seen, None))
 }
