@@ -20,6 +20,7 @@ const ENUMERATED: &str = "appears in the published enumeration only; no request 
 
 /// Every published code, in alphabetical order.
 pub const CODES: &[(&str, Seen)] = &[
+    ("AccessTierChangeTimeConditionNotMet", By(&["a_deletion_may_depend_on_the_time_of_the_tier"])),
     ("AccountIOPSLimitExceeded", Never("belongs to another product that shares the enumeration")),
     ("AccountIsDisabled", Never("needs an account that its owner has disabled")),
     ("AppendPositionConditionNotMet", By(&["an_append_at_another_position_is_refused"])),
@@ -43,8 +44,9 @@ pub const CODES: &[(&str, Seen)] = &[
     ("BlockCountExceedsLimit", Never("takes 100,000 blocks")),
     ("BlockListTooLong", By(&["a_list_of_50001_blocks_is_refused"])),
     ("BothCrc64AndMd5HeaderPresent", By(&["two_kinds_of_checksum_are_refused"])),
+    ("BothUserTagsAndSourceTagsCopyPresentException", By(&["tags_of_the_source_and_others_are_too_many"])),
     ("CannotChangeToLowerTier", Never("of premium page blobs")),
-    ("CannotVerifyCopySource", Possibly(&["a_copy_of_nothing_is_not_found"])),
+    ("CannotVerifyCopySource", By(&["a_source_that_is_not_there_cannot_be_verified"])),
     ("CommandsInBatchActOnDifferentPartitions", By(&["another_partition_fails_the_batch"])),
     ("ConditionHeadersNotSupported", Never("tables reject condition headers they do not take with InvalidInput")),
     ("ConditionNotMet", Possibly(&["if_none_match_with_the_current_etag_is_not_modified"])),
@@ -202,7 +204,8 @@ mod tests {
         UpdateConditionNotSatisfied XMethodIncorrectCount XMethodIncorrectValue XMethodNotUsingPost \
         EmptyMetadataKey InvalidMarker InvalidMetadata MessageNotFound MessageTooLarge MetadataTooLarge \
         PopReceiptMismatch QueueAlreadyExists QueueBeingDeleted QueueDisabled QueueNotEmpty QueueNotFound \
-        AppendPositionConditionNotMet BlobAlreadyExists BlobArchived BlobBeingRehydrated BlobImmutableDueToPolicy \
+        AccessTierChangeTimeConditionNotMet AppendPositionConditionNotMet BlobAlreadyExists BlobArchived \
+        BlobBeingRehydrated BlobImmutableDueToPolicy BothUserTagsAndSourceTagsCopyPresentException \
         BlobIsSealed BlobNotArchived BlobNotFound BlobOverwritten BlobTierInadequateForContentLength \
         BlockCountExceedsLimit BlockListTooLong BothCrc64AndMd5HeaderPresent CannotChangeToLowerTier \
         CannotVerifyCopySource ContainerAlreadyExists ContainerBeingDeleted ContainerDisabled ContainerNotFound \

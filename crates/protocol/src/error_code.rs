@@ -124,6 +124,7 @@ error_codes! {
     QueueNotFound 404 "The specified queue does not exist.";
 
     // Of containers and blobs.
+    AccessTierChangeTimeConditionNotMet 412 "The condition specified using access tier change time conditional header(s) is not met.";
     AppendPositionConditionNotMet 412 "The append position condition specified was not met.";
     BlobAlreadyExists 409 "The specified blob already exists.";
     BlobArchived 409 "This operation is not permitted on an archived blob.";
@@ -137,6 +138,7 @@ error_codes! {
     BlockCountExceedsLimit 409 "The committed block count cannot exceed the maximum limit of 50,000 blocks.";
     BlockListTooLong 400 "The block list may not contain more than 50,000 blocks.";
     BothCrc64AndMd5HeaderPresent 400 "Both x-ms-content-crc64 header and Content-MD5 header are present.";
+    BothUserTagsAndSourceTagsCopyPresentException 400 "x-ms-tags header must not be present with x-ms-copy-source-tag-option as COPY.";
     CannotChangeToLowerTier 409 "A higher blob tier has already been explicitly set.";
     CannotVerifyCopySource 404 "Could not verify the copy source within the specified time.";
     ContainerAlreadyExists 409 "The specified container already exists.";

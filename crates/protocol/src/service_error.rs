@@ -89,6 +89,27 @@ impl ServiceError {
         error.detail("MinimumAllowed", allowed.start().to_string()).detail("MaximumAllowed", allowed.end().to_string())
     }
 
+    /// `CannotVerifyCopySource` with the status, code and message that the source of a copy answers with.
+    pub fn copy_source(source: Self) -> Self {
+        let error = Self::with_message(ErrorCode::CannotVerifyCopySource, source.message.clone()).status(source.status);
+        let error = Self { reason: source.reason, ..error };
+        error
+            .detail(Self::COPY_SOURCE_STATUS, source.status.to_string())
+            .detail(Self::COPY_SOURCE_CODE, source.code.name())
+            .detail("CopySourceErrorMessage", source.message)
+    }
+
+    /// The element with the status that the source of a copy answers with.
+    pub const COPY_SOURCE_STATUS: &str = "CopySourceStatusCode";
+
+    /// The element with the code that the source of a copy answers with.
+    pub const COPY_SOURCE_CODE: &str = "CopySourceErrorCode";
+
+    /// Returns the text of an element.
+    pub fn detail_text(&self, element: &str) -> Option<&str> {
+        self.details.iter().find(|(name, _)| *name == element).map(|(_, text)| text.as_str())
+    }
+
     /// `RequestBodyTooLarge` with the limit.
     pub fn body_too_large(bytes_max: u64) -> Self {
         Self::new(ErrorCode::RequestBodyTooLarge).detail("MaxLimit", bytes_max.to_string())

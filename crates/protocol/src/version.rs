@@ -67,6 +67,8 @@ impl ServiceVersion {
     pub const LARGE_APPENDS: Self = Self::dated(2022, 11, 2);
     /// Bearer tokens for stored access policies.
     pub const TOKEN_POLICIES: Self = Self::dated(2025, 7, 5);
+    /// List Blobs begins where `startFrom` says.
+    pub const LIST_FROM: Self = Self::dated(2026, 2, 6);
     /// The newest version whose behaviour we know.
     pub const LATEST: Self = Self::dated(2026, 6, 6);
 

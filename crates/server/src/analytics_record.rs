@@ -12,7 +12,7 @@ use tablerock_protocol::has_signature;
 use tablerock_protocol::xml::AnalyticsVersion;
 use tablerock_services::analytics::{LogLine, Measured, Watched};
 
-use crate::http::headers::{CONTENT_MD5, COPY_SOURCE};
+use crate::http::headers::{CONTENT_MD5, COPY_SOURCE, Given};
 use crate::http::respond::HttpResponse;
 use crate::operation::{Operation, kind_of_method};
 use crate::request_context::RequestContext;
@@ -124,7 +124,7 @@ impl AnalyticsRecord<'_> {
 
     /// The kind of credentials, valid or not.
     fn authentication(&self) -> Authentication {
-        match self.cx.head.headers.get(header::AUTHORIZATION) {
+        match self.cx.head.headers.given(&header::AUTHORIZATION) {
             Some(value) if value.as_bytes().starts_with(b"Bearer ") => Authentication::Bearer,
             Some(_) => Authentication::Authenticated,
             None if self.cx.head.uri.query().is_some_and(has_signature) => Authentication::Sas,
@@ -179,7 +179,7 @@ fn header_bytes(headers: &HeaderMap) -> u64 {
 }
 
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
-    headers.get(name).and_then(as_text)
+    headers.given_text(&name)
 }
 
 fn as_text(value: &HeaderValue) -> Option<&str> {

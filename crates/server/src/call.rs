@@ -1,10 +1,11 @@
 //! An admitted request on its way through its service: what decoding, running and encoding need.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use tablerock_protocol::{Accepted, QueryString};
+use tablerock_protocol::{Accepted, Keyword, QueryString, ServiceError};
 
 use crate::auth::Caller;
 use crate::http::endpoint::Endpoint;
+use crate::http::headers::Given;
 use crate::operation::Operation;
 use crate::pipeline::Server;
 use crate::request_context::{Address, RequestContext};
@@ -49,11 +50,25 @@ impl<'a, B> Call<'a, B> {
         self.header_value(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The value of a header, text or not.
+    /// The value of a header that is not empty, text or not.
     pub(crate) fn header_value(&self, name: &HeaderName) -> Option<&'a HeaderValue> {
         let is_known = !name.as_str().starts_with("x-ms-") || self.operation.knows_header(name.as_str());
         debug_assert!(is_known, "{:?} reads {name}, which its row does not name", self.operation);
-        self.headers.get(name)
+        self.headers.given(name)
+    }
+
+    /// The value of a header that is one of a few words.
+    pub(crate) fn keyword<T: Keyword>(&self, name: &HeaderName) -> Result<Option<T>, ServiceError> {
+        let Some(value) = self.header_value(name) else { return Ok(None) };
+        let text = value.to_str().unwrap_or_default();
+        T::parse_keyword(text).map(Some).ok_or_else(|| ServiceError::invalid_header(name.as_str(), text))
+    }
+
+    /// The value of a query parameter that is one of a few words.
+    pub(crate) fn keyword_parameter<T: Keyword>(&self, name: &str) -> Result<Option<T>, ServiceError> {
+        let Some(text) = self.parameter(name) else { return Ok(None) };
+        let unknown = || ServiceError::invalid_parameter(name, text, "The value is not known.");
+        T::parse_keyword(text).map(Some).ok_or_else(unknown)
     }
 
     /// The value of a query parameter, which has to be in the operation's row.

@@ -142,9 +142,13 @@ const LEASE: &[&str] = &["x-ms-lease-id"];
 const LEASING: &[&str] =
     &["x-ms-lease-action", "x-ms-lease-id", "x-ms-proposed-lease-id", "x-ms-lease-duration", "x-ms-lease-break-period"];
 const TAG_CONDITION: &[&str] = &["x-ms-if-tags"];
+/// The conditions of requests for tags, which are about the blob.
+const BLOB_CONDITIONS: &[&str] =
+    &["x-ms-blob-if-match", "x-ms-blob-if-modified-since", "x-ms-blob-if-none-match", "x-ms-blob-if-unmodified-since"];
 const PUBLIC_ACCESS: &[&str] = &["x-ms-blob-public-access"];
 const BLOB_TYPE: &[&str] = &["x-ms-blob-type"];
 const TIER: &[&str] = &["x-ms-access-tier"];
+const TIER_CONDITION: &[&str] = &["x-ms-access-tier-if-modified-since", "x-ms-access-tier-if-unmodified-since"];
 const TAGS: &[&str] = &["x-ms-tags"];
 const RANGE: &[&str] = &["x-ms-range", "x-ms-range-get-content-md5", "x-ms-range-get-content-crc64"];
 const CHECKSUM: &[&str] = &["x-ms-content-crc64"];
@@ -169,7 +173,11 @@ const SOURCE: &[&str] = &[
     "x-ms-source-if-unmodified-since",
     "x-ms-source-range",
 ];
-const COPY: &[&str] = &["x-ms-requires-sync", "x-ms-source-lease-id"];
+const COPY: &[&str] = &["x-ms-requires-sync", "x-ms-source-if-tags", "x-ms-source-lease-id"];
+
+const COPY_TAGS: &[&str] = &["x-ms-copy-source-tag-option"];
+const COPY_PROPERTIES: &[&str] = &["x-ms-copy-source-blob-properties"];
+const SEAL: &[&str] = &["x-ms-seal-blob"];
 
 // Headers and parameters that Azure documents and that are refused, for lack of the feature.
 const STRUCTURE: &[&str] = &["x-ms-structured-body", "x-ms-structured-content-length"];
@@ -251,7 +259,7 @@ operations! {
         BreakContainerLease: Writes, sas(never), account(CONTAINER [WRITE DELETE]), headers[LEASING];
         UndeleteContainer: Writes, sas(never), account(CONTAINER [WRITE]);
         ListBlobs: Reads, sas([LIST]), account(CONTAINER [LIST]), flags[Public Page],
-            parameters["prefix" "delimiter" "marker" "maxresults" "include"],
+            parameters["prefix" "delimiter" "marker" "maxresults" "include" "startFrom"],
             refuses[SHOW_ONLY USER_NAMES];
         FindBlobsByTags: Reads, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), parameters["where"];
         PutBlob: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
@@ -259,7 +267,8 @@ operations! {
             parameters["snapshot" "versionid"],
             refuses[STRUCTURE IMMUTABILITY EXPIRY ENCRYPTION_CONTEXT];
         PutBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[BLOB_TYPE METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"],
+            headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION SOURCE COPY COPY_TAGS COPY_PROPERTIES],
+            parameters["snapshot" "versionid"],
             refuses[EXPIRY SOURCE_ACCESS];
         GetBlob: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
             headers[LEASE TAG_CONDITION RANGE], parameters["snapshot" "versionid"],
@@ -274,7 +283,7 @@ operations! {
         SetBlobMetadata: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         DeleteBlob: Deletes, sas([DELETE DELETE_VERSION PERMANENT_DELETE]), account(OBJECT [DELETE DELETE_VERSION PERMANENT_DELETE]), flags[OnAnalytics],
-            headers[SNAPSHOTS LEASE TAG_CONDITION], parameters["snapshot" "versionid"],
+            headers[SNAPSHOTS LEASE TAG_CONDITION TIER_CONDITION], parameters["snapshot" "versionid"],
             refuses[SOFT_DELETE];
         UndeleteBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         PutBlock: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
@@ -315,19 +324,19 @@ operations! {
         SnapshotBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         CopyBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"],
+            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY SEAL], parameters["snapshot" "versionid"],
             refuses[IMMUTABILITY];
         CopyBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"],
+            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY COPY_TAGS], parameters["snapshot" "versionid"],
             refuses[IMMUTABILITY SOURCE_ACCESS];
         AbortCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[SOURCE];
         SetBlobTier: Writes, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[TIER LEASE], parameters["snapshot" "versionid"];
+            headers[TIER LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         GetBlobTags: Reads, sas([TAGS]), account(OBJECT [TAGS]),
-            headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[LEASE TAG_CONDITION BLOB_CONDITIONS], parameters["snapshot" "versionid"];
         SetBlobTags: Writes, sas([TAGS]), account(OBJECT [TAGS]),
-            headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[LEASE TAG_CONDITION BLOB_CONDITIONS], parameters["snapshot" "versionid"];
         SetBlobExpiry: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         QueryBlobContents: Reads, sas([READ]), account(OBJECT [READ]);
         BlobBatch: Writes, sas(nothing), account(nothing), flags[OnAnalytics];

@@ -14,7 +14,7 @@ use tablerock_protocol::{
 use crate::auth::{Rejection, Stage};
 use crate::http::endpoint::Endpoint;
 use crate::http::header_case::HeaderCase;
-use crate::http::headers::{CLIENT_REQUEST_ID, VERSION};
+use crate::http::headers::{CLIENT_REQUEST_ID, Given, VERSION};
 use crate::http::respond::ErrorFormat;
 use crate::memory_budget::ClientBudget;
 use crate::operation::Operation;
@@ -227,7 +227,7 @@ impl Counts {
 /// The version that a request is written for, if it names one: `api-version` if it came with a SAS, else the header, else
 /// the SAS' own. Any well-formed date is accepted, so that a newer SDK is never rejected.
 fn version(headers: &HeaderMap, query: &QueryString<'_>) -> Result<Option<ServiceVersion>, ServiceError> {
-    let header = match headers.get(VERSION) {
+    let header = match headers.given(&VERSION) {
         Some(value) => Some(value.to_str().map_err(|_| ErrorCode::InvalidHeaderValue)?),
         None => None,
     };
@@ -242,7 +242,7 @@ fn version(headers: &HeaderMap, query: &QueryString<'_>) -> Result<Option<Servic
 }
 
 fn accept(headers: &HeaderMap) -> Option<&str> {
-    headers.get(header::ACCEPT).and_then(|value| value.to_str().ok())
+    headers.given_text(&header::ACCEPT)
 }
 
 fn host(headers: &HeaderMap) -> Option<&str> {

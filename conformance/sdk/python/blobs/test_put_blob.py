@@ -96,11 +96,12 @@ def test_the_content_type_is_octets_unless_given(container):
 
 
 @operation("PutBlob")
-def test_a_given_md5_is_stored_without_a_check(container):
-    stored = bytearray(16)
+def test_a_given_md5_is_compared_with_the_content(container):
     blob = container.get_blob_client("blob")
-    blob.upload_blob(b"hello", content_settings=ContentSettings(content_md5=stored))
-    assert blob.get_blob_properties().content_settings.content_md5 == stored
+    with refused(400, "Md5Mismatch"):
+        blob.upload_blob(b"hello", content_settings=ContentSettings(content_md5=bytearray(16)))
+    blob.upload_blob(b"hello", content_settings=ContentSettings(content_md5=bytearray(md5_of(b"hello"))))
+    assert bytes(blob.get_blob_properties().content_settings.content_md5) == bytes(md5_of(b"hello"))
 
 
 @operation("PutBlob")

@@ -1,9 +1,17 @@
 //! Cases of the Blob service.
 
+pub(super) mod batch;
 pub(super) mod blocks;
 pub(super) mod containers;
+pub(super) mod copy_options;
 pub(super) mod copy_source;
 pub(super) mod documented_headers;
+pub(super) mod from_url;
+pub(super) mod lease_terms;
 pub(super) mod lifecycle;
 pub(super) mod list_blobs;
+pub(super) mod properties;
 pub(super) mod put_blob;
+pub(super) mod tag_terms;
+pub(super) mod tiers;
+pub(super) mod uncommitted;

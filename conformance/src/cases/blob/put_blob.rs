@@ -14,7 +14,7 @@ cases! {
         a_malformed_md5_is_refused,
         a_wrong_crc64_is_refused,
         two_kinds_of_checksum_are_refused,
-        the_md5_that_a_client_sets_is_kept_unchecked,
+        the_md5_that_a_client_sets_is_compared_with_the_content,
         content_headers_of_the_blob_win_over_those_of_the_request,
         a_blob_is_replaced_with_all_that_it_had,
         a_blob_is_created_once,
@@ -130,9 +130,16 @@ async fn two_kinds_of_checksum_are_refused(at: &Session) -> Outcome {
     Ok(())
 }
 
-async fn the_md5_that_a_client_sets_is_kept_unchecked(at: &Session) -> Outcome {
+async fn the_md5_that_a_client_sets_is_compared_with_the_content(at: &Session) -> Outcome {
     let container = at.container().await?;
-    let put = container.put("b", "other")?.header("x-ms-blob-content-md5", MD5_OF_HELLO).send().await?;
+    for header in ["x-ms-blob-content-md5", "Content-MD5"] {
+        let put = container.put("b", "other")?.header(header, MD5_OF_HELLO).send().await?;
+        put.expect_code(400, "Md5Mismatch")?
+            .expect_body_contains(&format!("<UserSpecifiedMd5>{MD5_OF_HELLO}</UserSpecifiedMd5>"))?
+            .expect_body_contains("<ServerCalculatedMd5>eV8yArF8trw9S3cdjGyerw==</ServerCalculatedMd5>")?;
+    }
+    container.blob("HEAD", "b")?.send().await?.expect(404)?;
+    let put = container.put("b", "hello")?.header("x-ms-blob-content-md5", MD5_OF_HELLO).send().await?;
     put.expect(201)?;
     container.blob("HEAD", "b")?.send().await?.expect(200)?.expect_header("Content-MD5", MD5_OF_HELLO)?;
     Ok(())

@@ -24,6 +24,9 @@ cases! {
     GetTableAcl {
         an_acl_error_is_prefixed_xml,
     }
+    GetBlobProperties {
+        a_failed_head_has_neither_body_nor_type,
+    }
     QueryEntities {
         no_error_has_the_form_of_blobs_and_queues,
     }
@@ -134,6 +137,21 @@ async fn no_error_has_the_form_of_blobs_and_queues(at: &Session) -> Outcome {
     for response in responses {
         response.expect_refusal()?.error()?;
         response.expect_body_lacks("<Error>")?;
+    }
+    Ok(())
+}
+
+/// A length or a type without a body makes SDKs parse nothing as XML, and throw that instead of the error.
+async fn a_failed_head_has_neither_body_nor_type(at: &Session) -> Outcome {
+    let container = at.container().await?;
+    let missing = at.missing_container();
+    for request in
+        [container.blob("HEAD", "none")?, missing.request("HEAD")?, container.blob("HEAD", "none")?.anonymous()]
+    {
+        let response = request.send().await?;
+        ensure((400..500).contains(&response.status()), || format!("status {}", response.status()))?;
+        response.expect_no_body()?.expect_no_header("Content-Type")?.expect_no_header("Content-Length")?;
+        ensure(response.header("x-ms-error-code").is_some(), || "no x-ms-error-code".to_owned())?;
     }
     Ok(())
 }

@@ -27,9 +27,10 @@ pub struct BatchPart<'a> {
 }
 
 impl<'a> BatchPart<'a> {
-    /// The value of a header, its name in any case.
+    /// The value of a header that is not empty, its name in any case.
     pub fn header(&self, name: &str) -> Option<&'a str> {
-        self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
+        let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| *value).filter(|value| !value.is_empty())
     }
 }
 

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use md5::Digest as _;
 
+use super::ContentMd5;
 use crate::{ErrorCode, ServiceError};
 
 /// The MD5 of some content.
@@ -104,13 +105,20 @@ impl Digests {
 
     /// Compares with what the client gave.
     pub fn check(&self, md5: Option<Md5>, crc64: Option<Crc64>) -> Result<(), ServiceError> {
-        if md5.is_some_and(|given| self.md5 != Some(given)) {
-            return Err(ErrorCode::Md5Mismatch.into());
-        }
+        self.check_stated(md5.map(ContentMd5::from).as_ref())?;
         if crc64.is_some_and(|given| given != self.crc64) {
             return Err(ErrorCode::Crc64Mismatch.into());
         }
         Ok(())
+    }
+
+    /// Compares with the MD5 that the client states as a property of the content.
+    pub fn check_stated(&self, md5: Option<&ContentMd5>) -> Result<(), ServiceError> {
+        let computed = self.md5.map(ContentMd5::from);
+        let Some(given) = md5.filter(|given| computed.as_ref() != Some(given)) else { return Ok(()) };
+        let computed = computed.as_ref().map(ContentMd5::to_base64).unwrap_or_default();
+        let error = ServiceError::new(ErrorCode::Md5Mismatch).detail("UserSpecifiedMd5", given.to_base64());
+        Err(error.detail("ServerCalculatedMd5", computed))
     }
 }
 

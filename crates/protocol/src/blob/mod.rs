@@ -9,9 +9,12 @@
 //! | `copy_source_url` | the source of a copy, without credentials |
 //! | `lease` | ids, durations and actions of leases |
 //! | `block_id` | ids of blocks |
+//! | `access_tier` | the tiers of block blobs |
+//! | `tier_condition` | conditions on the time of a tier |
 //! | `tags` | index tags, and conditions on them |
 //! | `etag` | ETags and dates of containers and blobs |
 
+mod access_tier;
 mod block_id;
 mod checksum;
 mod conditions;
@@ -23,14 +26,17 @@ mod numbers;
 mod range;
 mod tag_condition;
 mod tags;
+mod tier_condition;
 
+pub use access_tier::AccessTier;
 pub use block_id::{BLOCK_ID_BYTES_MAX, BlockId};
 pub use checksum::{Checksums, Crc64, Digests, Md5};
 pub use conditions::{Conditions, EtagList};
-pub use content_headers::{CONTENT_TYPE_DEFAULT, ContentHeaders};
+pub use content_headers::{CONTENT_TYPE_DEFAULT, ContentHeaders, ContentMd5, ContentType};
 pub use copy_source_url::CopySourceUrl;
 pub use etag::{parse_http_date, strong_etag, unquoted_etag};
 pub use lease::{LeaseAction, LeaseDuration, LeaseId};
 pub use range::{ByteRange, RangeAsked};
 pub use tag_condition::TagCondition;
 pub use tags::Tags;
+pub use tier_condition::TierCondition;

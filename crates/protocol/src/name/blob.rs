@@ -53,11 +53,12 @@ impl fmt::Display for ContainerName {
 pub struct BlobName(String);
 
 impl BlobName {
-    /// Parses and checks a name.
+    /// Parses and checks a name. A backslash is a slash, as for Windows.
     pub fn parse(name: &str) -> Result<Self, ServiceError> {
+        let name = name.replace('\\', "/");
         let fits = limits::BLOB_NAME_CHARS.contains(&name.chars().count());
         if fits && name.split('/').count() <= limits::BLOB_NAME_SEGMENTS_MAX {
-            Ok(Self(name.to_owned()))
+            Ok(Self(name))
         } else {
             Err(ErrorCode::OutOfRangeInput.into())
         }
@@ -92,6 +93,7 @@ mod tests {
     fn a_blobs_name_is_bounded_in_characters_and_segments() {
         let parse = |name: &str| BlobName::parse(name).map(|name| name.to_string()).map_err(|error| error.code);
         assert_eq!(parse("é/../ ?%"), Ok("é/../ ?%".to_owned()));
+        assert_eq!(parse("a\\b/c"), Ok("a/b/c".to_owned()));
         assert!(parse(&"é".repeat(1024)).is_ok());
         assert_eq!(parse(&"a".repeat(1025)), Err(ErrorCode::OutOfRangeInput));
         assert!(parse(&"/".repeat(253)).is_ok());

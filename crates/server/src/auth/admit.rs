@@ -54,8 +54,8 @@ pub(crate) enum Claim<'a> {
     Own(Credentials<'a>),
     /// A part of `$batch`, which acts for the caller of the batch.
     Batch(&'a Caller),
-    /// The source of a copy: the caller of the copy reads it if its authority covers the source's account. Otherwise the
-    /// URL of the source has to be signed, or the source public.
+    /// The source of a copy. A SAS in its URL counts. Without one, the caller of the copy reads the source if its authority
+    /// covers the source's account; otherwise the source has to be public.
     Source { copier: &'a Caller, copier_account: &'a Account, url: Credentials<'a> },
 }
 
@@ -120,8 +120,10 @@ async fn authenticate<'a>(
         Claim::Preflight => Ok(Cow::Owned(Caller::Owner)),
         Claim::Own(credentials) => credentials.authenticate(cx, endpoint.account, target).await.map(Cow::Owned),
         Claim::Batch(caller) => Ok(Cow::Borrowed(caller)),
-        Claim::Source { copier, copier_account, .. }
-            if copier_account.name == endpoint.account.name && copier.covers_account(cx, Operation::GetBlob) =>
+        Claim::Source { copier, copier_account, url }
+            if !url.has_sas()
+                && copier_account.name == endpoint.account.name
+                && copier.covers_account(cx, Operation::GetBlob) =>
         {
             Ok(Cow::Borrowed(copier))
         }

@@ -5,14 +5,14 @@ use std::fmt;
 use http::{HeaderMap, HeaderName, header};
 use tablerock_protocol::bearer;
 use tablerock_protocol::signing::{
-    AccountSas, Authorization, HeaderRequestParts, RequestOrigin, SIGNED_HEADERS, SasError, SasParameters,
-    SharedKeyScheme, TableRequestParts, check_request_date, parse_authorization,
+    AccountSas, Authorization, HeaderRequestParts, RequestOrigin, SIGNED_HEADERS, SasError, SasParameter,
+    SasParameters, SharedKeyScheme, TableRequestParts, check_request_date, parse_authorization,
 };
 use tablerock_protocol::{ErrorCode, QueryString, Service, ServiceError};
 
 use super::{Caller, Target};
 use crate::accounts::Account;
-use crate::http::headers::{CONTENT_MD5, REQUEST_DATE};
+use crate::http::headers::{CONTENT_MD5, Given, REQUEST_DATE};
 use crate::http::respond::bad_token;
 use crate::request_context::RequestContext;
 
@@ -38,6 +38,11 @@ impl fmt::Debug for Credentials<'_> {
 }
 
 impl Credentials<'_> {
+    /// Whether the URL has a signature.
+    pub(super) fn has_sas(&self) -> bool {
+        self.query.value(SasParameter::Signature.name()).is_some()
+    }
+
     pub(super) async fn authenticate(
         &self,
         cx: &RequestContext<'_>,
@@ -45,7 +50,7 @@ impl Credentials<'_> {
         target: Target<'_>,
     ) -> Result<Caller, ServiceError> {
         let verifier = Verifier { cx, account, shown: self };
-        if let Some(header) = self.headers.get(header::AUTHORIZATION) {
+        if let Some(header) = self.headers.given(&header::AUTHORIZATION) {
             let header = header.to_str().map_err(|_| ErrorCode::InvalidAuthenticationInfo)?;
             let authorization = parse_authorization(header).map_err(|_| ErrorCode::InvalidAuthenticationInfo)?;
             return verifier.verify_header(authorization);
@@ -164,7 +169,7 @@ impl Verifier<'_> {
     }
 
     fn header(&self, name: HeaderName) -> Option<&str> {
-        self.shown.headers.get(name).and_then(|value| value.to_str().ok())
+        self.shown.headers.given_text(&name)
     }
 
     /// The error for a SAS that is not valid. Queues and blobs name the reason in the response, tables do not.

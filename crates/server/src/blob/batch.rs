@@ -1,5 +1,7 @@
 //! Blob Batch: deletions, or changes of tier, each with credentials of its own.
 
+use std::borrow::Cow;
+
 use http::{HeaderMap, HeaderName, HeaderValue};
 use tablerock_protocol::batch::{BatchPart, append_blob_batch_response, parse_blob_batch};
 use tablerock_protocol::{BlobResource, ContainerName, ErrorCode, QueryString, ServiceError, limits};
@@ -42,7 +44,7 @@ pub(super) async fn blob_batch(
 /// The head of one request in a batch.
 struct PartHead<'p> {
     method: &'p str,
-    path: &'p str,
+    path: Cow<'p, str>,
     query: QueryString<'p>,
     headers: HeaderMap,
 }
@@ -50,6 +52,8 @@ struct PartHead<'p> {
 impl<'p> PartHead<'p> {
     fn read(part: &BatchPart<'p>) -> Result<Self, ServiceError> {
         let (path, query) = part.target.split_once('?').unwrap_or((part.target, ""));
+        // The library for .NET leaves the slash out of a path-style address, and signs the path with it.
+        let path = if path.starts_with('/') { Cow::Borrowed(path) } else { Cow::Owned(["/", path].concat()) };
         let mut headers = HeaderMap::new();
         for (name, value) in &part.headers {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| ErrorCode::InvalidInput)?;
@@ -94,7 +98,7 @@ async fn run_part(
     head: &PartHead<'_>,
     kind: &mut Option<Operation>,
 ) -> Result<Result<Reply, ServiceError>, ServiceError> {
-    let parsed = BlobResource::parse(call.endpoint.below_root(head.path), false);
+    let parsed = BlobResource::parse(call.endpoint.below_root(&head.path), false);
     let resource = match parsed {
         Ok(resource) => resource,
         Err(error) => return Ok(Err(error)),
@@ -118,7 +122,7 @@ async fn admit_and_run(
     let claim = Claim::Own(Credentials {
         method: head.method,
         headers: &head.headers,
-        path: head.path,
+        path: &head.path,
         query: &head.query,
         is_https: call.cx.peer.is_https,
     });

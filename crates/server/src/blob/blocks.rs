@@ -33,7 +33,7 @@ pub(super) async fn put_block(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Re
 pub(super) async fn put_block_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
     let (address, id, lease) = (call.address(at), call.block_id()?, call.lease_id()?);
-    let mut source = call.source_content().await?;
+    let (_, mut source) = call.source_content().await?;
     let with_md5 = call.source_checksums()?.0.is_some();
     let received = call.server().blobs.receive_block(address, &mut source, with_md5).await?;
     let digests = received.digests;
@@ -59,7 +59,7 @@ pub(super) async fn append_block(call: &mut BlobCall<'_>, at: BlobTarget<'_>) ->
 pub(super) async fn append_block_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
     let (address, terms) = (call.address(at), call.append_terms()?);
-    let mut source = call.source_content().await?;
+    let (_, mut source) = call.source_content().await?;
     let with_md5 = call.source_checksums()?.0.is_some();
     let received = call.server().blobs.receive_blob(address, &mut source, with_md5).await?;
     let digests = received.digests;
@@ -94,12 +94,7 @@ pub(super) async fn put_block_list(call: &mut BlobCall<'_>, at: BlobTarget<'_>) 
 }
 
 pub(super) async fn block_list(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
-    let which = match call.parameter("blocklisttype") {
-        None | Some("committed") => WhichBlocks::Committed,
-        Some("uncommitted") => WhichBlocks::Uncommitted,
-        Some("all") => WhichBlocks::All,
-        Some(other) => return Err(ServiceError::invalid_parameter("blocklisttype", other, "No kind of list.")),
-    };
+    let which = call.keyword_parameter("blocklisttype")?.unwrap_or(WhichBlocks::Committed);
     let (address, snapshot, terms) = (call.address(at), call.snapshot()?, call.read_terms()?);
     let lists = call.server().blobs.block_list(address, snapshot, &terms, which).await?;
     let xml = render_block_list(lists.committed.as_deref(), lists.uncommitted.as_deref());

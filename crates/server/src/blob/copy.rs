@@ -1,16 +1,18 @@
-//! Copies: Copy Blob, Copy Blob From URL, Put Blob From URL, and blocks from a URL. The source is a blob of this server.
+//! Copies: Copy Blob, Copy Blob From URL, and the source of everything that comes from a URL. The source is a blob of this server.
 
 use std::time::Duration;
 
 use http::{HeaderMap, Uri};
-use tablerock_protocol::blob::{ByteRange, Checksums, CopySourceUrl, Crc64, Digests, LeaseId, Md5};
-use tablerock_protocol::{BlobResource, DateTime, ErrorCode, QueryString, ServiceError, mask_signatures};
+use tablerock_protocol::blob::{ByteRange, Checksums, CopySourceUrl, Crc64, Digests, LeaseId, Md5, TagCondition, Tags};
+use tablerock_protocol::{BlobResource, DateTime, ErrorCode, Keyword, QueryString, ServiceError, mask_signatures};
 use tablerock_services::blob::{Blob, BlobAddress, BlobReader, CopySource, CopyTarget, ReadTerms};
 
 use super::BlobCall;
 use super::decode::parse_snapshot;
-use super::encode::{changed, encrypted};
-use super::names::{SOURCE_CONTENT_CRC64, SOURCE_CONTENT_MD5, SOURCE_LEASE_ID};
+use super::encode::changed;
+use super::names::{
+    COPY_SOURCE_TAGS, SEAL_BLOB, SOURCE_CONTENT_CRC64, SOURCE_CONTENT_MD5, SOURCE_IF_TAGS, SOURCE_LEASE_ID, TAGS,
+};
 use super::request::{BlobRequest, BlobTarget};
 use crate::auth::{self, Claim, Credentials, Target};
 use crate::http::endpoint::Endpoint;
@@ -25,6 +27,17 @@ const SYNC_BYTES_MAX: u64 = 256 << 20;
 /// How often a copy notes progress, and how long it may take.
 const PROGRESS_TIME: Duration = Duration::from_secs(5);
 const COPY_TIME_MAX: Duration = Duration::from_secs(60 * 60);
+
+/// `x-ms-copy-source-tag-option`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CopiedTags {
+    Copy,
+    Replace,
+}
+
+impl Keyword for CopiedTags {
+    const WORDS: &'static [(&'static str, Self)] = &[("COPY", Self::Copy), ("REPLACE", Self::Replace)];
+}
 
 /// The source of a copy.
 struct Source {
@@ -46,8 +59,10 @@ pub(super) async fn copy_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
     let source = call.source().await?;
     let metadata = Some(call.metadata()?).filter(|metadata| !metadata.is_empty());
     let terms = call.write_terms()?;
-    let target = CopyTarget { at: call.address(at), terms, metadata, tags: call.tags()?, tier: call.tier()? };
-    let is_sync = call.operation != Operation::CopyBlob;
+    let is_sync = call.operation == Operation::CopyBlobFromURL;
+    let tags = if is_sync { call.copied_tags()? } else { Some(call.tags()?) };
+    let seals = if is_sync { None } else { call.keyword(&SEAL_BLOB)? };
+    let target = CopyTarget { at: call.address(at), terms, metadata, tags, tier: call.tier()?, seals };
     if is_sync {
         call.check_sync_source(&source).await?;
     }
@@ -55,18 +70,16 @@ pub(super) async fn copy_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
         at: source.address(),
         snapshot: source.snapshot,
         conditions: call.source_conditions()?,
+        tags: call.source_if_tags()?,
         lease: call.parsed(&SOURCE_LEASE_ID, LeaseId::parse)?,
         url: source.url.clone(),
     };
     let (time, id) = with_progress(call.body.progress, call.server().blobs.copy_blob(&from, &target)).await?;
-    if call.operation == Operation::PutBlobFromURL {
-        return Ok(encrypted(changed(Reply::empty(201), time)));
-    }
     Ok(changed(Reply::empty(202), time).with(ResponseHeader::CopyId, id).with(ResponseHeader::CopyStatus, "success"))
 }
 
 /// Notes progress while a copy runs, which reads nothing from the client, up to the time that a copy may take.
-async fn with_progress<F: Future>(progress: &Progress, copy: F) -> F::Output {
+pub(super) async fn with_progress<F: Future>(progress: &Progress, copy: F) -> F::Output {
     let mut copy = std::pin::pin!(copy);
     for _ in 0..COPY_TIME_MAX.as_secs() / PROGRESS_TIME.as_secs() {
         if let Ok(output) = tokio::time::timeout(PROGRESS_TIME, &mut copy).await {
@@ -88,21 +101,38 @@ impl BlobCall<'_> {
         Ok((self.parsed(&SOURCE_CONTENT_MD5, Md5::parse)?, self.parsed(&SOURCE_CONTENT_CRC64, Crc64::parse)?))
     }
 
-    /// Opens the bytes of the source, for a block.
-    pub(super) async fn source_content(&self) -> Result<BlobReader, ServiceError> {
+    /// Finds the source and opens its bytes.
+    pub(super) async fn source_content(&self) -> Result<(Blob, BlobReader), ServiceError> {
         let source = self.source().await?;
-        let asked = self.source_range()?;
-        let terms = ReadTerms { conditions: self.source_conditions()?, ..ReadTerms::default() };
+        let (asked, tags) = match self.operation {
+            Operation::PutBlobFromURL => (None, self.source_if_tags()?),
+            _ => (self.source_range()?, None),
+        };
+        let terms = ReadTerms { conditions: self.source_conditions()?, tags, lease: None };
         let choose = |blob: &Blob| match asked {
             Some(asked) => asked.within(blob.length),
             None => Ok(ByteRange::whole(blob.length)),
         };
         let opened = self.server().blobs.download(source.address(), source.snapshot, &terms, choose).await;
-        let (_, _, reader) = opened.map_err(ServiceError::from).map_err(|error| match error.code {
-            ErrorCode::ConditionNotMet => ErrorCode::SourceConditionNotMet.into(),
-            _ => error,
+        let (blob, _, reader) = opened.map_err(ServiceError::from).map_err(|error| match error.code {
+            ErrorCode::InvalidRange => error,
+            _ if error.status >= 500 => error,
+            _ => ServiceError::copy_source(error),
         })?;
-        Ok(reader)
+        Ok((blob, reader))
+    }
+
+    /// The tags of the copy; `None` for those of its source.
+    pub(super) fn copied_tags(&self) -> Result<Option<Tags>, ServiceError> {
+        match (self.keyword::<CopiedTags>(&COPY_SOURCE_TAGS)?, self.header_value(&TAGS)) {
+            (Some(CopiedTags::Copy), None) => Ok(None),
+            (Some(CopiedTags::Copy), Some(_)) => Err(ErrorCode::BothUserTagsAndSourceTagsCopyPresentException.into()),
+            (Some(CopiedTags::Replace) | None, _) => Ok(Some(self.tags()?)),
+        }
+    }
+
+    fn source_if_tags(&self) -> Result<Option<TagCondition>, ServiceError> {
+        self.parsed(&SOURCE_IF_TAGS, TagCondition::parse)
     }
 
     /// Checks the size and the checksums of the source before a synchronous copy begins.
@@ -151,13 +181,16 @@ impl BlobCall<'_> {
             },
         };
         let read = BlobRequest::GetBlob(BlobTarget { container, blob });
-        let admitted = auth::admit(self.cx, claim, &endpoint, Target::of_blob(&resource), Ok(read)).await;
-        admitted.map_err(|rejection| match rejection.error {
-            error if error.status >= 500 => error,
-            error => ServiceError::new(ErrorCode::CannotVerifyCopySource)
-                .status(403)
-                .because(error.reason.unwrap_or_else(|| error.message.into())),
-        })?;
+        let takes_tags = matches!(self.operation, Operation::CopyBlobFromURL | Operation::PutBlobFromURL)
+            && self.copied_tags()?.is_none();
+        let tags = takes_tags.then_some(BlobRequest::GetBlobTags(BlobTarget { container, blob }));
+        for request in [Some(read), tags].into_iter().flatten() {
+            let admitted = auth::admit(self.cx, claim, &endpoint, Target::of_blob(&resource), Ok(request)).await;
+            admitted.map_err(|rejection| match rejection.error {
+                error if error.status >= 500 => error,
+                error => ServiceError::copy_source(error),
+            })?;
+        }
         Ok(Source {
             account: endpoint.account.name.as_str().to_owned(),
             container: container.as_str().to_owned(),

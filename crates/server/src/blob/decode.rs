@@ -2,8 +2,8 @@
 
 use http::{HeaderName, header};
 use tablerock_protocol::blob::{
-    BlockId, Conditions, ContentHeaders, Crc64, EtagList, LeaseAction, LeaseDuration, LeaseId, Md5, RangeAsked,
-    TagCondition, Tags, parse_http_date,
+    AccessTier, BlockId, Conditions, ContentHeaders, ContentMd5, ContentType, Crc64, EtagList, LeaseAction,
+    LeaseDuration, LeaseId, Md5, RangeAsked, TagCondition, Tags, TierCondition, parse_http_date,
 };
 use tablerock_protocol::{DateTime, ErrorCode, Metadata, QueryString, ServiceError};
 use tablerock_services::blob::{BlobAddress, PublicAccess, ReadTerms, WriteTerms};
@@ -53,6 +53,11 @@ impl<'a> BlobCall<'a> {
         ])
     }
 
+    /// The conditions of a request for tags.
+    pub(super) fn blob_conditions(&self) -> Result<Conditions, ServiceError> {
+        self.conditions_of([BLOB_IF_MATCH, BLOB_IF_NONE_MATCH, BLOB_IF_MODIFIED_SINCE, BLOB_IF_UNMODIFIED_SINCE])
+    }
+
     fn conditions_of(&self, names: [HeaderName; 4]) -> Result<Conditions, ServiceError> {
         let [matches, none_match, modified, unmodified] = names;
         Ok(Conditions {
@@ -91,13 +96,31 @@ impl<'a> BlobCall<'a> {
 
     pub(super) fn read_terms(&self) -> Result<ReadTerms, ServiceError> {
         let (conditions, lease) = (self.conditions()?, self.lease_id()?);
-        Ok(ReadTerms { conditions, tags: self.parsed(&IF_TAGS, TagCondition::parse)?, lease })
+        Ok(ReadTerms { conditions, tags: self.if_tags()?, lease })
+    }
+
+    pub(super) fn if_tags(&self) -> Result<Option<TagCondition>, ServiceError> {
+        self.parsed(&IF_TAGS, TagCondition::parse)
     }
 
     pub(super) fn write_terms(&self) -> Result<WriteTerms, ServiceError> {
         let ReadTerms { conditions, tags, lease } = self.read_terms()?;
         conditions.check_combination()?;
-        Ok(WriteTerms { conditions, tags, lease, may_only_create: !self.caller.can_overwrite() })
+        Ok(WriteTerms {
+            conditions,
+            tags,
+            lease,
+            may_only_create: !self.caller.can_overwrite(),
+            ..WriteTerms::default()
+        })
+    }
+
+    /// The conditions of Delete Blob on the time of the tier.
+    pub(super) fn tier_condition(&self) -> Result<TierCondition, ServiceError> {
+        Ok(TierCondition {
+            if_modified_since: self.date(&ACCESS_TIER_IF_MODIFIED_SINCE)?,
+            if_unmodified_since: self.date(&ACCESS_TIER_IF_UNMODIFIED_SINCE)?,
+        })
     }
 
     pub(super) fn metadata(&self) -> Result<Metadata, ServiceError> {
@@ -111,13 +134,15 @@ impl<'a> BlobCall<'a> {
             let request = request.filter(|_| with_request).and_then(|name| self.header(&name));
             self.header(&own).or(request).unwrap_or_default().to_owned()
         };
+        let content_type = self.header(&header::CONTENT_TYPE).filter(|_| with_request);
+        let content_type = self.header(&BLOB_CONTENT_TYPE).or(content_type);
         Ok(ContentHeaders {
-            content_type: text(BLOB_CONTENT_TYPE, Some(header::CONTENT_TYPE)),
+            content_type: ContentType::of_new(content_type),
             encoding: text(BLOB_CONTENT_ENCODING, Some(header::CONTENT_ENCODING)),
             language: text(BLOB_CONTENT_LANGUAGE, Some(header::CONTENT_LANGUAGE)),
             disposition: text(BLOB_CONTENT_DISPOSITION, None),
             cache_control: text(BLOB_CACHE_CONTROL, Some(header::CACHE_CONTROL)),
-            md5: self.parsed(&BLOB_CONTENT_MD5, Md5::parse)?,
+            md5: self.parsed(&BLOB_CONTENT_MD5, ContentMd5::parse)?,
         })
     }
 
@@ -136,19 +161,11 @@ impl<'a> BlobCall<'a> {
     }
 
     pub(super) fn tier(&self) -> Result<Option<String>, ServiceError> {
-        self.parsed(&ACCESS_TIER, |name| {
-            let known = TIERS.iter().find(|known| known.eq_ignore_ascii_case(name));
-            known.map(|known| (*known).to_owned()).ok_or_else(|| ErrorCode::InvalidHeaderValue.into())
-        })
+        Ok(self.keyword::<AccessTier>(&ACCESS_TIER)?.map(|tier| tier.name().to_owned()))
     }
 
     pub(super) fn public_access(&self) -> Result<PublicAccess, ServiceError> {
-        let access = self.parsed(&PUBLIC_ACCESS, |name| match name {
-            "blob" => Ok(PublicAccess::Blob),
-            "container" => Ok(PublicAccess::Container),
-            _ => Err(ErrorCode::InvalidHeaderValue.into()),
-        })?;
-        Ok(access.unwrap_or_default())
+        Ok(self.keyword(&PUBLIC_ACCESS)?.unwrap_or_default())
     }
 
     pub(super) fn range(&self) -> Option<RangeAsked> {
@@ -185,9 +202,6 @@ impl<'a> BlobCall<'a> {
         })
     }
 }
-
-/// Tiers that a block blob can have.
-const TIERS: [&str; 5] = ["Hot", "Cool", "Cold", "Archive", "Premium"];
 
 /// The snapshot that the query of a blob's URL names, if any. There are no versions.
 pub(super) fn parse_snapshot(query: &QueryString<'_>) -> Result<Option<DateTime>, ServiceError> {

@@ -1,7 +1,7 @@
 //! Results of the service as headers and list elements.
 
 use tablerock_protocol::DateTime;
-use tablerock_protocol::blob::{CONTENT_TYPE_DEFAULT, ContentHeaders, Digests, Md5, strong_etag};
+use tablerock_protocol::blob::{ContentHeaders, ContentMd5, Digests, Md5, strong_etag};
 use tablerock_protocol::signing::ResponseHeaders;
 use tablerock_services::blob::{Blob, BlobKind, Lease, LeaseOutcome, LeaseState, state_of};
 
@@ -116,7 +116,6 @@ fn overrides(caller: &Caller) -> Option<&ResponseHeaders> {
 }
 
 fn content_headers(mut reply: Reply, headers: &ContentHeaders, overrides: Option<&ResponseHeaders>) -> Reply {
-    let content_type = if headers.content_type.is_empty() { CONTENT_TYPE_DEFAULT } else { &headers.content_type };
     let mut add = |header, own: &str, by_sas: Option<&String>| {
         let value = by_sas.map_or(own, String::as_str);
         if !value.is_empty() {
@@ -124,7 +123,11 @@ fn content_headers(mut reply: Reply, headers: &ContentHeaders, overrides: Option
         }
     };
     let by_sas = |pick: fn(&ResponseHeaders) -> &Option<String>| overrides.and_then(|headers| pick(headers).as_ref());
-    add(ResponseHeader::ContentType, content_type, by_sas(|headers| &headers.content_type));
+    add(
+        ResponseHeader::ContentType,
+        headers.content_type.shown().unwrap_or_default(),
+        by_sas(|headers| &headers.content_type),
+    );
     add(ResponseHeader::ContentEncoding, &headers.encoding, by_sas(|headers| &headers.content_encoding));
     add(ResponseHeader::ContentLanguage, &headers.language, by_sas(|headers| &headers.content_language));
     add(ResponseHeader::ContentDisposition, &headers.disposition, by_sas(|headers| &headers.content_disposition));
@@ -140,16 +143,15 @@ pub(super) fn listed_properties(
     now: DateTime,
 ) -> Vec<(&'static str, String)> {
     let headers = &blob.headers;
-    let content_type = if headers.content_type.is_empty() { CONTENT_TYPE_DEFAULT } else { &headers.content_type };
     let mut properties = vec![
         ("Creation-Time", blob.created.to_http_date()),
         ("Last-Modified", blob.changed.to_http_date()),
         ("Etag", tablerock_protocol::blob::unquoted_etag(blob.changed)),
         ("Content-Length", blob.length.to_string()),
-        ("Content-Type", content_type.to_owned()),
+        ("Content-Type", headers.content_type.shown().unwrap_or_default().to_owned()),
         ("Content-Encoding", headers.encoding.clone()),
         ("Content-Language", headers.language.clone()),
-        ("Content-MD5", headers.md5.map(Md5::to_base64).unwrap_or_default()),
+        ("Content-MD5", headers.md5.as_ref().map(ContentMd5::to_base64).unwrap_or_default()),
         ("Cache-Control", headers.cache_control.clone()),
         ("Content-Disposition", headers.disposition.clone()),
         ("BlobType", blob.kind.name().to_owned()),

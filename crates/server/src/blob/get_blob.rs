@@ -1,6 +1,6 @@
 //! Get Blob, Get Blob Properties and Get Blob Metadata.
 
-use tablerock_protocol::blob::{ByteRange, Crc64, Md5, RangeAsked};
+use tablerock_protocol::blob::{ByteRange, ContentMd5, Crc64, Md5, RangeAsked};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 use tablerock_services::blob::{Blob, BlobReader, RangeChoice};
 
@@ -37,13 +37,13 @@ pub(super) async fn get_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<
     let mut reply = Reply { permit: chosen.permit, ..Reply::carrying(status, body) };
     if asked.is_some() {
         reply = reply.with(ResponseHeader::ContentRange, range.content_range(blob.length));
-        reply = with_md5(reply, ResponseHeader::BlobContentMd5, blob.headers.md5);
-        reply = with_md5(reply, ResponseHeader::ContentMd5, checksums.0);
+        reply = with_md5(reply, ResponseHeader::BlobContentMd5, blob.headers.md5.as_ref());
+        reply = with_md5(reply, ResponseHeader::ContentMd5, checksums.0.map(ContentMd5::from).as_ref());
         if let Some(crc64) = checksums.1 {
             reply = reply.with(ResponseHeader::ContentCrc64, crc64.to_base64());
         }
     } else {
-        reply = with_md5(reply, ResponseHeader::ContentMd5, blob.headers.md5);
+        reply = with_md5(reply, ResponseHeader::ContentMd5, blob.headers.md5.as_ref());
     }
     Ok(blob_headers(call, reply, &blob, snapshot.is_some()))
 }
@@ -75,8 +75,8 @@ struct Checks {
 
 impl Checks {
     fn of(call: &BlobCall<'_>, has_range: bool, range: ByteRange) -> Result<Self, ServiceError> {
-        let wants = |name| call.header(&name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
-        let checks = Self { md5: wants(RANGE_MD5), crc64: wants(RANGE_CRC64) };
+        let wants = |name| Ok::<_, ServiceError>(call.keyword(&name)?.unwrap_or(false));
+        let checks = Self { md5: wants(RANGE_MD5)?, crc64: wants(RANGE_CRC64)? };
         if !checks.md5 && !checks.crc64 {
             return Ok(checks);
         }
@@ -121,7 +121,7 @@ pub(super) async fn blob_properties(call: &BlobCall<'_>, at: BlobTarget<'_>) -> 
     let (address, snapshot, terms) = (call.address(at), call.snapshot()?, call.read_terms()?);
     let blob = call.server().blobs.blob(address, snapshot, &terms).await?;
     let mut reply = Reply::empty(200).with(ResponseHeader::ContentLength, blob.length.to_string());
-    reply = with_md5(reply, ResponseHeader::ContentMd5, blob.headers.md5);
+    reply = with_md5(reply, ResponseHeader::ContentMd5, blob.headers.md5.as_ref());
     reply = blob_headers(call, reply, &blob, snapshot.is_some());
     Ok(match snapshot {
         Some(taken) => reply.with(ResponseHeader::Snapshot, DateTime::to_seven_digits(taken)),
@@ -137,7 +137,7 @@ pub(super) async fn blob_metadata(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Re
     Ok(reply)
 }
 
-fn with_md5(reply: Reply, header: ResponseHeader, md5: Option<Md5>) -> Reply {
+fn with_md5(reply: Reply, header: ResponseHeader, md5: Option<&ContentMd5>) -> Reply {
     match md5 {
         Some(md5) => reply.with(header, md5.to_base64()),
         None => reply,

@@ -15,6 +15,7 @@ mod lease;
 mod lists;
 mod names;
 mod put_blob;
+mod put_blob_from_url;
 mod request;
 
 use std::future::ready;
@@ -139,7 +140,8 @@ fn run<'c>(call: &'c mut BlobCall<'_>, request: BlobRequest<'c>) -> Running<'c> 
         ChangeBlobLease(at) => Box::pin(lease::lease_blob(call, at, LeaseVerb::Change)),
         ReleaseBlobLease(at) => Box::pin(lease::lease_blob(call, at, LeaseVerb::Release)),
         BreakBlobLease(at) => Box::pin(lease::lease_blob(call, at, LeaseVerb::Break)),
-        CopyBlob(at) | CopyBlobFromURL(at) | PutBlobFromURL(at) => Box::pin(copy::copy_blob(call, at)),
+        PutBlobFromURL(at) => Box::pin(put_blob_from_url::put_blob_from_url(call, at)),
+        CopyBlob(at) | CopyBlobFromURL(at) => Box::pin(copy::copy_blob(call, at)),
         AbortCopyBlob(at) => Box::pin(change_blob::abort_copy(call, at)),
         BlobBatch(container) => Box::pin(batch::blob_batch(call, container)),
         GetAccountInformation => Box::pin(ready(Ok(account_information::account_information()))),

@@ -31,7 +31,10 @@ pub(super) async fn put_blob(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Res
     received.digests.check(md5, crc64)?;
     let digests = received.digests;
     let mut new = new;
-    new.headers.md5 = new.headers.md5.or(digests.md5);
+    if new.kind == BlobKind::Block {
+        digests.check_stated(new.headers.md5.as_ref())?;
+    }
+    new.headers.md5 = new.headers.md5.or(digests.md5.map(Into::into));
     let put = call.server().blobs.put_blob(address, &terms, &new, received).await?;
     let reply = encrypted(changed(Reply::empty(201), put));
     if new.kind == BlobKind::Append {
@@ -42,7 +45,7 @@ pub(super) async fn put_blob(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Res
 }
 
 /// The size limit of Put Blob, by service version.
-fn put_blob_bytes_max(version: ServiceVersion) -> u64 {
+pub(super) fn put_blob_bytes_max(version: ServiceVersion) -> u64 {
     match version {
         version if version >= ServiceVersion::LARGE_BLOCKS => 5000 * MIB,
         version if version >= ServiceVersion::EMPTY_HEADERS_SIGNED => 256 * MIB,
@@ -53,13 +56,10 @@ fn put_blob_bytes_max(version: ServiceVersion) -> u64 {
 impl<'a> BlobCall<'a> {
     /// The new blob that the headers describe.
     fn new_blob(&self) -> Result<NewBlob, ServiceError> {
-        let kind = match self.header(&BLOB_TYPE) {
-            Some("BlockBlob") => BlobKind::Block,
-            Some("AppendBlob") => BlobKind::Append,
-            Some("PageBlob") => return Err(page_blobs_are_not_supported()),
-            Some(other) => return Err(ServiceError::invalid_header(BLOB_TYPE.as_str(), other)),
-            None => return Err(ServiceError::missing_header(BLOB_TYPE.as_str())),
-        };
+        if self.header(&BLOB_TYPE).is_some_and(|kind| kind.eq_ignore_ascii_case("PageBlob")) {
+            return Err(page_blobs_are_not_supported());
+        }
+        let kind = self.keyword(&BLOB_TYPE)?.ok_or_else(|| ServiceError::missing_header(BLOB_TYPE.as_str()))?;
         Ok(NewBlob {
             kind,
             headers: self.content_headers(true)?,

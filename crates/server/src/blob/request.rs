@@ -1,10 +1,10 @@
 //! Requests to the Blob service: method, path, query and a few headers become an operation with its target.
 
 use http::{HeaderMap, HeaderName};
-use tablerock_protocol::{BlobName, BlobResource, ContainerName, QueryString, ServiceError};
+use tablerock_protocol::{BlobName, BlobResource, ContainerName, Keyword, QueryString, ServiceError};
 
 use crate::auth::requests;
-use crate::http::headers::{BLOB_TYPE, COPY_SOURCE, LEASE_ACTION, PAGE_WRITE, REQUIRES_SYNC};
+use crate::http::headers::{BLOB_TYPE, COPY_SOURCE, Given, LEASE_ACTION, PAGE_WRITE, REQUIRES_SYNC};
 use crate::http::verb::{Verb, unknown_parameter, unsupported_verb};
 
 /// A blob in a URL.
@@ -88,12 +88,14 @@ impl<'a> BlobRequest<'a> {
         Ok(match (query.keyword("restype").as_deref(), query.keyword("comp").as_deref(), verb) {
             (None, Some("list"), Verb::Get) => Self::ListContainers,
             (None, Some("blobs"), Verb::Get) => Self::FindBlobsByTags(None),
-            (None, Some("batch"), Verb::Post) => Self::BlobBatch(None),
+            // The library for JavaScript takes the account in a path-style address for a container.
+            (None | Some("container"), Some("batch"), Verb::Post) => Self::BlobBatch(None),
             (Some("service"), Some("properties"), Verb::Get) => Self::GetBlobServiceProperties,
             (Some("service"), Some("properties"), Verb::Put) => Self::SetBlobServiceProperties,
             (Some("service"), Some("stats"), Verb::Get) => Self::GetBlobServiceStats,
             (Some("service"), Some("userdelegationkey"), Verb::Post) => Self::GetUserDelegationKey,
             (None, Some("list" | "blobs" | "batch"), _)
+            | (Some("container"), Some("batch"), _)
             | (Some("service"), Some("properties" | "stats" | "userdelegationkey"), _) => {
                 return Err(unsupported_verb());
             }
@@ -140,7 +142,7 @@ impl<'a> BlobRequest<'a> {
         query: &QueryString<'_>,
         headers: &HeaderMap,
     ) -> Result<Self, ServiceError> {
-        let from_url = headers.contains_key(COPY_SOURCE);
+        let from_url = headers.given(&COPY_SOURCE).is_some();
         Ok(match (query.keyword("comp").as_deref(), verb) {
             (None, Verb::Get) => Self::GetBlob(at),
             (None, Verb::Head) => Self::GetBlobProperties(at),
@@ -191,9 +193,9 @@ impl<'a> BlobRequest<'a> {
 
     /// A blob is put from the body, or from another blob: at once, or as a copy that may take its time.
     fn parse_put(at: BlobTarget<'a>, headers: &HeaderMap) -> Self {
-        if !headers.contains_key(COPY_SOURCE) {
+        if headers.given(&COPY_SOURCE).is_none() {
             Self::PutBlob(at)
-        } else if headers.contains_key(BLOB_TYPE) {
+        } else if headers.given(&BLOB_TYPE).is_some() {
             Self::PutBlobFromURL(at)
         } else if has(headers, REQUIRES_SYNC, "true") {
             Self::CopyBlobFromURL(at)
@@ -205,21 +207,24 @@ impl<'a> BlobRequest<'a> {
 
 impl LeaseVerb {
     fn read(headers: &HeaderMap) -> Result<Self, ServiceError> {
-        let header = headers.get(LEASE_ACTION).ok_or_else(|| ServiceError::missing_header(LEASE_ACTION.as_str()))?;
+        let header = headers.given(&LEASE_ACTION).ok_or_else(|| ServiceError::missing_header(LEASE_ACTION.as_str()))?;
         let action = header.to_str().unwrap_or_default();
-        match action.to_ascii_lowercase().as_str() {
-            "acquire" => Ok(Self::Acquire),
-            "renew" => Ok(Self::Renew),
-            "change" => Ok(Self::Change),
-            "release" => Ok(Self::Release),
-            "break" => Ok(Self::Break),
-            _ => Err(ServiceError::invalid_header(LEASE_ACTION.as_str(), action)),
-        }
+        Self::parse_keyword(action).ok_or_else(|| ServiceError::invalid_header(LEASE_ACTION.as_str(), action))
     }
 }
 
+impl Keyword for LeaseVerb {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("acquire", Self::Acquire),
+        ("renew", Self::Renew),
+        ("change", Self::Change),
+        ("release", Self::Release),
+        ("break", Self::Break),
+    ];
+}
+
 fn has(headers: &HeaderMap, name: HeaderName, value: &str) -> bool {
-    headers.get(name).is_some_and(|header| header.as_bytes().eq_ignore_ascii_case(value.as_bytes()))
+    headers.given(&name).is_some_and(|header| header.as_bytes().eq_ignore_ascii_case(value.as_bytes()))
 }
 
 #[cfg(test)]
@@ -253,6 +258,7 @@ mod tests {
             ("GET /photos/a?restype=account&comp=properties", GetAccountInformation),
             ("GET /photos?restype=account&comp=properties", GetAccountInformation),
             ("POST /?comp=batch", BlobBatch),
+            ("POST /?restype=container&comp=batch", BlobBatch),
             ("POST /photos?restype=container&comp=batch", BlobBatch),
             ("GET /?comp=blobs&where=x", FindBlobsByTags),
             ("PUT /photos?restype=container", CreateContainer),

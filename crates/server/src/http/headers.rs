@@ -1,6 +1,6 @@
 //! Header names. A lookup by text would check and hash that text on every request, so the names are constants.
 
-use http::{HeaderName, header};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 pub(crate) const BLOB_TYPE: HeaderName = HeaderName::from_static("x-ms-blob-type");
 pub(crate) const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
@@ -14,6 +14,24 @@ pub(crate) const REQUEST_DATE: HeaderName = HeaderName::from_static("x-ms-date")
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
 pub(crate) const REQUIRES_SYNC: HeaderName = HeaderName::from_static("x-ms-requires-sync");
 pub(crate) const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
+
+/// Reads request headers. An empty header is no header: clients send them for values that they do not have. Only
+/// signatures, framing and metadata look at the map itself.
+pub(crate) trait Given {
+    /// The value of a header that is not empty.
+    fn given(&self, name: &HeaderName) -> Option<&HeaderValue>;
+
+    /// The same as text; `None` for what is no visible ASCII.
+    fn given_text(&self, name: &HeaderName) -> Option<&str> {
+        self.given(name).and_then(|value| value.to_str().ok())
+    }
+}
+
+impl Given for HeaderMap {
+    fn given(&self, name: &HeaderName) -> Option<&HeaderValue> {
+        self.get(name).filter(|value| !value.is_empty())
+    }
+}
 
 macro_rules! response_headers {
     ($($header:ident $canonical:literal $name:expr,)*) => {
@@ -70,6 +88,8 @@ response_headers! {
     CopyId "x-ms-copy-id" HeaderName::from_static("x-ms-copy-id"),
     CopyProgress "x-ms-copy-progress" HeaderName::from_static("x-ms-copy-progress"),
     CopySource "x-ms-copy-source" HeaderName::from_static("x-ms-copy-source"),
+    CopySourceErrorCode "x-ms-copy-source-error-code" HeaderName::from_static("x-ms-copy-source-error-code"),
+    CopySourceStatusCode "x-ms-copy-source-status-code" HeaderName::from_static("x-ms-copy-source-status-code"),
     CopyStatus "x-ms-copy-status" HeaderName::from_static("x-ms-copy-status"),
     CreationTime "x-ms-creation-time" HeaderName::from_static("x-ms-creation-time"),
     DataServiceId "DataServiceId" HeaderName::from_static("dataserviceid"),

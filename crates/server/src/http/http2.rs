@@ -127,7 +127,10 @@ async fn serve_stream<H, F>(
     drop(permit);
     let Ok(response) = handled;
     let (mut head, body) = response.into_parts();
-    add_framing(&mut head, &body, &*settings.clock);
+    add_framing(&mut head, &*settings.clock);
+    if !is_head {
+        add_length(&mut head, &body);
+    }
     let is_empty = is_head || body.is_end_stream();
     let Ok(mut stream) = respond.send_response(Response::from_parts(head, ()), is_empty) else { return };
     if !is_empty && let Err(reason) = send(&mut stream, body).await {
@@ -142,8 +145,8 @@ fn head_bytes(head: &http::request::Parts) -> usize {
     headers.sum::<usize>() + target
 }
 
-/// Adds the headers that hyper adds to an HTTP/1.1 response, and removes those that HTTP/2 does not have.
-fn add_framing(head: &mut http::response::Parts, body: &ResponseBody, clock: &dyn Clock) {
+/// Adds the date, as hyper does to an HTTP/1.1 response, and removes the headers that HTTP/2 does not have.
+fn add_framing(head: &mut http::response::Parts, clock: &dyn Clock) {
     for name in [header::CONNECTION, header::TRANSFER_ENCODING] {
         head.headers.remove(name);
     }
@@ -152,6 +155,10 @@ fn add_framing(head: &mut http::response::Parts, body: &ResponseBody, clock: &dy
     {
         head.headers.insert(header::DATE, date);
     }
+}
+
+/// Adds the length of the body, where a response may have one.
+fn add_length(head: &mut http::response::Parts, body: &ResponseBody) {
     if !head.headers.contains_key(header::CONTENT_LENGTH)
         && !head.status.is_informational()
         && head.status != http::StatusCode::NO_CONTENT

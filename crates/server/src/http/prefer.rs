@@ -2,13 +2,13 @@
 
 use http::HeaderMap;
 
-use super::headers::PREFER;
+use super::headers::{Given, PREFER};
 
 pub(crate) const RETURN_NO_CONTENT: &str = "return-no-content";
 
 /// The preference that a request asks for, as `Preference-Applied` names it.
 pub(crate) fn prefer(headers: &HeaderMap) -> Option<&'static str> {
-    headers.get(PREFER).and_then(|value| value.to_str().ok()).and_then(preference)
+    headers.given_text(&PREFER).and_then(preference)
 }
 
 pub(crate) fn preference(text: &str) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use tablerock_protocol::json::append_json_string;
 use tablerock_protocol::xml::BOM;
 use tablerock_protocol::{Accepted, ErrorCode, Service, ServiceError};
@@ -29,6 +29,12 @@ const CHALLENGE: &str = "Bearer authorization_uri=https://login.microsoftonline.
 
 /// The `Retry-After` of a busy server. It is the least that the header can hold; the SDKs back off by themselves.
 const RETRY_AFTER_SECONDS: &str = "1";
+
+/// The headers that repeat elements of an error about the source of a copy.
+const COPY_SOURCE_HEADERS: [(ResponseHeader, &str); 2] = [
+    (ResponseHeader::CopySourceErrorCode, ServiceError::COPY_SOURCE_CODE),
+    (ResponseHeader::CopySourceStatusCode, ServiceError::COPY_SOURCE_STATUS),
+];
 
 /// The part of a service that responds. Its headers and its error bodies differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +86,12 @@ pub(crate) fn failure(cx: &RequestContext<'_>, error: &ServiceError) -> HttpResp
     if format != ErrorFormat::OData {
         reply = reply.with(ResponseHeader::ErrorCode, error.code.name());
     }
-    if error.status == 401 {
+    for (header, element) in COPY_SOURCE_HEADERS {
+        if let Some(text) = error.detail_text(element) {
+            reply = reply.with(header, text.to_owned());
+        }
+    }
+    if error.status == 401 && error.code != ErrorCode::CannotVerifyCopySource {
         reply = reply.with(ResponseHeader::WwwAuthenticate, CHALLENGE);
     }
     if matches!(error.code, ErrorCode::ServerBusy | ErrorCode::OperationTimedOut) {
@@ -88,7 +99,15 @@ pub(crate) fn failure(cx: &RequestContext<'_>, error: &ServiceError) -> HttpResp
     }
     if error.status == 304 {
         reply.body = ReplyBody::default();
-        reply.headers.retain(|(header, _)| format == ErrorFormat::Blob && *header == ResponseHeader::ErrorCode);
+        let is_kept = |kept: &ResponseHeader| {
+            *kept == ResponseHeader::ErrorCode || COPY_SOURCE_HEADERS.iter().any(|(header, _)| header == kept)
+        };
+        reply.headers.retain(|(header, _)| format == ErrorFormat::Blob && is_kept(header));
+    }
+    if cx.head.method == Method::HEAD {
+        // A type without a body makes the SDKs for .NET and C++ parse nothing as XML.
+        reply.body = ReplyBody::default();
+        reply.headers.retain(|(header, _)| *header != ResponseHeader::ContentType);
     }
     finish(cx, format, reply, !error.early)
 }

@@ -66,7 +66,7 @@ pub(super) async fn write_entity(call: &TableCall<'_>, write: EntityWrite<'_>) -
     }
     let parts = WriteParts {
         if_match: call.header(&header::IF_MATCH),
-        has_if_none_match: call.headers.contains_key(header::IF_NONE_MATCH),
+        has_if_none_match: call.header_value(&header::IF_NONE_MATCH).is_some(),
         content_type: call.header(&header::CONTENT_TYPE),
         prefer: prefer(call.headers),
         accepted: call.accepted,

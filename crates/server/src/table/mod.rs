@@ -18,6 +18,7 @@ use self::request::{EntityRead, TableRequest, TableRequestLine};
 use crate::auth::{Request, Target};
 use crate::call::Call;
 use crate::http::body::WholeBody;
+use crate::http::headers::Given;
 use crate::http::reply::Reply;
 use crate::http::request_body::RequestBody;
 use crate::http::verb::Verb;
@@ -49,7 +50,7 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
     let line = TableRequestLine {
         verb,
         query: &address.query,
-        has_if_match: head.headers.contains_key(header::IF_MATCH),
+        has_if_match: head.headers.given(&header::IF_MATCH).is_some(),
         version: cx.version,
     };
     let request = resource.as_ref().map_err(Clone::clone).and_then(|resource| TableRequest::parse(&line, resource));

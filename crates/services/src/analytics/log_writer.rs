@@ -7,7 +7,7 @@
 
 use tablerock_kv::Bytes;
 use tablerock_protocol::analytics::{RequestKind, hour_of_log_blob, log_blob_name, log_blob_prefix};
-use tablerock_protocol::blob::{BlockId, CONTENT_TYPE_DEFAULT, ContentHeaders, Tags};
+use tablerock_protocol::blob::{BlockId, CONTENT_TYPE_DEFAULT, ContentHeaders, ContentType, Tags};
 use tablerock_protocol::xml::{AnalyticsVersion, BlockListRequest, BlockSource};
 use tablerock_protocol::{ContainerName, DateTime, ErrorCode, Metadata, Service};
 
@@ -143,7 +143,10 @@ async fn append(
     };
     let new = NewBlob {
         kind: BlobKind::Block,
-        headers: ContentHeaders { content_type: CONTENT_TYPE_DEFAULT.to_owned(), ..ContentHeaders::default() },
+        headers: ContentHeaders {
+            content_type: ContentType::of_new(Some(CONTENT_TYPE_DEFAULT)),
+            ..ContentHeaders::default()
+        },
         metadata: metadata(&about, open.version)?,
         tags: Tags::default(),
         tier: None,

@@ -1,7 +1,7 @@
 //! The address of a blob, and the terms of a request.
 
 use tablerock_kv::{Bytes, ContentName};
-use tablerock_protocol::blob::{Conditions, LeaseId, TagCondition, Tags};
+use tablerock_protocol::blob::{Conditions, LeaseId, TagCondition, Tags, TierCondition};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
 use super::lease::{self, Leased};
@@ -31,6 +31,8 @@ pub struct WriteTerms {
     pub conditions: Conditions,
     pub tags: Option<TagCondition>,
     pub lease: Option<LeaseId>,
+    /// When the tier must have been set. Only deletions have it.
+    pub tier: TierCondition,
     /// The caller may create blobs but not replace them.
     pub may_only_create: bool,
 }
@@ -117,10 +119,12 @@ impl WriteTerms {
         self.conditions.check_combination()?;
         let lease = current.and_then(|blob| blob.lease.as_ref());
         lease::check_write(lease, self.lease, now, Leased::Blob)?;
-        if self.conditions.wants_absence() && current.is_some() {
-            return Err(ErrorCode::BlobAlreadyExists.into());
+        match current {
+            // Whoever names the lease knows that the blob is there: `If-None-Match: *` then says nothing.
+            Some(_) if self.conditions.wants_absence() && self.lease.is_some() => {}
+            Some(_) if self.conditions.wants_absence() => return Err(ErrorCode::BlobAlreadyExists.into()),
+            current => self.conditions.check_write(current.map(|blob| blob.changed))?,
         }
-        self.conditions.check_write(current.map(|blob| blob.changed))?;
         check_tags(self.tags.as_ref(), current)?;
         if self.may_only_create && current.is_some() {
             return Err(ErrorCode::UnauthorizedBlobOverwrite.into());
@@ -129,7 +133,7 @@ impl WriteTerms {
     }
 }
 
-fn check_tags(condition: Option<&TagCondition>, blob: Option<&Blob>) -> Result<(), ServiceError> {
+pub(super) fn check_tags(condition: Option<&TagCondition>, blob: Option<&Blob>) -> Result<(), ServiceError> {
     let Some(condition) = condition else { return Ok(()) };
     let holds = condition.admits(blob.map_or(&Tags::default(), |blob| &blob.tags));
     if holds { Ok(()) } else { Err(ErrorCode::ConditionNotMet.into()) }

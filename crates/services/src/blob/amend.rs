@@ -4,7 +4,7 @@ use tablerock_kv::{Bytes, Transaction};
 use tablerock_protocol::blob::{ContentHeaders, LeaseAction, LeaseId, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
-use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
+use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms, check_tags};
 use super::lease::{self, LeaseOutcome};
 use super::stored_blob::{Blob, BlobKind, Tier};
 use super::{BlobService, keys};
@@ -74,19 +74,20 @@ impl BlobService {
         let place = self.place_to_write(at).await?;
         self.amend(&place, |blob| {
             terms.conditions.check_write(Some(blob.changed))?;
+            check_tags(terms.tags.as_ref(), Some(blob))?;
             Ok(lease::apply(&mut blob.lease, action, self.clock.ticks(), fresh)?)
         })
         .await
     }
 
     /// Stores a tier. All tiers store content in the same way, so the ETag does not change.
-    pub async fn set_blob_tier(&self, at: BlobAddress<'_>, lease: Option<LeaseId>, tier: &str) -> Result<()> {
+    pub async fn set_blob_tier(&self, at: BlobAddress<'_>, terms: &ReadTerms, tier: &str) -> Result<()> {
         let place = self.place_to_write(at).await?;
         let set = |blob: &mut Blob| {
             if blob.kind != BlobKind::Block {
                 return Err(ErrorCode::InvalidBlobType.into());
             }
-            lease::check_read(blob.lease.as_ref(), lease, self.clock.ticks(), lease::Leased::Blob)?;
+            terms.check(blob, self.clock.ticks())?;
             blob.tier = Some(Tier { name: tier.to_owned(), changed: DateTime::from_ticks(self.clock.ticks()) });
             Ok(())
         };
@@ -98,8 +99,7 @@ impl BlobService {
     pub async fn set_blob_tags(&self, at: BlobAddress<'_>, terms: &WriteTerms, tags: &Tags) -> Result<()> {
         let place = self.place_to_write(at).await?;
         let set = |blob: &mut Blob| {
-            let read = ReadTerms { conditions: Default::default(), tags: terms.tags.clone(), lease: terms.lease };
-            read.check(blob, self.clock.ticks())?;
+            terms.check_change(blob, self.clock.ticks())?;
             blob.tags = tags.clone();
             Ok(())
         };

@@ -31,6 +31,8 @@ pub struct BlobQuery {
     pub delimiter: Option<String>,
     /// Where the last page ended, as it said.
     pub marker: Option<String>,
+    /// The name of the first blob to return.
+    pub from: Option<String>,
     pub items_max: usize,
     pub with_snapshots: bool,
     pub with_uncommitted: bool,
@@ -69,6 +71,9 @@ impl BlobService {
 
     async fn page_of(&self, container_id: u64, query: &BlobQuery) -> Result<BlobPage> {
         let mut range = keys::blobs_with_prefix(container_id, &query.prefix);
+        if let Some(from) = &query.from {
+            range.start = range.start.max(Position::start_of(keys::blob_partition(container_id, from)));
+        }
         if let Some(marker) = &query.marker {
             range.start = range.start.max(decode_marker(container_id, marker)?);
         }

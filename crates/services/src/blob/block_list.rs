@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use tablerock_protocol::blob::BlockId;
 use tablerock_protocol::xml::{BlockListRequest, BlockSource};
-use tablerock_protocol::{DateTime, ErrorCode};
+use tablerock_protocol::{DateTime, ErrorCode, Keyword};
 
 use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
 use super::blocks::UncommittedBlock;
@@ -22,6 +22,11 @@ pub enum WhichBlocks {
     Committed,
     Uncommitted,
     All,
+}
+
+impl Keyword for WhichBlocks {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("committed", Self::Committed), ("uncommitted", Self::Uncommitted), ("all", Self::All)];
 }
 
 /// The blocks of a blob, each with its length.

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use tablerock_kv::Bytes;
-use tablerock_protocol::blob::{ByteRange, Checksums, Conditions, CopySourceUrl, LeaseId, Tags};
+use tablerock_protocol::blob::{ByteRange, Checksums, Conditions, CopySourceUrl, LeaseId, TagCondition, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
-use super::address::{BlobAddress, BlobLocation, ContentAddress, ReadTerms, WriteTerms};
+use super::address::{BlobAddress, BlobLocation, ContentAddress, ReadTerms, WriteTerms, check_tags};
 use super::change::BlobChange;
 use super::content::{INLINE_BYTES_MAX, ReceivedBody};
 use super::pieces::{self, Piece, PieceRecord, PieceSource};
@@ -24,6 +24,7 @@ pub struct CopySource<'a> {
     pub at: BlobAddress<'a>,
     pub snapshot: Option<DateTime>,
     pub conditions: Conditions,
+    pub tags: Option<TagCondition>,
     pub lease: Option<LeaseId>,
     /// For the properties of the copy.
     pub url: CopySourceUrl,
@@ -36,8 +37,11 @@ pub struct CopyTarget<'a> {
     pub terms: WriteTerms,
     /// The metadata of the copy, unless it is to have its source's.
     pub metadata: Option<Metadata>,
-    pub tags: Tags,
+    /// The tags of the copy, unless it is to have its source's.
+    pub tags: Option<Tags>,
     pub tier: Option<String>,
+    /// Whether an append blob is sealed, unless it is to be as its source is.
+    pub seals: Option<bool>,
 }
 
 /// The content of a copy, durable and noted.
@@ -64,7 +68,7 @@ impl BlobService {
             kind: blob.kind,
             headers: blob.headers.clone(),
             metadata: target.metadata.clone().unwrap_or_else(|| blob.metadata.clone()),
-            tags: target.tags.clone(),
+            tags: target.tags.clone().unwrap_or_else(|| blob.tags.clone()),
             tier: target.tier.clone(),
         };
         let id = self.fresh_uuid().hyphenated().to_string();
@@ -73,7 +77,8 @@ impl BlobService {
             let made = self.blob_replacing(seen, &target.terms, &new, blob.length, copied.body.clone())?;
             let changed = made.changed;
             let copy = Some(CopyState { id: id.clone(), source: source.url.clone(), completed: changed });
-            let made = Blob { blocks: blob.blocks, is_sealed: blob.is_sealed, copy, ..made };
+            let is_sealed = target.seals.unwrap_or(blob.is_sealed);
+            let made = Blob { blocks: blob.blocks, is_sealed, copy, ..made };
             Ok((BlobChange { puts: copied.puts.clone(), ..BlobChange::replacing(seen, Some(made)) }, changed))
         });
         Ok((ReclaimIntent::protect(copied.intent, change).await?, id))
@@ -83,16 +88,23 @@ impl BlobService {
         let from = self.place_to_read(source.at).await?;
         let terms = ReadTerms { conditions: Conditions::default(), tags: None, lease: source.lease };
         let blob = self.find(&from, source.snapshot, &terms).await?;
-        let met = source.conditions.check_read(blob.changed);
+        let met =
+            source.conditions.check_read(blob.changed).and_then(|()| check_tags(source.tags.as_ref(), Some(&blob)));
         if met.is_err() { Err(ErrorCode::SourceConditionNotMet.into()) } else { Ok(blob) }
     }
 
     fn check_copy(&self, source: &Blob, current: Option<&Blob>, target: &CopyTarget<'_>) -> Result<()> {
         target.terms.check_replace(current, self.clock.ticks()).map_err(|error| match error.code {
-            ErrorCode::ConditionNotMet => ErrorCode::TargetConditionNotMet.into(),
+            // Only the standard conditions have a code of their own.
+            ErrorCode::ConditionNotMet if check_tags(target.terms.tags.as_ref(), current).is_ok() => {
+                ErrorCode::TargetConditionNotMet.into()
+            }
             _ => Error::from(error),
         })?;
         match current {
+            _ if target.seals == Some(true) && source.kind != BlobKind::Append => {
+                Err(ErrorCode::InvalidBlobType.into())
+            }
             Some(current) if current.kind != source.kind => Err(ErrorCode::InvalidBlobType.into()),
             _ => Ok(()),
         }

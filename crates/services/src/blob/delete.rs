@@ -1,7 +1,7 @@
 //! Delete Blob.
 
 use tablerock_kv::Bytes;
-use tablerock_protocol::{DateTime, ErrorCode};
+use tablerock_protocol::{DateTime, ErrorCode, Keyword};
 
 use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
 use super::change::{Attempts, BlobChange, Seen};
@@ -21,6 +21,10 @@ pub enum DeleteSnapshots {
     Only,
 }
 
+impl Keyword for DeleteSnapshots {
+    const WORDS: &'static [(&'static str, Self)] = &[("include", Self::Include), ("only", Self::Only)];
+}
+
 /// The snapshots of a blob, as far as they are durable.
 type Snapshots = Vec<(Bytes, Blob)>;
 
@@ -34,12 +38,14 @@ impl BlobService {
     }
 
     /// Deletes one snapshot. The lease of the blob does not protect it.
-    pub async fn delete_snapshot(&self, at: BlobAddress<'_>, terms: &ReadTerms, taken: DateTime) -> Result<()> {
+    pub async fn delete_snapshot(&self, at: BlobAddress<'_>, terms: &WriteTerms, taken: DateTime) -> Result<()> {
         let place = self.place_to_write(at).await?;
         let key = keys::snapshot_key(taken.ticks());
         self.delete_with(&place, true, |seen, found| {
             let (_, snapshot) = found.iter().find(|(found, _)| *found == key).ok_or(ErrorCode::BlobNotFound)?;
-            let conditions = ReadTerms { lease: None, ..terms.clone() };
+            terms.tier.check(snapshot.tier_changed())?;
+            let WriteTerms { conditions, tags, .. } = terms.clone();
+            let conditions = ReadTerms { conditions, tags, lease: None };
             conditions.check(snapshot, self.clock.ticks()).map_err(|error| error.status(412))?;
             let blob = seen.blob.clone().map(|blob| Blob { snapshots: blob.snapshots.saturating_sub(1), ..blob });
             let leaves = Reclaimable::of(snapshot).into_iter().collect();
@@ -88,7 +94,8 @@ fn decide_delete(
     snapshots: DeleteSnapshots,
     now: u64,
 ) -> Result<BlobChange> {
-    let blob = seen.blob.as_ref().ok_or(ErrorCode::BlobNotFound)?;
+    let Some(blob) = seen.blob.as_ref() else { return delete_blocks(seen, terms) };
+    terms.tier.check(blob.tier_changed())?;
     if snapshots == DeleteSnapshots::Only {
         terms.conditions.check_write(Some(blob.changed))?;
     } else {
@@ -104,4 +111,13 @@ fn decide_delete(
     change.deletes = found.iter().map(|(key, _)| key.clone()).collect();
     change.leaves.extend(found.iter().filter_map(|(_, snapshot)| Reclaimable::of(snapshot)));
     Ok(change)
+}
+
+/// Deletes the blocks of a name that has no blob yet.
+fn delete_blocks(seen: &Seen, terms: &WriteTerms) -> Result<BlobChange> {
+    if seen.blocks.is_empty() {
+        return Err(ErrorCode::BlobNotFound.into());
+    }
+    terms.conditions.check_write(None)?;
+    Ok(BlobChange::replacing(seen, None))
 }

@@ -1,7 +1,7 @@
 //! The row of a container in its directory.
 
 use tablerock_kv::{Bytes, Result};
-use tablerock_protocol::{DateTime, Metadata};
+use tablerock_protocol::{DateTime, Keyword, Metadata};
 
 use super::lease::{self, Lease};
 use crate::fields::{FieldReader, FieldWriter};
@@ -28,6 +28,10 @@ impl PublicAccess {
             Self::Container => Some("container"),
         }
     }
+}
+
+impl Keyword for PublicAccess {
+    const WORDS: &'static [(&'static str, Self)] = &[("blob", Self::Blob), ("container", Self::Container)];
 }
 
 /// A container.

@@ -3,7 +3,7 @@
 use tablerock_kv::{Error as StoreError, Transaction};
 use tablerock_protocol::{DateTime, Metadata};
 
-use super::address::{BlobAddress, WriteTerms};
+use super::address::{BlobAddress, WriteTerms, check_tags};
 use super::lease::{self, Leased};
 use super::stored_blob::Blob;
 use super::{BlobService, keys};
@@ -24,6 +24,7 @@ impl BlobService {
             // A snapshot does not change the blob, so it needs no lease; one that is named must be the right one.
             lease::check_read(blob.lease.as_ref(), terms.lease, self.clock.ticks(), Leased::Blob)?;
             terms.conditions.check_write(Some(blob.changed))?;
+            check_tags(terms.tags.as_ref(), Some(blob))?;
             let taken = self.next_change(None)?;
             let mut snapshot = Blob { lease: None, snapshots: 0, ..blob.clone() };
             if let Some(metadata) = metadata {

@@ -1,8 +1,8 @@
 //! The record of a blob or of a snapshot.
 
 use tablerock_kv::{Bytes, Result};
-use tablerock_protocol::blob::{ContentHeaders, CopySourceUrl, Md5, Tags};
-use tablerock_protocol::{DateTime, Metadata};
+use tablerock_protocol::blob::{ContentHeaders, ContentMd5, ContentType, CopySourceUrl, Tags};
+use tablerock_protocol::{DateTime, Keyword, Metadata};
 
 use super::lease::{self, Lease};
 use crate::fields::{FieldReader, FieldWriter};
@@ -24,6 +24,10 @@ impl BlobKind {
             Self::Append => "AppendBlob",
         }
     }
+}
+
+impl Keyword for BlobKind {
+    const WORDS: &'static [(&'static str, Self)] = &[("BlockBlob", Self::Block), ("AppendBlob", Self::Append)];
 }
 
 /// Where the bytes of a blob are.
@@ -75,6 +79,11 @@ pub struct Blob {
 }
 
 impl Blob {
+    /// When it got its tier. The default tier is as old as the blob.
+    pub(super) fn tier_changed(&self) -> DateTime {
+        self.tier.as_ref().map_or(self.created, |tier| tier.changed)
+    }
+
     pub(super) fn encode(&self) -> Bytes {
         let mut out = FieldWriter::new(FORMAT);
         out.byte(match self.kind {
@@ -159,27 +168,30 @@ impl Blob {
 
 fn encode_headers(headers: &ContentHeaders, out: &mut FieldWriter) {
     let ContentHeaders { content_type, encoding, language, disposition, cache_control, md5 } = headers;
-    for text in [content_type, encoding, language, disposition, cache_control] {
+    out.text(content_type.stored());
+    for text in [encoding, language, disposition, cache_control] {
         out.text(text);
     }
-    out.bytes(md5.as_ref().map_or(&[], |md5| &md5.0[..]));
+    out.bytes(md5.as_ref().map_or(&[], ContentMd5::as_bytes));
 }
 
 fn decode_headers(fields: &mut FieldReader<'_>) -> Result<ContentHeaders> {
-    let content_type = fields.text()?;
+    let content_type = ContentType::from_stored(fields.text()?);
     let encoding = fields.text()?;
     let language = fields.text()?;
     let disposition = fields.text()?;
     let cache_control = fields.text()?;
     let md5 = match &fields.bytes()?[..] {
         [] => None,
-        bytes => Some(Md5(bytes.try_into().map_err(|_| fields.corrupt())?)),
+        bytes => Some(ContentMd5::from_bytes(bytes)),
     };
     Ok(ContentHeaders { content_type, encoding, language, disposition, cache_control, md5 })
 }
 
 #[cfg(test)]
 mod tests {
+    use tablerock_protocol::blob::Md5;
+
     use super::*;
 
     #[test]
@@ -194,8 +206,8 @@ mod tests {
             is_sealed: false,
             snapshots: 2,
             headers: ContentHeaders {
-                content_type: "text/plain".into(),
-                md5: Some(Md5::of(b"abc")),
+                content_type: ContentType::Cleared,
+                md5: Some(Md5::of(b"abc").into()),
                 ..Default::default()
             },
             metadata: Metadata::new(vec![("k".to_owned(), "v".to_owned())]).unwrap(),

@@ -19,6 +19,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use tablerock_kv::key::key_bytes_to_text;
 use tablerock_kv::{Bytes, Error, Record, Result, Store};
+use tablerock_protocol::blob::ContentMd5;
 use tablerock_protocol::json::{EntityShape, Location, append_entity, append_json_string};
 use tablerock_protocol::{DateTime, MetadataLevel, Select};
 
@@ -175,8 +176,8 @@ impl Export<'_> {
         line.time("changed", blob.changed).time("created", blob.created).number("length", blob.length);
         line.number("blocks", blob.blocks).number("sealed", blob.is_sealed.into());
         let headers = &blob.headers;
+        line.text("contentType", headers.content_type.stored());
         for (field, value) in [
-            ("contentType", &headers.content_type),
             ("contentEncoding", &headers.encoding),
             ("contentLanguage", &headers.language),
             ("contentDisposition", &headers.disposition),
@@ -184,7 +185,7 @@ impl Export<'_> {
         ] {
             line.text(field, value);
         }
-        line.text("contentMD5", &headers.md5.map_or_else(String::new, |md5| md5.to_base64()));
+        line.text("contentMD5", &headers.md5.as_ref().map_or_else(String::new, ContentMd5::to_base64));
         line.pairs("metadata", blob.metadata.pairs()).pairs("tags", blob.tags.pairs());
         line.text("tier", blob.tier.as_ref().map_or("", |tier| &tier.name));
         if let Some(tier) = &blob.tier {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use tablerock_kv::key::{KeyBuilder, KeyReader, physical};
 use tablerock_kv::{Bytes, ManualClock, Position, Range, Rng, ScanLimits, Store};
-use tablerock_protocol::blob::{ContentHeaders, Tags};
+use tablerock_protocol::blob::{ContentHeaders, ContentType, Tags};
 use tablerock_protocol::xml::ServicePropertiesUpdate;
 use tablerock_protocol::{DateTime, Metadata, Property, QueueName, Service, TableName, Uuid, Value};
 use tablerock_services::blob::keys as blob_keys;
@@ -132,8 +132,8 @@ async fn a_small_store() -> BTreeMap<Vec<u8>, Vec<u8>> {
     let at = BlobAddress { account: ACCOUNT, container: "photos", name: "a/b" };
     let received = blobs.receive_blob(at, &mut Some(Bytes::from_static(b"abc")), true).await.unwrap();
     let headers = ContentHeaders {
-        content_type: "text/plain".to_owned(),
-        md5: received.digests.md5,
+        content_type: ContentType::of_new(Some("text/plain")),
+        md5: received.digests.md5.map(Into::into),
         ..ContentHeaders::default()
     };
     let new = NewBlob { kind: BlobKind::Block, headers, metadata, tags: Tags::default(), tier: None };

@@ -1,0 +1,35 @@
+//! The tiers of block blobs.
+
+use crate::Keyword;
+
+/// A tier, as `x-ms-access-tier` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessTier {
+    /// The default.
+    Hot,
+    /// For content that is seldom read.
+    Cool,
+    /// For content that is hardly ever read.
+    Cold,
+    /// Offline: the content can be read after it has been rehydrated.
+    Archive,
+    /// Of premium accounts.
+    Premium,
+}
+
+impl AccessTier {
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, tier)| *tier == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl Keyword for AccessTier {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("Hot", Self::Hot),
+        ("Cool", Self::Cool),
+        ("Cold", Self::Cold),
+        ("Archive", Self::Archive),
+        ("Premium", Self::Premium),
+    ];
+}

@@ -1,0 +1,64 @@
+//! Put Blob From URL: a Put Blob whose content is that of another blob.
+
+use tablerock_protocol::ServiceError;
+use tablerock_protocol::blob::ContentHeaders;
+use tablerock_services::blob::{Blob, BlobKind, NewBlob};
+
+use super::BlobCall;
+use super::copy::{check_source, with_progress};
+use super::encode::{changed, checksum, encrypted};
+use super::names::COPY_SOURCE_PROPERTIES;
+use super::put_blob::put_blob_bytes_max;
+use super::request::BlobTarget;
+use crate::http::headers::{BLOB_TYPE, ResponseHeader};
+use crate::http::reply::Reply;
+
+/// Creates a block blob of the source's bytes. Nothing of it remembers the source.
+pub(super) async fn put_blob_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
+    call.check_no_snapshot()?;
+    if call.keyword(&BLOB_TYPE)? != Some(BlobKind::Block) {
+        let given = call.header(&BLOB_TYPE).unwrap_or_default();
+        return Err(ServiceError::invalid_header(BLOB_TYPE.as_str(), given));
+    }
+    let (address, terms) = (call.address(at), call.write_terms()?);
+    let given = call.content_headers(false)?;
+    let (metadata, tags, tier) = (call.metadata()?, call.copied_tags()?, call.tier()?);
+    let (source, mut content) = call.source_content().await?;
+    if source.length > put_blob_bytes_max(call.cx.version) {
+        return Err(ServiceError::body_too_large(put_blob_bytes_max(call.cx.version)));
+    }
+    let receive = call.server().blobs.receive_blob(address, &mut content, true);
+    let received = with_progress(call.body.progress, receive).await?;
+    let digests = received.digests;
+    check_source(call, &digests)?;
+    digests.check_stated(given.md5.as_ref())?;
+    let metadata = if metadata.is_empty() { source.metadata.clone() } else { metadata };
+    let with_properties = call.keyword(&COPY_SOURCE_PROPERTIES)?.unwrap_or(true);
+    let mut headers = if with_properties { headers_of_copy(given, &source) } else { given };
+    let tags = tags.unwrap_or_else(|| source.tags.clone());
+    headers.md5 = digests.md5.map(Into::into);
+    let new = NewBlob { kind: BlobKind::Block, headers, metadata, tags, tier };
+    let put = call.server().blobs.put_blob(address, &terms, &new, received).await?;
+    let reply = encrypted(changed(Reply::empty(201), put));
+    let md5 = call.source_checksums()?.0;
+    let reply = checksum(reply, &digests, md5);
+    Ok(if md5.is_some() { reply.with(ResponseHeader::ContentCrc64, digests.crc64.to_base64()) } else { reply })
+}
+
+/// The headers that the request gives, and those of the source for the rest.
+fn headers_of_copy(given: ContentHeaders, source: &Blob) -> ContentHeaders {
+    let or = |given: String, of_source: &String| if given.is_empty() { of_source.clone() } else { given };
+    let of_source = &source.headers;
+    ContentHeaders {
+        content_type: if given.content_type == Default::default() {
+            of_source.content_type.clone()
+        } else {
+            given.content_type
+        },
+        encoding: or(given.encoding, &of_source.encoding),
+        language: or(given.language, &of_source.language),
+        disposition: or(given.disposition, &of_source.disposition),
+        cache_control: or(given.cache_control, &of_source.cache_control),
+        md5: None,
+    }
+}
