@@ -336,7 +336,7 @@ operations! {
         GetBlobTags: Reads, sas([TAGS]), account(OBJECT [TAGS]),
             headers[LEASE TAG_CONDITION BLOB_CONDITIONS], parameters["snapshot" "versionid"];
         SetBlobTags: Writes, sas([TAGS]), account(OBJECT [TAGS]),
-            headers[LEASE TAG_CONDITION BLOB_CONDITIONS], parameters["snapshot" "versionid"];
+            headers[LEASE TAG_CONDITION BLOB_CONDITIONS CHECKSUM], parameters["snapshot" "versionid"];
         SetBlobExpiry: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         QueryBlobContents: Reads, sas([READ]), account(OBJECT [READ]);
         BlobBatch: Writes, sas(nothing), account(nothing), flags[OnAnalytics];

@@ -1,6 +1,6 @@
 //! Changes to a blob that leave its content alone, snapshots, and Delete Blob.
 
-use tablerock_protocol::blob::ContentType;
+use tablerock_protocol::blob::{ContentType, Digests};
 use tablerock_protocol::xml::{BOM, parse_tags, render_tags};
 use tablerock_protocol::{ErrorCode, ServiceError, limits};
 use tablerock_services::blob::{DeleteSnapshots, ReadTerms, WriteTerms};
@@ -57,7 +57,10 @@ pub(super) async fn set_blob_tags(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -
     let (address, conditions) = (call.address(at), call.blob_conditions()?);
     conditions.check_combination()?;
     let terms = WriteTerms { conditions, tags: call.if_tags()?, lease: call.lease_id()?, ..WriteTerms::default() };
-    let tags = parse_tags(&call.whole_body(limits::XML_BODY_BYTES_MAX).await?)?;
+    let (md5, crc64) = call.body_checksums()?;
+    let body = call.whole_body(limits::XML_BODY_BYTES_MAX).await?;
+    Digests::of(&body, md5.is_some()).check(md5, crc64)?;
+    let tags = parse_tags(&body)?;
     call.server().blobs.set_blob_tags(address, &terms, &tags).await?;
     Ok(Reply::empty(204))
 }
