@@ -175,6 +175,7 @@ const SOURCE: &[&str] = &[
 ];
 const COPY: &[&str] = &["x-ms-requires-sync", "x-ms-source-if-tags", "x-ms-source-lease-id"];
 
+const SOURCE_TOKEN: &[&str] = &["x-ms-copy-source-authorization"];
 const COPY_TAGS: &[&str] = &["x-ms-copy-source-tag-option"];
 const COPY_PROPERTIES: &[&str] = &["x-ms-copy-source-blob-properties"];
 const SEAL: &[&str] = &["x-ms-seal-blob"];
@@ -187,7 +188,8 @@ const IMMUTABILITY: &[&str] =
 const EXPIRY: &[&str] = &["x-ms-expiry-option", "x-ms-expiry-time"];
 const ENCRYPTION_CONTEXT: &[&str] = &["x-ms-encryption-context"];
 const USER_NAMES: &[&str] = &["x-ms-upn"];
-const SOURCE_ACCESS: &[&str] = &["x-ms-copy-source-authorization", "x-ms-file-request-intent"];
+// The source would be a file of the File service.
+const FILE_SOURCE: &[&str] = &["x-ms-file-request-intent"];
 const SOFT_DELETE: &[&str] = &["deletetype"];
 const SHOW_ONLY: &[&str] = &["showonly"];
 
@@ -267,9 +269,9 @@ operations! {
             parameters["snapshot" "versionid"],
             refuses[STRUCTURE IMMUTABILITY EXPIRY ENCRYPTION_CONTEXT];
         PutBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION SOURCE COPY COPY_TAGS COPY_PROPERTIES],
+            headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION SOURCE SOURCE_TOKEN COPY COPY_TAGS COPY_PROPERTIES],
             parameters["snapshot" "versionid"],
-            refuses[EXPIRY SOURCE_ACCESS];
+            refuses[EXPIRY FILE_SOURCE];
         GetBlob: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
             headers[LEASE TAG_CONDITION RANGE], parameters["snapshot" "versionid"],
             refuses[STRUCTURE USER_NAMES];
@@ -290,8 +292,8 @@ operations! {
             headers[LEASE CHECKSUM], parameters["blockid" "snapshot" "versionid"],
             refuses[STRUCTURE];
         PutBlockFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[LEASE SOURCE], parameters["blockid" "snapshot" "versionid"],
-            refuses[SOURCE_ACCESS];
+            headers[LEASE SOURCE SOURCE_TOKEN], parameters["blockid" "snapshot" "versionid"],
+            refuses[FILE_SOURCE];
         PutBlockList: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
             headers[METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"],
             refuses[IMMUTABILITY];
@@ -301,14 +303,14 @@ operations! {
             headers[APPEND LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"],
             refuses[STRUCTURE];
         AppendBlockFromURL: Writes, sas([ADD WRITE]), account(OBJECT [ADD WRITE]),
-            headers[APPEND LEASE TAG_CONDITION SOURCE], parameters["snapshot" "versionid"],
-            refuses[SOURCE_ACCESS];
+            headers[APPEND LEASE TAG_CONDITION SOURCE SOURCE_TOKEN], parameters["snapshot" "versionid"],
+            refuses[FILE_SOURCE];
         SealBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[APPEND LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         PutPage: Writes with body, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES],
             refuses[STRUCTURE];
-        PutPageFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES SOURCE],
-            refuses[SOURCE_ACCESS];
+        PutPageFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES SOURCE SOURCE_TOKEN],
+            refuses[FILE_SOURCE];
         ClearPage: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES];
         GetPageRanges: Reads, sas([READ]), account(OBJECT [READ]), flags[Public];
         AcquireBlobLease: Writes, sas([WRITE]), account(OBJECT [WRITE]),
@@ -327,8 +329,8 @@ operations! {
             headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY SEAL], parameters["snapshot" "versionid"],
             refuses[IMMUTABILITY];
         CopyBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY COPY_TAGS], parameters["snapshot" "versionid"],
-            refuses[IMMUTABILITY SOURCE_ACCESS];
+            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE SOURCE_TOKEN COPY COPY_TAGS], parameters["snapshot" "versionid"],
+            refuses[IMMUTABILITY FILE_SOURCE];
         AbortCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[SOURCE];
         SetBlobTier: Writes, sas([WRITE]), account(OBJECT [WRITE]),

@@ -121,7 +121,7 @@ async fn authenticate<'a>(
         Claim::Own(credentials) => credentials.authenticate(cx, endpoint.account, target).await.map(Cow::Owned),
         Claim::Batch(caller) => Ok(Cow::Borrowed(caller)),
         Claim::Source { copier, copier_account, url }
-            if !url.has_sas()
+            if !url.are_given()
                 && copier_account.name == endpoint.account.name
                 && copier.covers_account(cx, Operation::GetBlob) =>
         {

@@ -38,9 +38,10 @@ impl fmt::Debug for Credentials<'_> {
 }
 
 impl Credentials<'_> {
-    /// Whether the URL has a signature.
-    pub(super) fn has_sas(&self) -> bool {
-        self.query.value(SasParameter::Signature.name()).is_some()
+    /// Whether there is a signature or a token.
+    pub(super) fn are_given(&self) -> bool {
+        let is_signed = self.query.value(SasParameter::Signature.name()).is_some();
+        is_signed || self.headers.given(&header::AUTHORIZATION).is_some()
     }
 
     pub(super) async fn authenticate(

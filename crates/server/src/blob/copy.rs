@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use http::{HeaderMap, Uri};
+use http::{HeaderMap, Uri, header};
 use tablerock_protocol::blob::{ByteRange, Checksums, CopySourceUrl, Crc64, Digests, LeaseId, Md5, TagCondition, Tags};
 use tablerock_protocol::{BlobResource, DateTime, ErrorCode, Keyword, QueryString, ServiceError, mask_signatures};
 use tablerock_services::blob::{Blob, BlobAddress, BlobReader, CopySource, CopyTarget, ReadTerms};
@@ -11,7 +11,8 @@ use super::BlobCall;
 use super::decode::parse_snapshot;
 use super::encode::changed;
 use super::names::{
-    COPY_SOURCE_TAGS, SEAL_BLOB, SOURCE_CONTENT_CRC64, SOURCE_CONTENT_MD5, SOURCE_IF_TAGS, SOURCE_LEASE_ID, TAGS,
+    COPY_SOURCE_TAGS, SEAL_BLOB, SOURCE_AUTHORIZATION, SOURCE_CONTENT_CRC64, SOURCE_CONTENT_MD5, SOURCE_IF_TAGS,
+    SOURCE_LEASE_ID, TAGS,
 };
 use super::request::{BlobRequest, BlobTarget};
 use crate::auth::{self, Claim, Credentials, Target};
@@ -122,6 +123,19 @@ impl BlobCall<'_> {
         Ok((blob, reader))
     }
 
+    /// The token that reads the source, as the header of a request for it.
+    fn source_token(&self) -> Result<HeaderMap, ServiceError> {
+        let mut headers = HeaderMap::new();
+        if let Some(token) = self.header_value(&SOURCE_AUTHORIZATION) {
+            let is_token = token.as_bytes().get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"bearer "));
+            if !is_token {
+                return Err(ServiceError::invalid_header(SOURCE_AUTHORIZATION.as_str(), ""));
+            }
+            headers.insert(header::AUTHORIZATION, token.clone());
+        }
+        Ok(headers)
+    }
+
     /// The tags of the copy; `None` for those of its source.
     pub(super) fn copied_tags(&self) -> Result<Option<Tags>, ServiceError> {
         match (self.keyword::<CopiedTags>(&COPY_SOURCE_TAGS)?, self.header_value(&TAGS)) {
@@ -168,12 +182,13 @@ impl BlobCall<'_> {
         let resource = BlobResource::parse(endpoint.below_root(uri.path()), false).map_err(|_| invalid())?;
         let BlobResource::Blob { container, blob } = &resource else { return Err(invalid()) };
         let query = QueryString::parse(uri.query().unwrap_or_default())?;
+        let headers = self.source_token()?;
         let claim = Claim::Source {
             copier: self.caller,
             copier_account: self.endpoint.account,
             url: Credentials {
                 method: "GET",
-                headers: &HeaderMap::new(),
+                headers: &headers,
                 path: uri.path(),
                 query: &query,
                 // The token came over this connection, whatever the URL says about itself.

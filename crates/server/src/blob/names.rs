@@ -38,6 +38,7 @@ names! {
     RANGE_CRC64 "x-ms-range-get-content-crc64",
     RANGE_MD5 "x-ms-range-get-content-md5",
     SEAL_BLOB "x-ms-seal-blob",
+    SOURCE_AUTHORIZATION "x-ms-copy-source-authorization",
     SOURCE_CONTENT_CRC64 "x-ms-source-content-crc64",
     SOURCE_CONTENT_MD5 "x-ms-source-content-md5",
     SOURCE_IF_MATCH "x-ms-source-if-match",
