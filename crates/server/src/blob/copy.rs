@@ -123,10 +123,11 @@ impl BlobCall<'_> {
         Ok((blob, reader))
     }
 
-    /// The token that reads the source, as the header of a request for it.
+    /// The token that reads the source, as the header of a request for it. Copy Blob itself takes none.
     fn source_token(&self) -> Result<HeaderMap, ServiceError> {
         let mut headers = HeaderMap::new();
-        if let Some(token) = self.header_value(&SOURCE_AUTHORIZATION) {
+        let takes_token = !matches!(self.operation, Operation::CopyBlob | Operation::IncrementalCopyBlob);
+        if let Some(token) = takes_token.then(|| self.header_value(&SOURCE_AUTHORIZATION)).flatten() {
             let is_token = token.as_bytes().get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"bearer "));
             if !is_token {
                 return Err(ServiceError::invalid_header(SOURCE_AUTHORIZATION.as_str(), ""));
