@@ -90,7 +90,7 @@ impl Port {
         Ok(Self { socket, bound, wanted: wanted.clone(), flag, is_movable: false })
     }
 
-    /// Binds a port that nobody asked for. If it is in use, any free port of the host takes its place.
+    /// Binds a port that was not given. If it is in use, any free port of the host takes its place.
     async fn bind_or_move(wanted: &Address, flag: &'static str) -> Result<Self, String> {
         let bound = match Self::bind(wanted, flag).await {
             Ok(bound) => bound,

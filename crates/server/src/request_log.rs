@@ -90,7 +90,7 @@ fn reason<'a>(cx: &'a RequestContext<'_>) -> &'a str {
     cx.error_reason.as_deref().or(cx.error.map(ErrorCode::message)).unwrap_or_default()
 }
 
-/// The beginning of a path that leads to no account, which tells a client that its endpoint is wrong. It has at most two
+/// The beginning of a path that leads to no account, which shows that a client has the wrong endpoint. It has at most two
 /// segments, and ends before the keys of an entity.
 fn misdirected_path<'a>(cx: &RequestContext<'a>) -> &'a str {
     if cx.account.is_some() {
