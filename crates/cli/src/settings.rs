@@ -77,10 +77,12 @@ pub(crate) struct Address {
 
 impl Address {
     fn new(host: Option<String>, port: Option<u16>, default_port: u16) -> Self {
-        let host = host.as_deref().unwrap_or("127.0.0.1");
+        let mut host = host.unwrap_or_else(|| "127.0.0.1".to_owned());
         // An IPv6 address may have brackets, as in a URL.
-        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-        Self { host: bare.to_owned(), port: port.unwrap_or(default_port) }
+        if let Some(bare) = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+            host = bare.to_owned();
+        }
+        Self { host, port: port.unwrap_or(default_port) }
     }
 }
 
