@@ -2,6 +2,7 @@
 //! threads.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -15,6 +16,7 @@ use crate::ports::Port;
 /// The thread of the admin address.
 pub(crate) struct AdminThread {
     admin: Arc<Admin>,
+    address: SocketAddr,
     stop: watch::Sender<bool>,
     thread: JoinHandle<()>,
 }
@@ -22,12 +24,18 @@ pub(crate) struct AdminThread {
 impl AdminThread {
     /// Listens at once. `/livez` responds from now on.
     pub(crate) fn start(port: Port, show_names: bool) -> Result<Self, String> {
-        let admin = Arc::new(Admin::new(port.address(), show_names));
         let listener = port.listen()?;
+        let address = listener.local_addr().map_err(|error| format!("cannot serve the admin address: {error}"))?;
+        let admin = Arc::new(Admin::new(address, show_names));
         let (stop, stopped) = watch::channel(false);
         let thread = spawn(admin.clone(), listener, stopped);
         let thread = thread.map_err(|error| format!("cannot serve the admin address: {error}"))?;
-        Ok(Self { admin, stop, thread })
+        Ok(Self { admin, address, stop, thread })
+    }
+
+    /// The address that it listens on.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Reports the server as ready, or as its store's health says.

@@ -12,6 +12,9 @@ use crate::settings::{Address, Settings};
 /// Connections that the kernel accepts ahead of the server.
 const BACKLOG: u32 = 1024;
 
+/// The flag of the admin port.
+const ADMIN_PORT: &str = "--admin-port";
+
 /// The addresses that a server is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BoundAddresses {
@@ -48,7 +51,8 @@ impl Ports {
             queue: Port::bind(&settings.queue.address, "--queue-port").await?,
             table: Port::bind(&settings.table.address, "--table-port").await?,
             admin: match &settings.admin_address {
-                Some(address) => Some(Port::bind(address, "--admin-port").await?),
+                Some(address) if settings.is_admin_port_given => Some(Port::bind(address, ADMIN_PORT).await?),
+                Some(address) => Some(Port::bind_or_move(address, ADMIN_PORT).await?),
                 None => None,
             },
         })
@@ -66,6 +70,8 @@ pub(crate) struct Port {
     bound: SocketAddr,
     wanted: Address,
     flag: &'static str,
+    /// Whether any free port does if the wanted one is in use.
+    is_movable: bool,
 }
 
 impl Port {
@@ -81,18 +87,44 @@ impl Port {
             Err(failure)
         };
         let (socket, bound) = bound.await.map_err(|error| explain(&error, wanted, flag))?;
-        Ok(Self { socket, bound, wanted: wanted.clone(), flag })
+        Ok(Self { socket, bound, wanted: wanted.clone(), flag, is_movable: false })
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.bound
+    /// Binds a port that was not given. If it is in use, any free port of the host takes its place.
+    async fn bind_or_move(wanted: &Address, flag: &'static str) -> Result<Self, String> {
+        let bound = match Self::bind(wanted, flag).await {
+            Ok(bound) => bound,
+            Err(_) => {
+                let moved = Self::bind(&Address { port: 0, ..wanted.clone() }, flag).await?;
+                log_move(wanted, moved.bound);
+                moved
+            }
+        };
+        Ok(Self { is_movable: true, ..bound })
     }
 
-    /// Accepts connections from now on. It fails if another program bound the port at the same time and listens already.
+    /// Accepts connections from now on. It fails, or moves if it may, if another program bound the port at the same time and
+    /// listens already.
     pub(crate) fn listen(self) -> Result<TcpListener, String> {
-        let Self { socket, wanted, flag, .. } = self;
-        socket.listen(BACKLOG).map_err(|error| explain(&error, &wanted, flag))
+        let Self { socket, wanted, flag, bound, is_movable } = self;
+        let listener = socket.listen(BACKLOG).or_else(|error| {
+            if !is_movable || error.kind() != io::ErrorKind::AddrInUse {
+                return Err(error);
+            }
+            let (socket, moved) = bind(SocketAddr::new(bound.ip(), 0))?;
+            log_move(&wanted, moved);
+            socket.listen(BACKLOG)
+        });
+        listener.map_err(|error| explain(&error, &wanted, flag))
     }
+}
+
+fn log_move(wanted: &Address, bound: SocketAddr) {
+    tracing::warn!(
+        wanted = wanted.port,
+        chosen = %bound,
+        "the default admin port is in use, another was chosen: set --admin-port to choose one, or 0 for none"
+    );
 }
 
 fn bind(address: SocketAddr) -> io::Result<(TcpSocket, SocketAddr)> {
@@ -131,7 +163,7 @@ mod tests {
     #[tokio::test]
     async fn a_bound_port_refuses_connections_until_it_listens() {
         let port = Port::bind(&local(0), "--table-port").await.unwrap();
-        let address = port.address();
+        let address = port.bound;
         let refused = TcpStream::connect(address).await.unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
         let _listener = port.listen().unwrap();
@@ -141,7 +173,7 @@ mod tests {
     #[tokio::test]
     async fn a_port_that_listens_is_taken_for_others_whenever_they_came() {
         let first = Port::bind(&local(0), "--table-port").await.unwrap();
-        let taken = local(first.address().port());
+        let taken = local(first.bound.port());
         let at_the_same_time = Port::bind(&taken, "--queue-port").await;
         let _listener = first.listen().unwrap();
         for later in [at_the_same_time, Port::bind(&taken, "--queue-port").await] {

@@ -40,7 +40,7 @@ impl Listeners {
     /// Binds the ports, logs the warnings about them, and serves the admin address.
     pub(crate) async fn bind(settings: &Settings) -> Result<Self, String> {
         let ports = Ports::bind(settings).await?;
-        let addresses = ports.addresses();
+        let mut addresses = ports.addresses();
         let warnings = exposure::check(settings, &addresses)?;
         let tls = match &settings.tls {
             Some((cert, key)) => Some(tls::acceptor(cert, key)?),
@@ -49,6 +49,7 @@ impl Listeners {
         exposure::log(&warnings);
         let Ports { blob, queue, table, admin } = ports;
         let admin = admin.map(|port| AdminThread::start(port, settings.admin_show_names)).transpose()?;
+        addresses.admin = admin.as_ref().map(AdminThread::address);
         Ok(Self { blob, queue, table, addresses, admin, tls })
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) table: ServicePort,
     /// `None` disables the admin address.
     pub(crate) admin_address: Option<Address>,
+    /// Whether the admin port was chosen by the operator. Another one does not prevent the start if it is in use.
+    pub(crate) is_admin_port_given: bool,
     /// Shows names of data on an admin address that is not loopback.
     pub(crate) admin_show_names: bool,
     pub(crate) accounts: Vec<Account>,
@@ -76,7 +78,12 @@ pub(crate) struct Address {
 
 impl Address {
     fn new(host: Option<String>, port: Option<u16>, default_port: u16) -> Self {
-        Self { host: host.unwrap_or_else(|| "127.0.0.1".to_owned()), port: port.unwrap_or(default_port) }
+        let mut host = host.unwrap_or_else(|| "127.0.0.1".to_owned());
+        // An IPv6 address may have brackets, as in a URL.
+        if let Some(bare) = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+            host = bare.to_owned();
+        }
+        Self { host, port: port.unwrap_or(default_port) }
     }
 }
 
@@ -148,6 +155,7 @@ impl Settings {
                 "--oauth requires HTTPS, because clients send tokens only over HTTPS: set --cert and --key".to_owned()
             );
         }
+        let is_admin_port_given = set.admin_port.is_some();
         let admin_address = Address::new(set.admin_host, set.admin_port, 10003);
         let default_log = if set.silent { "error" } else { "info" };
         Ok(Self {
@@ -159,6 +167,7 @@ impl Settings {
             queue: ServicePort::new(set.queue_host, set.queue_port, DEFAULT_QUEUE_PORT, set.queue_keep_alive_timeout),
             table: ServicePort::new(set.table_host, set.table_port, DEFAULT_TABLE_PORT, set.table_keep_alive_timeout),
             admin_address: Some(admin_address).filter(|address| address.port != 0),
+            is_admin_port_given,
             admin_show_names: set.admin_show_names,
             accounts,
             short_keys,
@@ -282,6 +291,14 @@ mod tests {
         }
         let place = Settings::merge(memory(), location()).unwrap().data;
         assert!(matches!(place, StoreLocation::Memory), "a flag overrides the file: {place:?}");
+    }
+
+    #[test]
+    fn an_ipv6_host_may_have_brackets() {
+        for host in ["::1", "[::1]"] {
+            let given = ServeArguments { queue_host: Some(host.to_owned()), ..Default::default() };
+            assert_eq!(Settings::gather(&given).unwrap().queue.address.host, "::1");
+        }
     }
 
     #[test]

@@ -11,6 +11,9 @@ use crate::http::respond::HttpResponse;
 use crate::operation::Operation;
 use crate::request_context::RequestContext;
 
+/// The most of a path without an account that is logged.
+const PATH_BYTES_MAX: usize = 128;
+
 thread_local! {
     static CURRENT: Cell<Option<Uuid>> = const { Cell::new(None) };
 }
@@ -62,6 +65,7 @@ pub(crate) fn record(cx: &RequestContext<'_>, response: &HttpResponse, duration:
                 operation = cx.operation_name(),
                 account = cx.account.unwrap_or_default(),
                 resource = resource(cx, response).as_deref().unwrap_or_default(),
+                path = misdirected_path(cx),
                 status,
                 error = cx.error.map_or("", ErrorCode::name),
                 reason = reason(cx),
@@ -84,6 +88,20 @@ pub(crate) fn record(cx: &RequestContext<'_>, response: &HttpResponse, duration:
 /// The reason of the error, or what its code means. The message of the response may quote what the client sent.
 fn reason<'a>(cx: &'a RequestContext<'_>) -> &'a str {
     cx.error_reason.as_deref().or(cx.error.map(ErrorCode::message)).unwrap_or_default()
+}
+
+/// The beginning of a path that leads to no account, which shows that a client has the wrong endpoint. It has at most two
+/// segments, and ends before the keys of an entity.
+fn misdirected_path<'a>(cx: &RequestContext<'a>) -> &'a str {
+    if cx.account.is_some() {
+        return "";
+    }
+    let path = cx.head.uri.path();
+    let is_end = |(at, byte): (usize, u8)| (matches!(byte, b'(' | b'%' | 0x80..) || at >= PATH_BYTES_MAX).then_some(at);
+    let end = path.bytes().enumerate().find_map(is_end).unwrap_or(path.len());
+    let slashes = path[..end].bytes().enumerate().filter(|(_, byte)| *byte == b'/');
+    let third = slashes.map(|(at, _)| at).nth(2);
+    &path[..third.unwrap_or(end)]
 }
 
 /// The table, queue or container that a request addresses.

@@ -52,9 +52,25 @@ fn a_failed_request_is_found_by_what_the_client_knows() {
     ] {
         assert_eq!(fields[field], value, "{record}");
     }
-    assert_eq!(fields["status"], 403, "{record}");
+    assert_eq!((&fields["status"], &fields["path"]), (&403.into(), &"".into()), "{record}");
     assert!(fields["reason"].as_str().unwrap().to_lowercase().contains("signature"), "{record}");
     assert_eq!(record["span"]["request_id"].as_str().unwrap().len(), 36, "{record}");
+}
+
+#[test]
+fn a_request_to_the_wrong_address_is_found_by_its_method_and_the_beginning_of_its_path() {
+    let wrong = FAILING.replace("/acct/", "/other/");
+    let records = records("debug", &[(&wrong, "404")]);
+    let record = records.iter().find(|record| record["fields"]["message"] == "request").expect("a record");
+    for (field, value) in [
+        ("method", "DELETE"),
+        ("path", "/other/People"),
+        ("account", ""),
+        ("error", "ResourceNotFound"),
+        ("client_request_id", "my-request"),
+    ] {
+        assert_eq!(record["fields"][field], value, "{record}");
+    }
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn a_server_whose_output_nobody_reads_serves_on() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     let answer = exchange_text(&address, REQUEST);
-    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
     assert_eq!(server.end("-TERM").code(), Some(0));
 }
 
@@ -53,13 +53,33 @@ fn a_start_tells_where_to_connect_and_a_signal_ends_it_cleanly() {
         "{banner}"
     );
     let answer = exchange_text(server.address("Table"), REQUEST);
-    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
     for (service, line) in [("Queue", 1), ("Blob", 2)] {
         let root = server.banner()[line].rsplit(' ').next().unwrap();
         assert!(server.banner()[line].contains(&format!("{service} service")), "{banner}");
         assert!(banner.contains(&format!("{service}Endpoint={root}/devstoreaccount1;")), "{banner}");
     }
     assert_eq!(server.end("-TERM").code(), Some(0));
+}
+
+#[test]
+fn an_admin_port_that_nobody_asked_for_gives_way() {
+    // The first server, or another program, has the default port; the second one finds another.
+    let start = || {
+        let mut command = Command::new(BINARY);
+        command.env_clear().args(ANY_PORTS).args(["--in-memory", "--log", "error"]);
+        ServerProcess::start(&mut command)
+    };
+    let (first, second) = (start(), start());
+    assert_ne!(first.admin_address(), second.admin_address());
+    let live =
+        exchange_text(second.admin_address(), "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assert!(live.starts_with("HTTP/1.1 200"), "{live}");
+    let taken = second.admin_address().rsplit(':').next().unwrap();
+    let mut command = Command::new(BINARY);
+    command.env_clear().args(ANY_PORTS).args(["--in-memory", "--admin-port", taken]);
+    let message = failure(command);
+    assert!(message.contains(&format!("port {taken}")) && message.contains("--admin-port"), "{message}");
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn uncommitted(name: &str) -> BlobElement<'_> {
 
 /// `maxresults` as requested and as applied.
 fn max_results(call: &BlobCall<'_>) -> Result<(Option<usize>, usize), ServiceError> {
-    let Some(text) = call.parameter("maxresults") else { return Ok((None, ITEMS_MAX)) };
+    let Some(text) = call.parameter("maxresults").map(str::trim_ascii) else { return Ok((None, ITEMS_MAX)) };
     match text.parse::<i64>() {
         Ok(count) if count > 0 => {
             let count = usize::try_from(count).unwrap_or(usize::MAX).min(ITEMS_MAX);

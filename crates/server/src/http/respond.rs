@@ -183,13 +183,16 @@ fn finish(cx: &RequestContext<'_>, format: ErrorFormat, reply: Reply, with_cache
     let headers = response.headers_mut();
     headers.reserve(reply.headers.len() + 8);
     for (header, value) in reply.headers {
-        headers.append(header.name(), header_value(value));
+        if let Some(value) = header_value(value) {
+            headers.append(header.name(), value);
+        }
     }
     let case = HeaderCase::of(reply.metadata.iter().map(|(name, _)| name.as_str()));
     for (name, value) in reply.metadata {
         // Stored names came in as headers. A name that cannot be one any more is left out.
-        if let Ok(name) = HeaderName::try_from(["x-ms-meta-", &name].concat()) {
-            headers.append(name, header_value(Cow::Owned(value)));
+        let name = HeaderName::try_from(["x-ms-meta-", &name].concat()).ok();
+        if let (Some(name), Some(value)) = (name, header_value(Cow::Owned(value))) {
+            headers.append(name, value);
         }
     }
     headers.insert(header::SERVER, format.server());
@@ -216,14 +219,13 @@ fn finish(cx: &RequestContext<'_>, format: ErrorFormat, reply: Reply, with_cache
     response
 }
 
-fn header_value(text: Cow<'static, str>) -> HeaderValue {
-    let value = match text {
-        Cow::Borrowed(text) => return HeaderValue::from_static(text),
-        Cow::Owned(text) => HeaderValue::from_maybe_shared(Bytes::from(text)),
-    };
-    // Keys in addresses are percent-encoded and the rest is ours, so this cannot fail. If it did, an empty header would be
-    // better than a panic.
-    value.unwrap_or_else(|_| HeaderValue::from_static(""))
+/// The value of a header, or `None` if none can hold the text. Keys in addresses are percent-encoded, metadata came in as
+/// headers and the rest is ours, so that does not happen; if it did, no header would be better than a wrong one.
+fn header_value(text: Cow<'static, str>) -> Option<HeaderValue> {
+    match text {
+        Cow::Borrowed(text) => Some(HeaderValue::from_static(text)),
+        Cow::Owned(text) => HeaderValue::from_maybe_shared(Bytes::from(text)).ok(),
+    }
 }
 
 /// Escapes text for XML. Characters that XML cannot hold are replaced.

@@ -19,7 +19,8 @@ pub(super) fn number<N>(
 where
     N: FromStr + PartialOrd + Display,
 {
-    let Some(text) = query.value(name) else { return Ok(None) };
+    // As .NET reads a number: with a sign, and with white space around it. A plus sign that was not encoded is a space.
+    let Some(text) = query.value(name).map(str::trim_ascii) else { return Ok(None) };
     match text.parse::<i128>() {
         Err(_) => Err(ServiceError::invalid_parameter(name, text, "The value is not a number.")),
         // A number that does not fit the type is outside of every range.
@@ -60,7 +61,7 @@ pub(super) fn put_times(query: &QueryString<'_>, version: ServiceVersion) -> Res
 }
 
 fn time_to_live(query: &QueryString<'_>, version: ServiceVersion) -> Result<TimeToLive, ServiceError> {
-    let Some(text) = query.value(TIME_TO_LIVE) else {
+    let Some(text) = query.value(TIME_TO_LIVE).map(str::trim_ascii) else {
         return Ok(TimeToLive::Seconds(limits::MESSAGE_SECONDS_DEFAULT.into()));
     };
     let longest = u64::from(limits::MESSAGE_SECONDS_DEFAULT);
@@ -103,6 +104,7 @@ mod tests {
         let latest = ServiceVersion::LATEST;
         assert_eq!(times("", latest), Ok((0, TimeToLive::Seconds(604_800))));
         assert_eq!(times("visibilitytimeout=604800&messagettl=-1", latest), Ok((604_800, TimeToLive::Forever)));
+        assert_eq!(times("visibilitytimeout=+5&messagettl=%2B10", latest), Ok((5, TimeToLive::Seconds(10))));
         assert_eq!(times("messagettl=99999999999", latest), Ok((0, TimeToLive::Seconds(99_999_999_999))));
         for (raw, code) in [
             ("visibilitytimeout=604801", ErrorCode::OutOfRangeQueryParameterValue),
