@@ -1,11 +1,11 @@
-//! Changes that leave the content as it is: headers, metadata, tags, tier, lease, seal.
+//! Changes that leave the content as it is: headers, metadata, tags, tier, seal.
 
 use tablerock_kv::{Bytes, Transaction};
-use tablerock_protocol::blob::{ContentHeaders, LeaseAction, LeaseId, Tags};
+use tablerock_protocol::blob::{ContentHeaders, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
-use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms, check_tags};
-use super::lease::{self, LeaseOutcome};
+use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
+use super::lease;
 use super::stored_blob::{Blob, BlobKind, Tier};
 use super::{BlobService, keys};
 use crate::Result;
@@ -59,23 +59,6 @@ impl BlobService {
             }
             blob.is_sealed = true;
             Ok(())
-        })
-        .await
-    }
-
-    /// Applies an action to the lease of a blob. Its ETag does not change.
-    pub async fn lease_blob(
-        &self,
-        at: BlobAddress<'_>,
-        terms: &WriteTerms,
-        action: LeaseAction,
-    ) -> Result<(Blob, LeaseOutcome)> {
-        let fresh = LeaseId(self.fresh_uuid());
-        let place = self.place_to_write(at).await?;
-        self.amend(&place, |blob| {
-            terms.conditions.check_write(Some(blob.changed))?;
-            check_tags(terms.tags.as_ref(), Some(blob))?;
-            Ok(lease::apply(&mut blob.lease, action, self.clock.ticks(), fresh)?)
         })
         .await
     }

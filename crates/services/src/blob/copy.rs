@@ -7,7 +7,7 @@ use tablerock_protocol::blob::{ByteRange, Checksums, Conditions, CopySourceUrl, 
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::address::{BlobAddress, BlobLocation, ContentAddress, ReadTerms, WriteTerms, check_tags};
-use super::change::BlobChange;
+use super::change::{BlobChange, Seen};
 use super::content::{INLINE_BYTES_MAX, ReceivedBody};
 use super::pieces::{self, Piece, PieceRecord, PieceSource};
 use super::put::NewBlob;
@@ -56,8 +56,8 @@ impl BlobService {
     pub async fn copy_blob(&self, source: &CopySource<'_>, target: &CopyTarget<'_>) -> Result<(DateTime, String)> {
         let blob = self.copy_source(source).await?;
         let to = self.place_to_write(target.at).await?;
-        let current = self.stored_blob(&to, None).await?;
-        self.check_copy(&blob, current.as_ref(), target)?;
+        let seen = self.look(&to).await?;
+        self.check_copy(&blob, &seen, target)?;
         let from = self.place(source.at).await?;
         let copied = self.copy_content(&from, &blob, &to).await?;
         // A container that went away while the content was copied may not get it, even if there is a new one.
@@ -73,7 +73,7 @@ impl BlobService {
         };
         let id = self.fresh_uuid().hyphenated().to_string();
         let change = self.change(&to, |seen| {
-            self.check_copy(&blob, seen.blob.as_ref(), target)?;
+            self.check_copy(&blob, seen, target)?;
             let made = self.blob_replacing(seen, &target.terms, &new, blob.length, copied.body.clone())?;
             let changed = made.changed;
             let copy = Some(CopyState { id: id.clone(), source: source.url.clone(), completed: changed });
@@ -93,13 +93,16 @@ impl BlobService {
         if met.is_err() { Err(ErrorCode::SourceConditionNotMet.into()) } else { Ok(blob) }
     }
 
-    fn check_copy(&self, source: &Blob, current: Option<&Blob>, target: &CopyTarget<'_>) -> Result<()> {
-        target.terms.check_replace(current, self.clock.ticks()).map_err(|error| match error.code {
-            // Only the standard conditions have a code of their own.
-            ErrorCode::ConditionNotMet if check_tags(target.terms.tags.as_ref(), current).is_ok() => {
-                ErrorCode::TargetConditionNotMet.into()
+    fn check_copy(&self, source: &Blob, seen: &Seen, target: &CopyTarget<'_>) -> Result<()> {
+        let current = seen.blob.as_ref();
+        target.terms.check_replace(current, seen.lease.as_ref(), self.clock.ticks()).map_err(|error| {
+            match error.code {
+                // Only the standard conditions have a code of their own.
+                ErrorCode::ConditionNotMet if check_tags(target.terms.tags.as_ref(), current).is_ok() => {
+                    ErrorCode::TargetConditionNotMet.into()
+                }
+                _ => Error::from(error),
             }
-            _ => Error::from(error),
         })?;
         match current {
             _ if target.seals == Some(true) && source.kind != BlobKind::Append => {

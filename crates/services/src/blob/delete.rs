@@ -5,6 +5,7 @@ use tablerock_protocol::{DateTime, ErrorCode, Keyword};
 
 use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
 use super::change::{Attempts, BlobChange, Seen};
+use super::lease::{self, Leased};
 use super::reclaim::Reclaimable;
 use super::stored_blob::Blob;
 use super::{BlobService, keys};
@@ -94,7 +95,7 @@ fn decide_delete(
     snapshots: DeleteSnapshots,
     now: u64,
 ) -> Result<BlobChange> {
-    let Some(blob) = seen.blob.as_ref() else { return delete_blocks(seen, terms) };
+    let Some(blob) = seen.blob.as_ref() else { return delete_blocks(seen, terms, now) };
     terms.tier.check(blob.tier_changed())?;
     if snapshots == DeleteSnapshots::Only {
         terms.conditions.check_write(Some(blob.changed))?;
@@ -114,10 +115,11 @@ fn decide_delete(
 }
 
 /// Deletes the blocks of a name that has no blob yet.
-fn delete_blocks(seen: &Seen, terms: &WriteTerms) -> Result<BlobChange> {
+fn delete_blocks(seen: &Seen, terms: &WriteTerms, now: u64) -> Result<BlobChange> {
     if seen.blocks.is_empty() {
         return Err(ErrorCode::BlobNotFound.into());
     }
+    lease::check_write(seen.lease.as_ref(), terms.lease, now, Leased::Blob)?;
     terms.conditions.check_write(None)?;
     Ok(BlobChange::replacing(seen, None))
 }

@@ -26,6 +26,7 @@ mod delete;
 mod directory;
 pub mod keys;
 mod lease;
+mod lease_blob;
 mod list;
 mod pieces;
 mod put;

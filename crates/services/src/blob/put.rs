@@ -127,7 +127,7 @@ impl BlobService {
     ) -> Result<Blob> {
         let now = self.clock.ticks();
         let current = seen.blob.as_ref();
-        terms.check_replace(current, now)?;
+        terms.check_replace(current, seen.lease.as_ref(), now)?;
         let changed = self.next_change(current.map(|blob| blob.changed))?;
         let tier = new.tier.clone().map(|name| Tier { name, changed });
         Ok(Blob {
@@ -141,7 +141,7 @@ impl BlobService {
             headers: new.headers.clone(),
             metadata: new.metadata.clone(),
             tags: new.tags.clone(),
-            lease: lease::after_write(current.and_then(|blob| blob.lease), now),
+            lease: lease::after_write(seen.lease, now),
             tier,
             copy: None,
             body,
