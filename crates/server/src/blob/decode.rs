@@ -209,7 +209,9 @@ impl<'a> BlobCall<'a> {
 /// The snapshot that the query of a blob's URL names, if any. There are no versions.
 pub(super) fn parse_snapshot(query: &QueryString<'_>) -> Result<Option<DateTime>, ServiceError> {
     if let Some(version) = query.value("versionid") {
-        return Err(ServiceError::invalid_parameter("versionid", version, "There are no versions of this blob."));
+        let invalid = |_| ServiceError::invalid_parameter("versionid", version, "Not a version.");
+        DateTime::parse(version).map_err(invalid)?;
+        return Err(ErrorCode::BlobNotFound.into());
     }
     let invalid = |text| ServiceError::invalid_parameter("snapshot", text, "Not a time.");
     query.value("snapshot").map(|text| DateTime::parse(text).map_err(|_| invalid(text))).transpose()
