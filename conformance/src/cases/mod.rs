@@ -60,6 +60,7 @@ pub fn all() -> Vec<Case> {
         blob::containers::CASES,
         blob::put_blob::CASES,
         blob::properties::CASES,
+        blob::checksums::CASES,
         blob::blocks::CASES,
         blob::list_blobs::CASES,
         blob::lifecycle::CASES,

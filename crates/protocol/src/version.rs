@@ -67,8 +67,10 @@ impl ServiceVersion {
     pub const LARGE_APPENDS: Self = Self::dated(2022, 11, 2);
     /// List Blobs begins where `startFrom` says.
     pub const LIST_FROM: Self = Self::dated(2026, 2, 6);
+    /// Writes have a CRC64 beside an MD5, and Get Blob shows the tier.
+    pub const BOTH_CHECKSUMS: Self = Self::dated(2026, 10, 6);
     /// The newest version whose behaviour we know.
-    pub const LATEST: Self = Self::dated(2026, 6, 6);
+    pub const LATEST: Self = Self::BOTH_CHECKSUMS;
 
     const fn dated(year: u16, month: u8, day: u8) -> Self {
         Self { year, month, day }

@@ -2,6 +2,7 @@
 
 pub(super) mod batch;
 pub(super) mod blocks;
+pub(super) mod checksums;
 pub(super) mod containers;
 pub(super) mod copy_options;
 pub(super) mod copy_source;

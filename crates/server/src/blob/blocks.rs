@@ -26,7 +26,7 @@ pub(super) async fn put_block(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Re
     received.digests.check(md5, crc64)?;
     let digests = received.digests;
     call.server().blobs.put_block(address, lease, &id, received).await?;
-    Ok(checksum(encrypted(Reply::empty(201)), &digests, md5))
+    Ok(checksum(call, encrypted(Reply::empty(201)), &digests, md5))
 }
 
 /// A block whose bytes are those of another blob.
@@ -39,7 +39,7 @@ pub(super) async fn put_block_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) 
     let digests = received.digests;
     check_source(call, &digests)?;
     call.server().blobs.put_block(address, lease, &id, received).await?;
-    Ok(checksum(encrypted(Reply::empty(201)), &digests, digests.md5))
+    Ok(checksum(call, encrypted(Reply::empty(201)), &digests, digests.md5))
 }
 
 pub(super) async fn append_block(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
@@ -53,7 +53,7 @@ pub(super) async fn append_block(call: &mut BlobCall<'_>, at: BlobTarget<'_>) ->
     received.digests.check(md5, crc64)?;
     let digests = received.digests;
     let appended = call.server().blobs.append_block(address, &terms, received).await?;
-    Ok(checksum(append_answer(appended), &digests, md5))
+    Ok(checksum(call, append_answer(appended), &digests, md5))
 }
 
 pub(super) async fn append_block_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
@@ -65,7 +65,7 @@ pub(super) async fn append_block_from_url(call: &BlobCall<'_>, at: BlobTarget<'_
     let digests = received.digests;
     check_source(call, &digests)?;
     let appended = call.server().blobs.append_block(address, &terms, received).await?;
-    Ok(checksum(append_answer(appended), &digests, digests.md5))
+    Ok(checksum(call, append_answer(appended), &digests, digests.md5))
 }
 
 fn append_answer(appended: Appended) -> Reply {
@@ -90,7 +90,7 @@ pub(super) async fn put_block_list(call: &mut BlobCall<'_>, at: BlobTarget<'_>) 
     digests.check(md5, crc64)?;
     let list = BlockListRequest::parse(&body)?;
     let put = call.server().blobs.put_block_list(address, &terms, &new, &list).await?;
-    Ok(checksum(encrypted(changed(Reply::empty(201), put)), &digests, md5))
+    Ok(checksum(call, encrypted(changed(Reply::empty(201), put)), &digests, md5))
 }
 
 pub(super) async fn block_list(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {

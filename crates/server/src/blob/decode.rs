@@ -5,7 +5,7 @@ use tablerock_protocol::blob::{
     AccessTier, BlockId, Conditions, ContentHeaders, ContentMd5, ContentType, Crc64, EtagList, LeaseAction,
     LeaseDuration, LeaseId, Md5, RangeAsked, TagCondition, Tags, TierCondition, parse_http_date,
 };
-use tablerock_protocol::{DateTime, ErrorCode, Metadata, QueryString, ServiceError};
+use tablerock_protocol::{DateTime, ErrorCode, Metadata, QueryString, ServiceError, ServiceVersion};
 use tablerock_services::blob::{BlobAddress, PublicAccess, ReadTerms, WriteTerms};
 
 use super::BlobCall;
@@ -154,7 +154,9 @@ impl<'a> BlobCall<'a> {
         let md5 = self.parsed(&CONTENT_MD5, Md5::parse)?;
         let crc64 = self.parsed(&CONTENT_CRC64, Crc64::parse)?;
         match (md5, crc64) {
-            (Some(_), Some(_)) => Err(ErrorCode::BothCrc64AndMd5HeaderPresent.into()),
+            (Some(_), Some(_)) if self.cx.version < ServiceVersion::BOTH_CHECKSUMS => {
+                Err(ErrorCode::BothCrc64AndMd5HeaderPresent.into())
+            }
             checksums => Ok(checksums),
         }
     }

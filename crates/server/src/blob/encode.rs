@@ -1,8 +1,8 @@
 //! Results of the service as headers and list elements.
 
-use tablerock_protocol::DateTime;
 use tablerock_protocol::blob::{ContentHeaders, ContentMd5, Digests, Md5, strong_etag};
 use tablerock_protocol::signing::ResponseHeaders;
+use tablerock_protocol::{DateTime, ServiceVersion};
 use tablerock_services::blob::{Blob, BlobKind, Lease, LeaseOutcome, LeaseState, state_of};
 
 use super::BlobCall;
@@ -23,11 +23,24 @@ pub(super) fn encrypted(reply: Reply) -> Reply {
     reply.with(ResponseHeader::RequestServerEncrypted, "true")
 }
 
-/// Adds the checksum of a write: the kind that the client sent, otherwise CRC64.
-pub(super) fn checksum(reply: Reply, digests: &Digests, md5: Option<Md5>) -> Reply {
-    match md5 {
+/// Adds the checksum of a write: the kind that the client sent, otherwise CRC64. Newer versions always have the latter.
+pub(super) fn checksum(call: &BlobCall<'_>, reply: Reply, digests: &Digests, md5: Option<Md5>) -> Reply {
+    let has_both = call.cx.version >= ServiceVersion::BOTH_CHECKSUMS;
+    let reply = match md5 {
         Some(md5) => reply.with(ResponseHeader::ContentMd5, md5.to_base64()),
-        None => reply.with(ResponseHeader::ContentCrc64, digests.crc64.to_base64()),
+        None => reply,
+    };
+    if md5.is_some() && !has_both {
+        return reply;
+    }
+    reply.with(ResponseHeader::ContentCrc64, digests.crc64.to_base64())
+}
+
+/// Adds an MD5, if there is one.
+pub(super) fn with_md5(reply: Reply, header: ResponseHeader, md5: Option<&ContentMd5>) -> Reply {
+    match md5 {
+        Some(md5) => reply.with(header, md5.to_base64()),
+        None => reply,
     }
 }
 

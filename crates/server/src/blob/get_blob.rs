@@ -1,10 +1,10 @@
 //! Get Blob, Get Blob Properties and Get Blob Metadata.
 
 use tablerock_protocol::blob::{ByteRange, ContentMd5, Crc64, Md5, RangeAsked};
-use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
+use tablerock_protocol::{DateTime, ErrorCode, ServiceError, ServiceVersion};
 use tablerock_services::blob::{Blob, BlobReader, RangeChoice};
 
-use super::encode::{blob_headers, changed, tier_headers};
+use super::encode::{blob_headers, changed, tier_headers, with_md5};
 use super::names::{RANGE_CRC64, RANGE_MD5};
 use super::request::BlobTarget;
 use super::{BlobCall, CONTENT_BYTES};
@@ -45,7 +45,9 @@ pub(super) async fn get_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<
     } else {
         reply = with_md5(reply, ResponseHeader::ContentMd5, blob.headers.md5.as_ref());
     }
-    Ok(blob_headers(call, reply, &blob, snapshot.is_some()))
+    let reply = blob_headers(call, reply, &blob, snapshot.is_some());
+    let has_tier = snapshot.is_none() && call.cx.version >= ServiceVersion::BOTH_CHECKSUMS;
+    Ok(if has_tier { tier_headers(reply, &blob) } else { reply })
 }
 
 /// The range that is read, and its memory, which comes before the content.
@@ -135,11 +137,4 @@ pub(super) async fn blob_metadata(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Re
     let mut reply = changed(Reply::empty(200), blob.changed);
     reply.metadata = blob.metadata.pairs().to_vec();
     Ok(reply)
-}
-
-fn with_md5(reply: Reply, header: ResponseHeader, md5: Option<&ContentMd5>) -> Reply {
-    match md5 {
-        Some(md5) => reply.with(header, md5.to_base64()),
-        None => reply,
-    }
 }
