@@ -67,6 +67,8 @@ impl ServiceVersion {
     pub const LARGE_APPENDS: Self = Self::dated(2022, 11, 2);
     /// List Blobs begins where `startFrom` says.
     pub const LIST_FROM: Self = Self::dated(2026, 2, 6);
+    /// The tier `Smart`.
+    pub const SMART_TIER: Self = Self::dated(2026, 4, 6);
     /// Writes have a CRC64 beside an MD5, and Get Blob shows the tier.
     pub const BOTH_CHECKSUMS: Self = Self::dated(2026, 10, 6);
     /// The newest version whose behaviour we know.

@@ -142,6 +142,7 @@ const BLOB_CONDITIONS: &[&str] =
 const PUBLIC_ACCESS: &[&str] = &["x-ms-blob-public-access"];
 const BLOB_TYPE: &[&str] = &["x-ms-blob-type"];
 const TIER: &[&str] = &["x-ms-access-tier"];
+const REHYDRATE: &[&str] = &["x-ms-rehydrate-priority"];
 const TIER_CONDITION: &[&str] = &["x-ms-access-tier-if-modified-since", "x-ms-access-tier-if-unmodified-since"];
 const TAGS: &[&str] = &["x-ms-tags"];
 const RANGE: &[&str] = &["x-ms-range", "x-ms-range-get-content-md5", "x-ms-range-get-content-crc64"];
@@ -292,13 +293,13 @@ operations! {
         SnapshotBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         CopyBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY SEAL], parameters["snapshot" "versionid"];
+            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY SEAL REHYDRATE], parameters["snapshot" "versionid"];
         CopyBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY COPY_TAGS], parameters["snapshot" "versionid"];
         AbortCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[SOURCE];
         SetBlobTier: Writes, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[TIER LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[TIER REHYDRATE LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         GetBlobTags: Reads, sas([TAGS]), account(OBJECT [TAGS]),
             headers[LEASE TAG_CONDITION BLOB_CONDITIONS], parameters["snapshot" "versionid"];
         SetBlobTags: Writes, sas([TAGS]), account(OBJECT [TAGS]),

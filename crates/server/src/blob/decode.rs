@@ -166,7 +166,16 @@ impl<'a> BlobCall<'a> {
     }
 
     pub(super) fn tier(&self) -> Result<Option<String>, ServiceError> {
-        Ok(self.keyword::<AccessTier>(&ACCESS_TIER)?.map(|tier| tier.name().to_owned()))
+        Ok(self.access_tier()?.map(|tier| tier.name().to_owned()))
+    }
+
+    pub(super) fn access_tier(&self) -> Result<Option<AccessTier>, ServiceError> {
+        match self.keyword(&ACCESS_TIER)? {
+            Some(AccessTier::Smart) if self.cx.version < ServiceVersion::SMART_TIER => {
+                Err(ServiceError::invalid_header(ACCESS_TIER.as_str(), AccessTier::Smart.name()))
+            }
+            tier => Ok(tier),
+        }
     }
 
     pub(super) fn public_access(&self) -> Result<PublicAccess, ServiceError> {

@@ -6,12 +6,10 @@ use tablerock_protocol::{DateTime, ServiceVersion};
 use tablerock_services::blob::{Blob, BlobKind, Lease, LeaseOutcome, LeaseState, state_of};
 
 use super::BlobCall;
+use super::tier::listed_tier;
 use crate::auth::Caller;
 use crate::http::headers::ResponseHeader;
 use crate::http::reply::Reply;
-
-/// The tier of a blob without one.
-const TIER_DEFAULT: &str = "Hot";
 
 /// Adds the two headers that name the last change.
 pub(super) fn changed(reply: Reply, changed: DateTime) -> Reply {
@@ -109,17 +107,6 @@ pub(super) fn blob_headers(call: &BlobCall<'_>, mut reply: Reply, blob: &Blob, i
     reply
 }
 
-/// Adds the tier, which only the properties of a block blob have.
-pub(super) fn tier_headers(reply: Reply, blob: &Blob) -> Reply {
-    match &blob.tier {
-        _ if blob.kind != BlobKind::Block => reply,
-        Some(tier) => reply
-            .with(ResponseHeader::AccessTier, tier.name.clone())
-            .with(ResponseHeader::AccessTierChangeTime, tier.changed.to_http_date()),
-        None => reply.with(ResponseHeader::AccessTier, TIER_DEFAULT).with(ResponseHeader::AccessTierInferred, "true"),
-    }
-}
-
 /// The response headers that a SAS sets instead of the blob's own.
 fn overrides(caller: &Caller) -> Option<&ResponseHeaders> {
     match caller {
@@ -172,8 +159,8 @@ pub(super) fn listed_properties(
     if blob.is_sealed {
         properties.push(("Sealed", "true".to_owned()));
     }
+    properties.extend(listed_tier(blob, now));
     if !is_snapshot {
-        properties.extend(listed_tier(blob));
         let state = state_of(blob.lease.as_ref(), now.ticks());
         properties.push(("LeaseStatus", if state.is_locked() { "locked" } else { "unlocked" }.to_owned()));
         properties.push(("LeaseState", state.name().to_owned()));
@@ -193,14 +180,4 @@ pub(super) fn listed_properties(
         properties.push(("TagCount", blob.tags.pairs().len().to_string()));
     }
     properties
-}
-
-fn listed_tier(blob: &Blob) -> Vec<(&'static str, String)> {
-    match &blob.tier {
-        _ if blob.kind != BlobKind::Block => vec![],
-        Some(tier) => {
-            vec![("AccessTier", tier.name.clone()), ("AccessTierChangeTime", tier.changed.to_http_date())]
-        }
-        None => vec![("AccessTier", TIER_DEFAULT.to_owned()), ("AccessTierInferred", "true".to_owned())],
-    }
 }

@@ -1,12 +1,13 @@
 //! Changes that leave the content as it is: headers, metadata, tags, tier, seal.
 
 use tablerock_kv::{Bytes, Transaction};
-use tablerock_protocol::blob::{ContentHeaders, Tags};
+use tablerock_protocol::blob::{AccessTier, ContentHeaders, RehydratePriority, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
 use super::lease;
-use super::stored_blob::{Blob, BlobKind, Tier};
+use super::stored_blob::{Blob, BlobKind};
+use super::tier::{self, TierChange};
 use super::{BlobService, keys};
 use crate::Result;
 
@@ -63,19 +64,28 @@ impl BlobService {
         .await
     }
 
-    /// Stores a tier. All tiers store content in the same way, so the ETag does not change.
-    pub async fn set_blob_tier(&self, at: BlobAddress<'_>, terms: &ReadTerms, tier: &str) -> Result<()> {
+    /// Sets the tier of a blob or a snapshot. All tiers store content in the same way, so the ETag does not change.
+    pub async fn set_blob_tier(
+        &self,
+        at: BlobAddress<'_>,
+        snapshot: Option<DateTime>,
+        terms: &ReadTerms,
+        to: AccessTier,
+        priority: Option<RehydratePriority>,
+    ) -> Result<TierChange> {
         let place = self.place_to_write(at).await?;
-        let set = |blob: &mut Blob| {
+        let key = snapshot.map_or(Bytes::from_static(keys::BASE_KEY), |taken| keys::snapshot_key(taken.ticks()));
+        let set = |tx: &mut Transaction| {
+            let mut blob = Blob::decode(tx.get(&key).ok_or(ErrorCode::BlobNotFound)?)?;
             if blob.kind != BlobKind::Block {
                 return Err(ErrorCode::InvalidBlobType.into());
             }
-            terms.check(blob, self.clock.ticks())?;
-            blob.tier = Some(Tier { name: tier.to_owned(), changed: DateTime::from_ticks(self.clock.ticks()) });
-            Ok(())
+            terms.check(&blob, self.clock.ticks())?;
+            let change = tier::set(&mut blob.tier, to, priority, DateTime::from_ticks(self.clock.ticks()))?;
+            tx.put(key.clone(), blob.encode());
+            Ok(change)
         };
-        self.amend(&place, set).await?;
-        Ok(())
+        self.store.transact(&place.partition, vec![key.clone()], set).await
     }
 
     /// Replaces all tags. The ETag does not change.
@@ -102,6 +112,7 @@ impl BlobService {
         let amended = self.amend(&place, |blob| {
             let now = self.clock.ticks();
             terms.check_change(blob, now)?;
+            blob.check_online(now)?;
             change(blob)?;
             blob.changed = self.next_change(Some(blob.changed))?;
             blob.lease = lease::after_write(blob.lease, now);

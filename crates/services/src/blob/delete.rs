@@ -44,7 +44,7 @@ impl BlobService {
         let key = keys::snapshot_key(taken.ticks());
         self.delete_with(&place, true, |seen, found| {
             let (_, snapshot) = found.iter().find(|(found, _)| *found == key).ok_or(ErrorCode::BlobNotFound)?;
-            terms.tier.check(snapshot.tier_changed())?;
+            terms.tier.check(snapshot.tier_changed(self.clock.ticks()))?;
             let WriteTerms { conditions, tags, .. } = terms.clone();
             let conditions = ReadTerms { conditions, tags, lease: None };
             conditions.check(snapshot, self.clock.ticks()).map_err(|error| error.status(412))?;
@@ -96,7 +96,7 @@ fn decide_delete(
     now: u64,
 ) -> Result<BlobChange> {
     let Some(blob) = seen.blob.as_ref() else { return delete_blocks(seen, terms, now) };
-    terms.tier.check(blob.tier_changed())?;
+    terms.tier.check(blob.tier_changed(now))?;
     if snapshots == DeleteSnapshots::Only {
         terms.conditions.check_write(Some(blob.changed))?;
     } else {

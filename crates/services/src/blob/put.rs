@@ -9,7 +9,8 @@ use super::address::{BlobAddress, BlobLocation, ContentAddress, WriteTerms};
 use super::change::{BlobChange, Seen};
 use super::content::{ContentSource, ContentUpload, INLINE_BYTES_MAX, Received, ReceivedBody};
 use super::reclaim::ReclaimIntent;
-use super::stored_blob::{Blob, BlobKind, Body, Tier};
+use super::stored_blob::{Blob, BlobKind, Body};
+use super::tier::Tier;
 use super::{BlobService, lease};
 use crate::Result;
 
@@ -129,7 +130,7 @@ impl BlobService {
         let current = seen.blob.as_ref();
         terms.check_replace(current, seen.lease.as_ref(), now)?;
         let changed = self.next_change(current.map(|blob| blob.changed))?;
-        let tier = new.tier.clone().map(|name| Tier { name, changed });
+        let tier = new.tier.clone().map(|name| Tier::new(name, changed));
         Ok(Blob {
             kind: new.kind,
             changed,
