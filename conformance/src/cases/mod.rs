@@ -70,6 +70,7 @@ pub fn all() -> Vec<Case> {
         blob::uncommitted::CASES,
         blob::batch::CASES,
         blob::copy_source::CASES,
+        blob::sas::CASES,
         blob::from_url::CASES,
         blob::copy_options::CASES,
     ]

@@ -8,7 +8,7 @@ use tablerock_protocol::analytics::RequestKind;
 use tablerock_protocol::signing::{
     AccountPermissions, BlobPermissions, QueuePermissions, SignedResourceTypes, TablePermissions,
 };
-use tablerock_protocol::{METADATA_PREFIX, Service};
+use tablerock_protocol::{METADATA_PREFIX, Service, ServiceVersion};
 
 /// The facts about one operation.
 #[derive(Debug)]
@@ -49,6 +49,8 @@ enum Flag {
     Page,
     /// A table operation with XML bodies, which the service's front end serves.
     Xml,
+    /// The permission to create is enough in newer versions only.
+    CreatesOfBlocks,
 }
 
 /// The permissions that a SAS needs for an operation.
@@ -262,11 +264,11 @@ operations! {
         DeleteBlob: Deletes, sas([DELETE DELETE_VERSION PERMANENT_DELETE]), account(OBJECT [DELETE DELETE_VERSION PERMANENT_DELETE]), flags[OnAnalytics],
             headers[SNAPSHOTS LEASE TAG_CONDITION TIER_CONDITION], parameters["snapshot" "versionid"];
         UndeleteBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
-        PutBlock: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
+        PutBlock: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[CreatesOfBlocks],
             headers[LEASE CHECKSUM], parameters["blockid" "snapshot" "versionid"];
-        PutBlockFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]),
+        PutBlockFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[CreatesOfBlocks],
             headers[LEASE SOURCE], parameters["blockid" "snapshot" "versionid"];
-        PutBlockList: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
+        PutBlockList: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[CreatesOfBlocks],
             headers[METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"];
         GetBlockList: Reads, sas([READ]), account(OBJECT [READ]), flags[Public Page],
             headers[LEASE TAG_CONDITION], parameters["blocklisttype" "snapshot" "versionid"];
@@ -381,6 +383,11 @@ impl Operation {
     /// Whether an anonymous caller may run it where the container is public.
     pub(crate) fn is_public_read(self) -> bool {
         self.has(Flag::Public)
+    }
+
+    /// Whether the permission to create a blob is enough for a SAS of this version, where the row has it.
+    pub(crate) fn takes_create(self, version: ServiceVersion) -> bool {
+        !self.has(Flag::CreatesOfBlocks) || version >= ServiceVersion::CREATE_OF_BLOCKS
     }
 
     /// Whether it reads or writes stored access policies.

@@ -12,6 +12,7 @@ pub(super) mod lifecycle;
 pub(super) mod list_blobs;
 pub(super) mod properties;
 pub(super) mod put_blob;
+pub(super) mod sas;
 pub(super) mod tag_terms;
 pub(super) mod tiers;
 pub(super) mod uncommitted;
