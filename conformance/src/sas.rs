@@ -139,6 +139,8 @@ pub struct BlobSas {
     pub se: String,
     pub spr: String,
     pub content_type: String,
+    /// `sdd`: the blob is a directory so many levels deep.
+    pub directory_depth: String,
 }
 
 impl BlobSas {
@@ -158,33 +160,31 @@ impl BlobSas {
         Self { blob: Some(blob.into()), ..Self::of_container(container, permissions) }
     }
 
-    /// The query parameters, signed as versions from 2018-11-09 to 2020-10-02 do.
+    /// The query parameters, signed as versions from 2018-11-09 on do.
     pub fn query(&self, target: &Target) -> String {
-        let sr = if self.blob.is_some() { "b" } else { "c" };
+        let sr = match (&self.blob, self.directory_depth.is_empty()) {
+            (None, _) => "c",
+            (Some(_), true) => "b",
+            (Some(_), false) => "d",
+        };
         let blob = self.blob.as_ref().map_or(String::new(), |blob| format!("/{blob}"));
         let resource = format!("/blob/{}/{}{blob}", target.account, self.container);
         let none = "";
-        let fields = [
-            &*self.sp,
-            none,
-            &*self.se,
-            &*resource,
-            none,
-            none,
-            &*self.spr,
-            &*self.sv,
-            sr,
-            none,
-            none,
-            none,
-            none,
-            none,
-            &*self.content_type,
+        let mut fields = vec![
+            &*self.sp, none, &*self.se, &*resource, none, none, &*self.spr, &*self.sv, sr, none, none, none, none, none,
         ];
+        if self.sv.as_str() >= "2020-12-06" {
+            // The encryption scope.
+            fields.push(none);
+        }
+        fields.push(&*self.content_type);
         let sig = signature(&target.key, &fields.join("\n"));
         let signed = [("sv", &*self.sv), ("sr", sr), ("sp", &*self.sp), ("se", &*self.se), ("spr", &*self.spr)];
         let owned = signed.map(|(name, value)| (name, value.to_owned()));
-        let all = owned.into_iter().chain([("rsct", self.content_type.clone()), ("sig", sig)]).collect::<Vec<_>>();
+        let all = owned
+            .into_iter()
+            .chain([("sdd", self.directory_depth.clone()), ("rsct", self.content_type.clone()), ("sig", sig)])
+            .collect::<Vec<_>>();
         let borrowed: Vec<(&str, &str)> = all.iter().map(|(name, value)| (*name, value.as_str())).collect();
         parameters(&borrowed)
     }

@@ -70,6 +70,7 @@ pub fn all() -> Vec<Case> {
         blob::containers::CASES,
         blob::put_blob::CASES,
         blob::properties::CASES,
+        blob::checksums::CASES,
         blob::blocks::CASES,
         blob::list_blobs::CASES,
         blob::lifecycle::CASES,
@@ -80,6 +81,7 @@ pub fn all() -> Vec<Case> {
         blob::batch::CASES,
         blob::copy_source::CASES,
         blob::documented_headers::CASES,
+        blob::sas::CASES,
         blob::from_url::CASES,
         blob::copy_options::CASES,
     ]

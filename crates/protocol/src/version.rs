@@ -55,6 +55,8 @@ impl ServiceVersion {
     pub const ENDLESS_MESSAGES: Self = Self::dated(2017, 7, 29);
     /// SAS of a blob's snapshot; the kind of resource is part of what a blob's SAS signs.
     pub const SAS_SNAPSHOT: Self = Self::dated(2018, 11, 9);
+    /// SAS of a directory.
+    pub const SAS_DIRECTORY: Self = Self::dated(2020, 2, 10);
     /// Blocks of up to 4000 MiB, and blobs of up to 5000 MiB in one request.
     pub const LARGE_BLOCKS: Self = Self::dated(2019, 12, 12);
     /// Queues and blobs ask a client without credentials for a token.
@@ -69,8 +71,14 @@ impl ServiceVersion {
     pub const TOKEN_POLICIES: Self = Self::dated(2025, 7, 5);
     /// List Blobs begins where `startFrom` says.
     pub const LIST_FROM: Self = Self::dated(2026, 2, 6);
+    /// The permission to create a blob is good for creating it of blocks.
+    pub const CREATE_OF_BLOCKS: Self = Self::dated(2026, 4, 6);
+    /// The tier `Smart`.
+    pub const SMART_TIER: Self = Self::dated(2026, 4, 6);
+    /// Writes have a CRC64 beside an MD5, and Get Blob shows the tier.
+    pub const BOTH_CHECKSUMS: Self = Self::dated(2026, 10, 6);
     /// The newest version whose behaviour we know.
-    pub const LATEST: Self = Self::dated(2026, 6, 6);
+    pub const LATEST: Self = Self::BOTH_CHECKSUMS;
 
     const fn dated(year: u16, month: u8, day: u8) -> Self {
         Self { year, month, day }

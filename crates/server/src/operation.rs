@@ -8,7 +8,7 @@ use tablerock_protocol::analytics::RequestKind;
 use tablerock_protocol::signing::{
     AccountPermissions, BlobPermissions, QueuePermissions, SignedResourceTypes, TablePermissions,
 };
-use tablerock_protocol::{METADATA_PREFIX, Service};
+use tablerock_protocol::{METADATA_PREFIX, Service, ServiceVersion};
 
 /// The facts about one operation.
 #[derive(Debug)]
@@ -53,6 +53,8 @@ enum Flag {
     Xml,
     /// A batch that may hold a single read, which the secondary endpoint accepts. Its parts are admitted one by one.
     OneRead,
+    /// The permission to create is enough in newer versions only.
+    CreatesOfBlocks,
 }
 
 /// The permissions that a SAS needs for an operation.
@@ -148,6 +150,7 @@ const BLOB_CONDITIONS: &[&str] =
 const PUBLIC_ACCESS: &[&str] = &["x-ms-blob-public-access"];
 const BLOB_TYPE: &[&str] = &["x-ms-blob-type"];
 const TIER: &[&str] = &["x-ms-access-tier"];
+const REHYDRATE: &[&str] = &["x-ms-rehydrate-priority"];
 const TIER_CONDITION: &[&str] = &["x-ms-access-tier-if-modified-since", "x-ms-access-tier-if-unmodified-since"];
 const TAGS: &[&str] = &["x-ms-tags"];
 const RANGE: &[&str] = &["x-ms-range", "x-ms-range-get-content-md5", "x-ms-range-get-content-crc64"];
@@ -288,13 +291,13 @@ operations! {
             headers[SNAPSHOTS LEASE TAG_CONDITION TIER_CONDITION], parameters["snapshot" "versionid"],
             refuses[SOFT_DELETE];
         UndeleteBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
-        PutBlock: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
+        PutBlock: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[CreatesOfBlocks],
             headers[LEASE CHECKSUM], parameters["blockid" "snapshot" "versionid"],
             refuses[STRUCTURE];
-        PutBlockFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]),
+        PutBlockFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[CreatesOfBlocks],
             headers[LEASE SOURCE SOURCE_TOKEN], parameters["blockid" "snapshot" "versionid"],
             refuses[FILE_SOURCE];
-        PutBlockList: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
+        PutBlockList: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[CreatesOfBlocks],
             headers[METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"],
             refuses[IMMUTABILITY];
         GetBlockList: Reads, sas([READ]), account(OBJECT [READ]), flags[Public Page],
@@ -326,7 +329,8 @@ operations! {
         SnapshotBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         CopyBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY SEAL], parameters["snapshot" "versionid"],
+            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY SEAL REHYDRATE],
+            parameters["snapshot" "versionid"],
             refuses[IMMUTABILITY];
         CopyBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE SOURCE_TOKEN COPY COPY_TAGS], parameters["snapshot" "versionid"],
@@ -334,7 +338,7 @@ operations! {
         AbortCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[SOURCE];
         SetBlobTier: Writes, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[TIER LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[TIER REHYDRATE LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         GetBlobTags: Reads, sas([TAGS]), account(OBJECT [TAGS]),
             headers[LEASE TAG_CONDITION BLOB_CONDITIONS], parameters["snapshot" "versionid"];
         SetBlobTags: Writes, sas([TAGS]), account(OBJECT [TAGS]),
@@ -421,6 +425,11 @@ impl Operation {
     /// Whether an anonymous caller may run it where the container is public.
     pub(crate) fn is_public_read(self) -> bool {
         self.has(Flag::Public)
+    }
+
+    /// Whether the permission to create a blob is enough for a SAS of this version, where the row has it.
+    pub(crate) fn takes_create(self, version: ServiceVersion) -> bool {
+        !self.has(Flag::CreatesOfBlocks) || version >= ServiceVersion::CREATE_OF_BLOCKS
     }
 
     /// Whether it reads or writes stored access policies.

@@ -280,8 +280,15 @@ impl Comparison {
         let source =
             CopySource { at: at(from), snapshot, conditions: Conditions::default(), tags: None, lease: None, url };
         let terms = WriteTerms::default();
-        let target =
-            CopyTarget { at: at(name), terms, metadata: None, tags: Some(Tags::default()), tier: None, seals: None };
+        let target = CopyTarget {
+            at: at(name),
+            terms,
+            metadata: None,
+            tags: Some(Tags::default()),
+            tier: None,
+            priority: None,
+            seals: None,
+        };
         let outcome = self.service.copy_blob(&source, &target).await;
         let Some(mut copied) = self.model[from].blob.clone() else {
             return assert_eq!(code(outcome), ErrorCode::BlobNotFound);

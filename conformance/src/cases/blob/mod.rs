@@ -2,6 +2,7 @@
 
 pub(super) mod batch;
 pub(super) mod blocks;
+pub(super) mod checksums;
 pub(super) mod containers;
 pub(super) mod copy_options;
 pub(super) mod copy_source;
@@ -12,6 +13,7 @@ pub(super) mod lifecycle;
 pub(super) mod list_blobs;
 pub(super) mod properties;
 pub(super) mod put_blob;
+pub(super) mod sas;
 pub(super) mod tag_terms;
 pub(super) mod tiers;
 pub(super) mod uncommitted;

@@ -7,6 +7,9 @@ cases! {
         properties_that_are_not_given_are_cleared,
         any_base64_may_be_stated_as_the_md5_of_a_blob,
     }
+    GetBlobTags {
+        a_version_that_is_not_there_is_not_found,
+    }
     PutBlockList {
         any_base64_may_be_stated_as_the_md5_of_a_block_list,
     }
@@ -54,5 +57,27 @@ async fn any_base64_may_be_stated_as_the_md5_of_a_block_list(at: &Session) -> Ou
     let list = container.put_list("b", "<Latest>QQ==</Latest>")?.header("x-ms-blob-content-md5", NO_HASH);
     list.send().await?.expect(201)?;
     container.blob("GET", "b")?.send().await?.expect(200)?.expect_header("Content-MD5", NO_HASH)?;
+    Ok(())
+}
+
+async fn a_version_that_is_not_there_is_not_found(at: &Session) -> Outcome {
+    let container = at.container().await?;
+    container.seed("b", "x").await?;
+    let tags = "<?xml version=\"1.0\"?><Tags><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tags>";
+    for (version, status, code) in
+        [("2020-06-30T20:44:00.0000000Z", 404, "BlobNotFound"), ("not-a-version", 400, "InvalidQueryParameterValue")]
+    {
+        let tier = container.blob_on("PUT", "b", "tier")?.header("x-ms-access-tier", "Cool");
+        for request in [
+            container.blob_on("GET", "b", "tags")?,
+            container.blob_on("PUT", "b", "tags")?.xml(tags),
+            tier,
+            container.blob("GET", "b")?,
+            container.blob("DELETE", "b")?,
+        ] {
+            let request = request.version("2019-12-12").query("versionid", version);
+            request.send().await?.expect_code(status, code)?;
+        }
+    }
     Ok(())
 }

@@ -15,6 +15,8 @@ pub enum AccessTier {
     Archive,
     /// Of premium accounts.
     Premium,
+    /// Hot, Cool or Cold, as the service sees fit.
+    Smart,
 }
 
 impl AccessTier {
@@ -31,5 +33,30 @@ impl Keyword for AccessTier {
         ("Cold", Self::Cold),
         ("Archive", Self::Archive),
         ("Premium", Self::Premium),
+        ("Smart", Self::Smart),
     ];
+}
+
+/// How urgently a blob leaves the archive, as `x-ms-rehydrate-priority` says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RehydratePriority {
+    /// The default.
+    #[default]
+    Standard,
+    /// Sooner.
+    High,
+}
+
+impl RehydratePriority {
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "Standard",
+            Self::High => "High",
+        }
+    }
+}
+
+impl Keyword for RehydratePriority {
+    const WORDS: &'static [(&'static str, Self)] = &[("Standard", Self::Standard), ("High", Self::High)];
 }

@@ -43,8 +43,9 @@ impl Crc64 {
 
     /// Parses the header, which has Base64.
     pub fn parse(header: &str) -> Result<Self, ServiceError> {
-        let bytes = STANDARD.decode(header.trim()).ok().and_then(|bytes| bytes.try_into().ok());
-        bytes.map(Self).ok_or_else(|| ErrorCode::InvalidHeaderValue.into())
+        let bytes = STANDARD.decode(header.trim()).map_err(|_| ErrorCode::InvalidHeaderValue)?;
+        // No content has a checksum of another length.
+        bytes.try_into().map(Self).map_err(|_| ErrorCode::Crc64Mismatch.into())
     }
 
     /// Returns the checksum as Base64.
@@ -140,7 +141,8 @@ mod tests {
     fn what_is_no_checksum_is_refused() {
         assert_eq!(Md5::parse("iJh5CoYUi64=").unwrap_err().code, ErrorCode::InvalidMd5);
         assert_eq!(Md5::parse("!").unwrap_err().code, ErrorCode::InvalidMd5);
-        assert_eq!(Crc64::parse("AAAA").unwrap_err().code, ErrorCode::InvalidHeaderValue);
+        assert_eq!(Crc64::parse("!").unwrap_err().code, ErrorCode::InvalidHeaderValue);
+        assert_eq!(Crc64::parse("AAAA").unwrap_err().code, ErrorCode::Crc64Mismatch);
         let digests = Digests::of(b"a", true);
         assert_eq!(digests.check(Some(Md5::of(b"b")), None).unwrap_err().code, ErrorCode::Md5Mismatch);
         assert_eq!(digests.check(None, Some(Crc64::of(b"b"))).unwrap_err().code, ErrorCode::Crc64Mismatch);

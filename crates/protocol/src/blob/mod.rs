@@ -28,7 +28,7 @@ mod tag_condition;
 mod tags;
 mod tier_condition;
 
-pub use access_tier::AccessTier;
+pub use access_tier::{AccessTier, RehydratePriority};
 pub use block_id::{BLOCK_ID_BYTES_MAX, BlockId};
 pub use checksum::{Checksums, Crc64, Digests, Md5};
 pub use conditions::{Conditions, EtagList};

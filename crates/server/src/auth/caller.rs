@@ -48,7 +48,10 @@ impl Caller {
             (Self::Account(grant), _) => {
                 let (level, needs) = &row.account_sas;
                 let (service, level) = (operation.service().signed(), level.unwrap_or_default());
-                Ok(needs.check(|alternatives| grant.check(service, level, alternatives))?)
+                Ok(needs.check(|alternatives| match operation.takes_create(grant.version) {
+                    true => grant.check(service, level, alternatives),
+                    false => grant.check(service, level, &[AccountPermissions::WRITE]),
+                })?)
             }
             (Self::Table(grant), ServiceSas::Table(needs)) => {
                 needs.check_possible()?;
@@ -65,7 +68,10 @@ impl Caller {
                 if granted { Ok(()) } else { Err(SasError::PermissionMismatch) }
             })?),
             (Self::Blob(grant), ServiceSas::Blob(needs)) => {
-                Ok(needs.check(|alternatives| grant.check_permissions(alternatives))?)
+                Ok(needs.check(|alternatives| match operation.takes_create(grant.version) {
+                    true => grant.check_permissions(alternatives),
+                    false => grant.check_permissions(&[BlobPermissions::WRITE]),
+                })?)
             }
             // A SAS of another service.
             (Self::Table(_) | Self::Queue(_) | Self::Blob(_), _) => Err(ErrorCode::AuthorizationFailure.into()),

@@ -3,7 +3,7 @@
 use tablerock_protocol::blob::{Digests, RangeAsked};
 use tablerock_protocol::xml::{BLOCK_LIST_BYTES_MAX, BOM, BlockListRequest, render_block_list};
 use tablerock_protocol::{ErrorCode, ServiceError, ServiceVersion};
-use tablerock_services::blob::{AppendTerms, Appended, BlobKind, NewBlob, WhichBlocks};
+use tablerock_services::blob::{AppendTerms, Appended, BlobAddress, BlobKind, NewBlob, ReadTerms, WhichBlocks};
 
 use super::BlobCall;
 use super::copy::check_source;
@@ -18,6 +18,7 @@ const MIB: u64 = 1 << 20;
 pub(super) async fn put_block(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
     let (address, id, lease) = (call.address(at), call.block_id()?, call.lease_id()?);
+    call.check_may_stage(address).await?;
     let (md5, crc64) = call.body_checksums()?;
     let bytes = 1..=block_bytes_max(call.cx.version);
     let blobs = &call.server().blobs;
@@ -26,20 +27,21 @@ pub(super) async fn put_block(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Re
     received.digests.check(md5, crc64)?;
     let digests = received.digests;
     call.server().blobs.put_block(address, lease, &id, received).await?;
-    Ok(checksum(encrypted(Reply::empty(201)), &digests, md5))
+    Ok(checksum(call, encrypted(Reply::empty(201)), &digests, md5))
 }
 
 /// A block whose bytes are those of another blob.
 pub(super) async fn put_block_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
     let (address, id, lease) = (call.address(at), call.block_id()?, call.lease_id()?);
+    call.check_may_stage(address).await?;
     let (_, mut source) = call.source_content().await?;
     let with_md5 = call.source_checksums()?.0.is_some();
     let received = call.server().blobs.receive_block(address, &mut source, with_md5).await?;
     let digests = received.digests;
     check_source(call, &digests)?;
     call.server().blobs.put_block(address, lease, &id, received).await?;
-    Ok(checksum(encrypted(Reply::empty(201)), &digests, digests.md5))
+    Ok(checksum(call, encrypted(Reply::empty(201)), &digests, digests.md5))
 }
 
 pub(super) async fn append_block(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
@@ -53,7 +55,7 @@ pub(super) async fn append_block(call: &mut BlobCall<'_>, at: BlobTarget<'_>) ->
     received.digests.check(md5, crc64)?;
     let digests = received.digests;
     let appended = call.server().blobs.append_block(address, &terms, received).await?;
-    Ok(checksum(append_answer(appended), &digests, md5))
+    Ok(checksum(call, append_answer(appended), &digests, md5))
 }
 
 pub(super) async fn append_block_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
@@ -65,7 +67,7 @@ pub(super) async fn append_block_from_url(call: &BlobCall<'_>, at: BlobTarget<'_
     let digests = received.digests;
     check_source(call, &digests)?;
     let appended = call.server().blobs.append_block(address, &terms, received).await?;
-    Ok(checksum(append_answer(appended), &digests, digests.md5))
+    Ok(checksum(call, append_answer(appended), &digests, digests.md5))
 }
 
 fn append_answer(appended: Appended) -> Reply {
@@ -90,7 +92,7 @@ pub(super) async fn put_block_list(call: &mut BlobCall<'_>, at: BlobTarget<'_>) 
     digests.check(md5, crc64)?;
     let list = BlockListRequest::parse(&body)?;
     let put = call.server().blobs.put_block_list(address, &terms, &new, &list).await?;
-    Ok(checksum(encrypted(changed(Reply::empty(201), put)), &digests, md5))
+    Ok(checksum(call, encrypted(changed(Reply::empty(201), put)), &digests, md5))
 }
 
 pub(super) async fn block_list(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
@@ -124,6 +126,18 @@ impl BlobCall<'_> {
         // An append changes a blob that is there, so there is nothing to overwrite.
         let write = tablerock_services::blob::WriteTerms { may_only_create: false, ..write };
         Ok(AppendTerms { write, position: self.number(&APPEND_POSITION)?, length_max: self.number(&MAX_SIZE)? })
+    }
+
+    /// Rejects blocks for a blob that is there, from a caller that may only create blobs.
+    async fn check_may_stage(&self, at: BlobAddress<'_>) -> Result<(), ServiceError> {
+        if self.caller.can_overwrite() {
+            return Ok(());
+        }
+        match self.server().blobs.blob(at, None, &ReadTerms::default()).await.map_err(ServiceError::from) {
+            Ok(_) => Err(ErrorCode::UnauthorizedBlobOverwrite.into()),
+            Err(error) if error.code == ErrorCode::BlobNotFound => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// The range of the copy source.

@@ -3,11 +3,11 @@
 use tablerock_protocol::blob::{ContentType, Digests};
 use tablerock_protocol::xml::{BOM, parse_tags, render_tags};
 use tablerock_protocol::{ErrorCode, ServiceError, limits};
-use tablerock_services::blob::{DeleteSnapshots, ReadTerms, WriteTerms};
+use tablerock_services::blob::{DeleteSnapshots, ReadTerms, TierChange, WriteTerms};
 
 use super::BlobCall;
 use super::encode::{changed, encrypted};
-use super::names::{ACCESS_TIER, APPEND_POSITION, DELETE_SNAPSHOTS};
+use super::names::{ACCESS_TIER, APPEND_POSITION, DELETE_SNAPSHOTS, REHYDRATE_PRIORITY};
 use super::request::BlobTarget;
 use crate::http::headers::ResponseHeader;
 use crate::http::reply::Reply;
@@ -38,11 +38,15 @@ pub(super) async fn seal_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
 }
 
 pub(super) async fn set_blob_tier(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
-    call.check_no_snapshot()?;
-    let tier = call.tier()?.ok_or_else(|| ServiceError::missing_header(ACCESS_TIER.as_str()))?;
+    let snapshot = call.snapshot()?;
+    let tier = call.access_tier()?.ok_or_else(|| ServiceError::missing_header(ACCESS_TIER.as_str()))?;
     let terms = ReadTerms { tags: call.if_tags()?, lease: call.lease_id()?, ..ReadTerms::default() };
-    call.server().blobs.set_blob_tier(call.address(at), &terms, &tier).await?;
-    Ok(Reply::empty(200))
+    let priority = call.keyword(&REHYDRATE_PRIORITY)?;
+    let set = call.server().blobs.set_blob_tier(call.address(at), snapshot, &terms, tier, priority).await?;
+    Ok(Reply::empty(match set {
+        TierChange::Done => 200,
+        TierChange::Pending => 202,
+    }))
 }
 
 pub(super) async fn blob_tags(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {

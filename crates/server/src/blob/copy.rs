@@ -11,8 +11,8 @@ use super::BlobCall;
 use super::decode::parse_snapshot;
 use super::encode::changed;
 use super::names::{
-    COPY_SOURCE_TAGS, SEAL_BLOB, SOURCE_AUTHORIZATION, SOURCE_CONTENT_CRC64, SOURCE_CONTENT_MD5, SOURCE_IF_TAGS,
-    SOURCE_LEASE_ID, TAGS,
+    COPY_SOURCE_TAGS, REHYDRATE_PRIORITY, SEAL_BLOB, SOURCE_AUTHORIZATION, SOURCE_CONTENT_CRC64, SOURCE_CONTENT_MD5,
+    SOURCE_IF_TAGS, SOURCE_LEASE_ID, TAGS,
 };
 use super::request::{BlobRequest, BlobTarget};
 use crate::auth::{self, Claim, Credentials, Target};
@@ -62,8 +62,9 @@ pub(super) async fn copy_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
     let terms = call.write_terms()?;
     let is_sync = call.operation == Operation::CopyBlobFromURL;
     let tags = if is_sync { call.copied_tags()? } else { Some(call.tags()?) };
-    let seals = if is_sync { None } else { call.keyword(&SEAL_BLOB)? };
-    let target = CopyTarget { at: call.address(at), terms, metadata, tags, tier: call.tier()?, seals };
+    let (seals, priority) =
+        if is_sync { (None, None) } else { (call.keyword(&SEAL_BLOB)?, call.keyword(&REHYDRATE_PRIORITY)?) };
+    let target = CopyTarget { at: call.address(at), terms, metadata, tags, tier: call.tier()?, priority, seals };
     if is_sync {
         call.check_sync_source(&source).await?;
     }

@@ -5,7 +5,7 @@ use tablerock_protocol::blob::{
     AccessTier, BlockId, Conditions, ContentHeaders, ContentMd5, ContentType, Crc64, EtagList, LeaseAction,
     LeaseDuration, LeaseId, Md5, RangeAsked, TagCondition, Tags, TierCondition, parse_http_date,
 };
-use tablerock_protocol::{DateTime, ErrorCode, Metadata, QueryString, ServiceError};
+use tablerock_protocol::{DateTime, ErrorCode, Metadata, QueryString, ServiceError, ServiceVersion};
 use tablerock_services::blob::{BlobAddress, PublicAccess, ReadTerms, WriteTerms};
 
 use super::BlobCall;
@@ -151,7 +151,9 @@ impl<'a> BlobCall<'a> {
         let md5 = self.parsed(&CONTENT_MD5, Md5::parse)?;
         let crc64 = self.parsed(&CONTENT_CRC64, Crc64::parse)?;
         match (md5, crc64) {
-            (Some(_), Some(_)) => Err(ErrorCode::BothCrc64AndMd5HeaderPresent.into()),
+            (Some(_), Some(_)) if self.cx.version < ServiceVersion::BOTH_CHECKSUMS => {
+                Err(ErrorCode::BothCrc64AndMd5HeaderPresent.into())
+            }
             checksums => Ok(checksums),
         }
     }
@@ -161,7 +163,16 @@ impl<'a> BlobCall<'a> {
     }
 
     pub(super) fn tier(&self) -> Result<Option<String>, ServiceError> {
-        Ok(self.keyword::<AccessTier>(&ACCESS_TIER)?.map(|tier| tier.name().to_owned()))
+        Ok(self.access_tier()?.map(|tier| tier.name().to_owned()))
+    }
+
+    pub(super) fn access_tier(&self) -> Result<Option<AccessTier>, ServiceError> {
+        match self.keyword(&ACCESS_TIER)? {
+            Some(AccessTier::Smart) if self.cx.version < ServiceVersion::SMART_TIER => {
+                Err(ServiceError::invalid_header(ACCESS_TIER.as_str(), AccessTier::Smart.name()))
+            }
+            tier => Ok(tier),
+        }
     }
 
     pub(super) fn public_access(&self) -> Result<PublicAccess, ServiceError> {
@@ -206,7 +217,9 @@ impl<'a> BlobCall<'a> {
 /// The snapshot that the query of a blob's URL names, if any. There are no versions.
 pub(super) fn parse_snapshot(query: &QueryString<'_>) -> Result<Option<DateTime>, ServiceError> {
     if let Some(version) = query.value("versionid") {
-        return Err(ServiceError::invalid_parameter("versionid", version, "There are no versions of this blob."));
+        let invalid = |_| ServiceError::invalid_parameter("versionid", version, "Not a version.");
+        DateTime::parse(version).map_err(invalid)?;
+        return Err(ErrorCode::BlobNotFound.into());
     }
     let invalid = |text| ServiceError::invalid_parameter("snapshot", text, "Not a time.");
     query.value("snapshot").map(|text| DateTime::parse(text).map_err(|_| invalid(text))).transpose()

@@ -1,17 +1,15 @@
 //! Results of the service as headers and list elements.
 
-use tablerock_protocol::DateTime;
 use tablerock_protocol::blob::{ContentHeaders, ContentMd5, Digests, Md5, strong_etag};
 use tablerock_protocol::signing::ResponseHeaders;
+use tablerock_protocol::{DateTime, ServiceVersion};
 use tablerock_services::blob::{Blob, BlobKind, Lease, LeaseOutcome, LeaseState, state_of};
 
 use super::BlobCall;
+use super::tier::listed_tier;
 use crate::auth::Caller;
 use crate::http::headers::ResponseHeader;
 use crate::http::reply::Reply;
-
-/// The tier of a blob without one.
-const TIER_DEFAULT: &str = "Hot";
 
 /// Adds the two headers that name the last change.
 pub(super) fn changed(reply: Reply, changed: DateTime) -> Reply {
@@ -23,11 +21,24 @@ pub(super) fn encrypted(reply: Reply) -> Reply {
     reply.with(ResponseHeader::RequestServerEncrypted, "true")
 }
 
-/// Adds the checksum of a write: the kind that the client sent, otherwise CRC64.
-pub(super) fn checksum(reply: Reply, digests: &Digests, md5: Option<Md5>) -> Reply {
-    match md5 {
+/// Adds the checksum of a write: the kind that the client sent, otherwise CRC64. Newer versions always have the latter.
+pub(super) fn checksum(call: &BlobCall<'_>, reply: Reply, digests: &Digests, md5: Option<Md5>) -> Reply {
+    let has_both = call.cx.version >= ServiceVersion::BOTH_CHECKSUMS;
+    let reply = match md5 {
         Some(md5) => reply.with(ResponseHeader::ContentMd5, md5.to_base64()),
-        None => reply.with(ResponseHeader::ContentCrc64, digests.crc64.to_base64()),
+        None => reply,
+    };
+    if md5.is_some() && !has_both {
+        return reply;
+    }
+    reply.with(ResponseHeader::ContentCrc64, digests.crc64.to_base64())
+}
+
+/// Adds an MD5, if there is one.
+pub(super) fn with_md5(reply: Reply, header: ResponseHeader, md5: Option<&ContentMd5>) -> Reply {
+    match md5 {
+        Some(md5) => reply.with(header, md5.to_base64()),
+        None => reply,
     }
 }
 
@@ -96,17 +107,6 @@ pub(super) fn blob_headers(call: &BlobCall<'_>, mut reply: Reply, blob: &Blob, i
     reply
 }
 
-/// Adds the tier, which only the properties of a block blob have.
-pub(super) fn tier_headers(reply: Reply, blob: &Blob) -> Reply {
-    match &blob.tier {
-        _ if blob.kind != BlobKind::Block => reply,
-        Some(tier) => reply
-            .with(ResponseHeader::AccessTier, tier.name.clone())
-            .with(ResponseHeader::AccessTierChangeTime, tier.changed.to_http_date()),
-        None => reply.with(ResponseHeader::AccessTier, TIER_DEFAULT).with(ResponseHeader::AccessTierInferred, "true"),
-    }
-}
-
 /// The response headers that a SAS sets instead of the blob's own.
 fn overrides(caller: &Caller) -> Option<&ResponseHeaders> {
     match caller {
@@ -159,8 +159,8 @@ pub(super) fn listed_properties(
     if blob.is_sealed {
         properties.push(("Sealed", "true".to_owned()));
     }
+    properties.extend(listed_tier(blob, now));
     if !is_snapshot {
-        properties.extend(listed_tier(blob));
         let state = state_of(blob.lease.as_ref(), now.ticks());
         properties.push(("LeaseStatus", if state.is_locked() { "locked" } else { "unlocked" }.to_owned()));
         properties.push(("LeaseState", state.name().to_owned()));
@@ -180,14 +180,4 @@ pub(super) fn listed_properties(
         properties.push(("TagCount", blob.tags.pairs().len().to_string()));
     }
     properties
-}
-
-fn listed_tier(blob: &Blob) -> Vec<(&'static str, String)> {
-    match &blob.tier {
-        _ if blob.kind != BlobKind::Block => vec![],
-        Some(tier) => {
-            vec![("AccessTier", tier.name.clone()), ("AccessTierChangeTime", tier.changed.to_http_date())]
-        }
-        None => vec![("AccessTier", TIER_DEFAULT.to_owned()), ("AccessTierInferred", "true".to_owned())],
-    }
 }

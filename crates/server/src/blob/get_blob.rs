@@ -1,12 +1,13 @@
 //! Get Blob, Get Blob Properties and Get Blob Metadata.
 
 use tablerock_protocol::blob::{ByteRange, ContentMd5, Crc64, Md5, RangeAsked};
-use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
+use tablerock_protocol::{DateTime, ErrorCode, ServiceError, ServiceVersion};
 use tablerock_services::blob::{Blob, BlobReader, RangeChoice};
 
-use super::encode::{blob_headers, changed, tier_headers};
+use super::encode::{blob_headers, changed, with_md5};
 use super::names::{RANGE_CRC64, RANGE_MD5};
 use super::request::BlobTarget;
+use super::tier::tier_headers;
 use super::{BlobCall, CONTENT_BYTES};
 use crate::http::headers::ResponseHeader;
 use crate::http::reply::{Reply, ReplyBody};
@@ -45,7 +46,9 @@ pub(super) async fn get_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<
     } else {
         reply = with_md5(reply, ResponseHeader::ContentMd5, blob.headers.md5.as_ref());
     }
-    Ok(blob_headers(call, reply, &blob, snapshot.is_some()))
+    let reply = blob_headers(call, reply, &blob, snapshot.is_some());
+    let has_tier = call.cx.version >= ServiceVersion::BOTH_CHECKSUMS;
+    Ok(if has_tier { tier_headers(reply, &blob, call.cx.now) } else { reply })
 }
 
 /// The range that is read, and its memory, which comes before the content.
@@ -123,9 +126,10 @@ pub(super) async fn blob_properties(call: &BlobCall<'_>, at: BlobTarget<'_>) -> 
     let mut reply = Reply::empty(200).with(ResponseHeader::ContentLength, blob.length.to_string());
     reply = with_md5(reply, ResponseHeader::ContentMd5, blob.headers.md5.as_ref());
     reply = blob_headers(call, reply, &blob, snapshot.is_some());
+    reply = tier_headers(reply, &blob, call.cx.now);
     Ok(match snapshot {
         Some(taken) => reply.with(ResponseHeader::Snapshot, DateTime::to_seven_digits(taken)),
-        None => tier_headers(reply, &blob),
+        None => reply,
     })
 }
 
@@ -135,11 +139,4 @@ pub(super) async fn blob_metadata(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Re
     let mut reply = changed(Reply::empty(200), blob.changed);
     reply.metadata = blob.metadata.pairs().to_vec();
     Ok(reply)
-}
-
-fn with_md5(reply: Reply, header: ResponseHeader, md5: Option<&ContentMd5>) -> Reply {
-    match md5 {
-        Some(md5) => reply.with(header, md5.to_base64()),
-        None => reply,
-    }
 }

@@ -15,6 +15,6 @@ pub(super) async fn lease_blob(
     call.check_no_snapshot()?;
     let action = call.lease_action(verb)?;
     let (address, terms) = (call.address(at), call.write_terms()?);
-    let (blob, outcome) = call.server().blobs.lease_blob(address, &terms, action).await?;
-    Ok(lease_outcome(blob.changed, outcome))
+    let (changed, outcome) = call.server().blobs.lease_blob(address, &terms, action).await?;
+    Ok(lease_outcome(changed, outcome))
 }

@@ -17,6 +17,7 @@ mod names;
 mod put_blob;
 mod put_blob_from_url;
 mod request;
+mod tier;
 
 use std::future::ready;
 use std::pin::Pin;

@@ -37,6 +37,7 @@ names! {
     RANGE "x-ms-range",
     RANGE_CRC64 "x-ms-range-get-content-crc64",
     RANGE_MD5 "x-ms-range-get-content-md5",
+    REHYDRATE_PRIORITY "x-ms-rehydrate-priority",
     SEAL_BLOB "x-ms-seal-blob",
     SOURCE_AUTHORIZATION "x-ms-copy-source-authorization",
     SOURCE_CONTENT_CRC64 "x-ms-source-content-crc64",

@@ -3,11 +3,12 @@
 use std::ops::RangeInclusive;
 
 use bytes::Bytes;
+use tablerock_protocol::blob::ContentMd5;
 use tablerock_protocol::{ErrorCode, ServiceError, ServiceVersion};
 use tablerock_services::blob::{BlobKind, ContentSource, NewBlob};
 
 use super::BlobCall;
-use super::encode::{changed, checksum, encrypted};
+use super::encode::{changed, checksum, encrypted, with_md5};
 use super::request::BlobTarget;
 use crate::http::headers::{BLOB_TYPE, ResponseHeader};
 use crate::http::reply::Reply;
@@ -40,8 +41,10 @@ pub(super) async fn put_blob(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Res
     if new.kind == BlobKind::Append {
         return Ok(reply);
     }
-    let reply = checksum(reply, &digests, digests.md5);
-    Ok(if md5.is_none() { reply.with(ResponseHeader::ContentCrc64, digests.crc64.to_base64()) } else { reply })
+    // The MD5 of a whole blob is always there, and the CRC64 unless the client sent an MD5.
+    let reply = checksum(call, reply, &digests, md5);
+    let computed = digests.md5.filter(|_| md5.is_none()).map(ContentMd5::from);
+    Ok(with_md5(reply, ResponseHeader::ContentMd5, computed.as_ref()))
 }
 
 /// The size limit of Put Blob, by service version.

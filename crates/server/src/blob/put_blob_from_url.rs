@@ -6,7 +6,7 @@ use tablerock_services::blob::{Blob, BlobKind, NewBlob};
 
 use super::BlobCall;
 use super::copy::{check_source, with_progress};
-use super::encode::{changed, checksum, encrypted};
+use super::encode::{changed, encrypted, with_md5};
 use super::names::COPY_SOURCE_PROPERTIES;
 use super::put_blob::put_blob_bytes_max;
 use super::request::BlobTarget;
@@ -41,8 +41,8 @@ pub(super) async fn put_blob_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -
     let put = call.server().blobs.put_blob(address, &terms, &new, received).await?;
     let reply = encrypted(changed(Reply::empty(201), put));
     let md5 = call.source_checksums()?.0;
-    let reply = checksum(reply, &digests, md5);
-    Ok(if md5.is_some() { reply.with(ResponseHeader::ContentCrc64, digests.crc64.to_base64()) } else { reply })
+    let reply = with_md5(reply, ResponseHeader::ContentMd5, md5.map(Into::into).as_ref());
+    Ok(reply.with(ResponseHeader::ContentCrc64, digests.crc64.to_base64()))
 }
 
 /// The headers that the request gives, and those of the source for the rest.

@@ -4,7 +4,7 @@ use tablerock_kv::{Bytes, ContentName};
 use tablerock_protocol::blob::{Conditions, LeaseId, TagCondition, Tags, TierCondition};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
-use super::lease::{self, Leased};
+use super::lease::{self, Lease, Leased};
 use super::stored_blob::Blob;
 use super::{BlobService, keys};
 use crate::Result;
@@ -114,10 +114,14 @@ impl WriteTerms {
         check_tags(self.tags.as_ref(), Some(blob))
     }
 
-    /// Fails unless a blob may replace the current one, if there is one.
-    pub(super) fn check_replace(&self, current: Option<&Blob>, now: u64) -> Result<(), ServiceError> {
+    /// Fails unless a blob may replace the current one, if there is one. A name without a blob may have a lease too.
+    pub(super) fn check_replace(
+        &self,
+        current: Option<&Blob>,
+        lease: Option<&Lease>,
+        now: u64,
+    ) -> Result<(), ServiceError> {
         self.conditions.check_combination()?;
-        let lease = current.and_then(|blob| blob.lease.as_ref());
         lease::check_write(lease, self.lease, now, Leased::Blob)?;
         match current {
             // Whoever names the lease knows that the blob is there: `If-None-Match: *` then says nothing.

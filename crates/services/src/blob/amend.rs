@@ -1,12 +1,13 @@
-//! Changes that leave the content as it is: headers, metadata, tags, tier, lease, seal.
+//! Changes that leave the content as it is: headers, metadata, tags, tier, seal.
 
 use tablerock_kv::{Bytes, Transaction};
-use tablerock_protocol::blob::{ContentHeaders, LeaseAction, LeaseId, Tags};
+use tablerock_protocol::blob::{AccessTier, ContentHeaders, RehydratePriority, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
-use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms, check_tags};
-use super::lease::{self, LeaseOutcome};
-use super::stored_blob::{Blob, BlobKind, Tier};
+use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
+use super::lease;
+use super::stored_blob::{Blob, BlobKind};
+use super::tier::{self, TierChange};
 use super::{BlobService, keys};
 use crate::Result;
 
@@ -63,36 +64,28 @@ impl BlobService {
         .await
     }
 
-    /// Applies an action to the lease of a blob. Its ETag does not change.
-    pub async fn lease_blob(
+    /// Sets the tier of a blob or a snapshot. All tiers store content in the same way, so the ETag does not change.
+    pub async fn set_blob_tier(
         &self,
         at: BlobAddress<'_>,
-        terms: &WriteTerms,
-        action: LeaseAction,
-    ) -> Result<(Blob, LeaseOutcome)> {
-        let fresh = LeaseId(self.fresh_uuid());
+        snapshot: Option<DateTime>,
+        terms: &ReadTerms,
+        to: AccessTier,
+        priority: Option<RehydratePriority>,
+    ) -> Result<TierChange> {
         let place = self.place_to_write(at).await?;
-        self.amend(&place, |blob| {
-            terms.conditions.check_write(Some(blob.changed))?;
-            check_tags(terms.tags.as_ref(), Some(blob))?;
-            Ok(lease::apply(&mut blob.lease, action, self.clock.ticks(), fresh)?)
-        })
-        .await
-    }
-
-    /// Stores a tier. All tiers store content in the same way, so the ETag does not change.
-    pub async fn set_blob_tier(&self, at: BlobAddress<'_>, terms: &ReadTerms, tier: &str) -> Result<()> {
-        let place = self.place_to_write(at).await?;
-        let set = |blob: &mut Blob| {
+        let key = snapshot.map_or(Bytes::from_static(keys::BASE_KEY), |taken| keys::snapshot_key(taken.ticks()));
+        let set = |tx: &mut Transaction| {
+            let mut blob = Blob::decode(tx.get(&key).ok_or(ErrorCode::BlobNotFound)?)?;
             if blob.kind != BlobKind::Block {
                 return Err(ErrorCode::InvalidBlobType.into());
             }
-            terms.check(blob, self.clock.ticks())?;
-            blob.tier = Some(Tier { name: tier.to_owned(), changed: DateTime::from_ticks(self.clock.ticks()) });
-            Ok(())
+            terms.check(&blob, self.clock.ticks())?;
+            let change = tier::set(&mut blob.tier, to, priority, DateTime::from_ticks(self.clock.ticks()))?;
+            tx.put(key.clone(), blob.encode());
+            Ok(change)
         };
-        self.amend(&place, set).await?;
-        Ok(())
+        self.store.transact(&place.partition, vec![key.clone()], set).await
     }
 
     /// Replaces all tags. The ETag does not change.
@@ -119,6 +112,7 @@ impl BlobService {
         let amended = self.amend(&place, |blob| {
             let now = self.clock.ticks();
             terms.check_change(blob, now)?;
+            blob.check_online(now)?;
             change(blob)?;
             blob.changed = self.next_change(Some(blob.changed))?;
             blob.lease = lease::after_write(blob.lease, now);

@@ -73,6 +73,8 @@ impl BlobService {
         if seen.blob.as_ref().is_some_and(|blob| blob.kind != BlobKind::Block) {
             return Err(ErrorCode::InvalidBlobType.into());
         }
+        // The lease and the conditions come before the list.
+        terms.check_replace(seen.blob.as_ref(), seen.lease.as_ref(), self.clock.ticks())?;
         let committed = match &seen.blob {
             Some(blob) => self.committed_pieces(place, blob).await?,
             None => vec![],

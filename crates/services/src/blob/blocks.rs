@@ -6,10 +6,14 @@ use tablerock_protocol::blob::BlockId;
 
 use super::address::BlobLocation;
 use super::keys;
+use super::lease::{self, Lease};
 use super::reclaim::Reclaimable;
 use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
+
+/// The format of a header with a lease, which few have.
+const FORMAT_WITH_LEASE: u8 = 2;
 
 /// A block that was put and that no list has committed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,22 +61,30 @@ pub(super) struct BlocksHeader {
     pub(super) id_length: u64,
     /// When the last block was put; no two are put at the same time.
     pub(super) newest: u64,
+    /// The lease on the name, if there is no blob yet that could have it.
+    pub(super) lease: Option<Lease>,
 }
 
 impl BlocksHeader {
     pub(super) fn encode(&self) -> Bytes {
-        let mut out = FieldWriter::new(FORMAT);
+        let mut out = FieldWriter::new(if self.lease.is_some() { FORMAT_WITH_LEASE } else { FORMAT });
         out.number(self.count);
         out.number(self.id_length);
         out.ticks(self.newest);
+        if self.lease.is_some() {
+            lease::encode(self.lease.as_ref(), &mut out);
+        }
         out.finish()
     }
 
     pub(super) fn decode(record: &Bytes) -> Result<Self> {
-        let mut fields = FieldReader::new(record, FORMAT, "the header of a blob's blocks")?;
-        let header = Self { count: fields.number()?, id_length: fields.number()?, newest: fields.ticks()? };
+        let has_lease = record.first() == Some(&FORMAT_WITH_LEASE);
+        let format = if has_lease { FORMAT_WITH_LEASE } else { FORMAT };
+        let mut fields = FieldReader::new(record, format, "the header of a blob's blocks")?;
+        let (count, id_length, newest) = (fields.number()?, fields.number()?, fields.ticks()?);
+        let lease = if has_lease { lease::decode(&mut fields)? } else { None };
         fields.finish()?;
-        Ok(header)
+        Ok(Self { count, id_length, newest, lease })
     }
 }
 
@@ -91,7 +103,14 @@ mod tests {
         let block = UncommittedBlock { id: BlockId::from_bytes(b"001"), content: 300, length: 4 << 20 };
         let key = keys::block_key(b"001");
         assert_eq!(UncommittedBlock::decode(&key, &block.encode()).unwrap(), block);
-        let header = BlocksHeader { count: 3, id_length: 8, newest: 638_000_000_000_000_000 };
+        let header = BlocksHeader { count: 3, id_length: 8, newest: 638_000_000_000_000_000, lease: None };
         assert_eq!(BlocksHeader::decode(&header.encode()).unwrap(), header);
+        let mut lease = None;
+        let duration = tablerock_protocol::blob::LeaseDuration::Infinite;
+        let id = tablerock_protocol::blob::LeaseId(tablerock_protocol::Uuid::from_bytes([7; 16]));
+        let acquire = tablerock_protocol::blob::LeaseAction::Acquire { duration, proposed: None };
+        lease::apply(&mut lease, acquire, header.newest, id).unwrap();
+        let leased = BlocksHeader { lease, ..header };
+        assert_eq!(BlocksHeader::decode(&leased.encode()).unwrap(), leased);
     }
 }

@@ -13,7 +13,8 @@ use std::time::Duration;
 use tablerock_kv::{Bytes, Error as StoreError, Rng, Transaction};
 
 use super::address::BlobLocation;
-use super::blocks::UncommittedBlock;
+use super::blocks::{BlocksHeader, UncommittedBlock};
+use super::lease::Lease;
 use super::reclaim::Reclaimable;
 use super::stored_blob::Blob;
 use super::{BlobService, keys};
@@ -32,6 +33,8 @@ pub(super) struct Seen {
     header: Option<Bytes>,
     pub(super) blob: Option<Blob>,
     pub(super) blocks: Vec<UncommittedBlock>,
+    /// The lease on the name: that of the blob, or of the blocks if there is no blob.
+    pub(super) lease: Option<Lease>,
 }
 
 /// The state after a change.
@@ -102,11 +105,16 @@ impl BlobService {
         let base = self.store.get(&place.partition, keys::BASE_KEY).await?;
         let header = self.store.get(&place.partition, keys::BLOCKS_KEY).await?;
         let blob = base.as_ref().map(Blob::decode).transpose()?;
-        let blocks = match header {
+        let blocks = match &header {
             None => vec![],
             Some(_) => UncommittedBlock::read_all(&self.store, &place.partition).await?,
         };
-        Ok(Seen { base, header, blob, blocks })
+        let lease = match (&blob, &header) {
+            (Some(blob), _) => blob.lease,
+            (None, Some(header)) => BlocksHeader::decode(header)?.lease,
+            (None, None) => None,
+        };
+        Ok(Seen { base, header, blob, blocks, lease })
     }
 
     /// Commits a change; `false` if the blob is not as it was read.

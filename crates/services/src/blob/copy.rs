@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use tablerock_kv::Bytes;
-use tablerock_protocol::blob::{ByteRange, Checksums, Conditions, CopySourceUrl, LeaseId, TagCondition, Tags};
-use tablerock_protocol::{DateTime, ErrorCode, Metadata};
+use tablerock_protocol::blob::{
+    AccessTier, ByteRange, Checksums, Conditions, CopySourceUrl, LeaseId, RehydratePriority, TagCondition, Tags,
+};
+use tablerock_protocol::{DateTime, ErrorCode, Keyword, Metadata};
 
 use super::address::{BlobAddress, BlobLocation, ContentAddress, ReadTerms, WriteTerms, check_tags};
-use super::change::BlobChange;
+use super::change::{BlobChange, Seen};
 use super::content::{INLINE_BYTES_MAX, ReceivedBody};
 use super::pieces::{self, Piece, PieceRecord, PieceSource};
 use super::put::NewBlob;
@@ -15,6 +17,7 @@ use super::reader::BlobReader;
 use super::reclaim::{Direction, ReclaimIntent, Reclaimable};
 use super::stored_blob::{Blob, BlobKind, Body, CopyState};
 use super::stored_content::copy_stored;
+use super::tier::Tier;
 use super::{BlobService, keys};
 use crate::{Error, Result};
 
@@ -40,6 +43,8 @@ pub struct CopyTarget<'a> {
     /// The tags of the copy, unless it is to have its source's.
     pub tags: Option<Tags>,
     pub tier: Option<String>,
+    /// How urgently a copy of an archived blob is rehydrated.
+    pub priority: Option<RehydratePriority>,
     /// Whether an append blob is sealed, unless it is to be as its source is.
     pub seals: Option<bool>,
 }
@@ -55,9 +60,10 @@ impl BlobService {
     /// Copies a blob, and returns the time of the copy and its id.
     pub async fn copy_blob(&self, source: &CopySource<'_>, target: &CopyTarget<'_>) -> Result<(DateTime, String)> {
         let blob = self.copy_source(source).await?;
+        let archived_to = self.tier_of_archived_copy(&blob, target)?;
         let to = self.place_to_write(target.at).await?;
-        let current = self.stored_blob(&to, None).await?;
-        self.check_copy(&blob, current.as_ref(), target)?;
+        let seen = self.look(&to).await?;
+        self.check_copy(&blob, &seen, target)?;
         let from = self.place(source.at).await?;
         let copied = self.copy_content(&from, &blob, &to).await?;
         // A container that went away while the content was copied may not get it, even if there is a new one.
@@ -73,15 +79,26 @@ impl BlobService {
         };
         let id = self.fresh_uuid().hyphenated().to_string();
         let change = self.change(&to, |seen| {
-            self.check_copy(&blob, seen.blob.as_ref(), target)?;
+            self.check_copy(&blob, seen, target)?;
             let made = self.blob_replacing(seen, &target.terms, &new, blob.length, copied.body.clone())?;
             let changed = made.changed;
             let copy = Some(CopyState { id: id.clone(), source: source.url.clone(), completed: changed });
             let is_sealed = target.seals.unwrap_or(blob.is_sealed);
-            let made = Blob { blocks: blob.blocks, is_sealed, copy, ..made };
+            let tier = match archived_to {
+                Some(to) => Some(Tier::rehydrating(to, target.priority, changed)),
+                None => made.tier.clone(),
+            };
+            let made = Blob { blocks: blob.blocks, is_sealed, copy, tier, ..made };
             Ok((BlobChange { puts: copied.puts.clone(), ..BlobChange::replacing(seen, Some(made)) }, changed))
         });
         Ok((ReclaimIntent::protect(copied.intent, change).await?, id))
+    }
+
+    /// The tier that a copy of an archived blob is rehydrated to. The request has to name one.
+    fn tier_of_archived_copy(&self, source: &Blob, target: &CopyTarget<'_>) -> Result<Option<AccessTier>> {
+        let Err(archived) = source.check_online(self.clock.ticks()) else { return Ok(None) };
+        let to = target.tier.as_deref().and_then(AccessTier::parse_keyword);
+        to.filter(|to| *to != AccessTier::Archive).map(Some).ok_or_else(|| archived.into())
     }
 
     async fn copy_source(&self, source: &CopySource<'_>) -> Result<Blob> {
@@ -93,13 +110,16 @@ impl BlobService {
         if met.is_err() { Err(ErrorCode::SourceConditionNotMet.into()) } else { Ok(blob) }
     }
 
-    fn check_copy(&self, source: &Blob, current: Option<&Blob>, target: &CopyTarget<'_>) -> Result<()> {
-        target.terms.check_replace(current, self.clock.ticks()).map_err(|error| match error.code {
-            // Only the standard conditions have a code of their own.
-            ErrorCode::ConditionNotMet if check_tags(target.terms.tags.as_ref(), current).is_ok() => {
-                ErrorCode::TargetConditionNotMet.into()
+    fn check_copy(&self, source: &Blob, seen: &Seen, target: &CopyTarget<'_>) -> Result<()> {
+        let current = seen.blob.as_ref();
+        target.terms.check_replace(current, seen.lease.as_ref(), self.clock.ticks()).map_err(|error| {
+            match error.code {
+                // Only the standard conditions have a code of their own.
+                ErrorCode::ConditionNotMet if check_tags(target.terms.tags.as_ref(), current).is_ok() => {
+                    ErrorCode::TargetConditionNotMet.into()
+                }
+                _ => Error::from(error),
             }
-            _ => Error::from(error),
         })?;
         match current {
             _ if target.seals == Some(true) && source.kind != BlobKind::Append => {

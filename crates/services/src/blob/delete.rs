@@ -5,6 +5,7 @@ use tablerock_protocol::{DateTime, ErrorCode, Keyword};
 
 use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
 use super::change::{Attempts, BlobChange, Seen};
+use super::lease::{self, Leased};
 use super::reclaim::Reclaimable;
 use super::stored_blob::Blob;
 use super::{BlobService, keys};
@@ -43,7 +44,7 @@ impl BlobService {
         let key = keys::snapshot_key(taken.ticks());
         self.delete_with(&place, true, |seen, found| {
             let (_, snapshot) = found.iter().find(|(found, _)| *found == key).ok_or(ErrorCode::BlobNotFound)?;
-            terms.tier.check(snapshot.tier_changed())?;
+            terms.tier.check(snapshot.tier_changed(self.clock.ticks()))?;
             let WriteTerms { conditions, tags, .. } = terms.clone();
             let conditions = ReadTerms { conditions, tags, lease: None };
             conditions.check(snapshot, self.clock.ticks()).map_err(|error| error.status(412))?;
@@ -94,8 +95,8 @@ fn decide_delete(
     snapshots: DeleteSnapshots,
     now: u64,
 ) -> Result<BlobChange> {
-    let Some(blob) = seen.blob.as_ref() else { return delete_blocks(seen, terms) };
-    terms.tier.check(blob.tier_changed())?;
+    let Some(blob) = seen.blob.as_ref() else { return delete_blocks(seen, terms, now) };
+    terms.tier.check(blob.tier_changed(now))?;
     if snapshots == DeleteSnapshots::Only {
         terms.conditions.check_write(Some(blob.changed))?;
     } else {
@@ -114,10 +115,11 @@ fn decide_delete(
 }
 
 /// Deletes the blocks of a name that has no blob yet.
-fn delete_blocks(seen: &Seen, terms: &WriteTerms) -> Result<BlobChange> {
+fn delete_blocks(seen: &Seen, terms: &WriteTerms, now: u64) -> Result<BlobChange> {
     if seen.blocks.is_empty() {
         return Err(ErrorCode::BlobNotFound.into());
     }
+    lease::check_write(seen.lease.as_ref(), terms.lease, now, Leased::Blob)?;
     terms.conditions.check_write(None)?;
     Ok(BlobChange::replacing(seen, None))
 }

@@ -8,6 +8,7 @@
 //! | a small upload | `put.rs`, `change.rs` |
 //! | a large one | `content.rs`, then the same |
 //! | a container | `directory.rs`, `record.rs`, `list.rs`, `acl.rs` |
+//! | a tier | `tier.rs` |
 //! | blocks | `put_block.rs`, `block_list.rs`, on `blocks.rs` and `pieces.rs` |
 //! | a download | `read.rs`, `reader.rs` |
 //! | how space is reclaimed | `reclaim/`, `sweep.rs` |
@@ -26,6 +27,7 @@ mod delete;
 mod directory;
 pub mod keys;
 mod lease;
+mod lease_blob;
 mod list;
 mod pieces;
 mod put;
@@ -38,6 +40,7 @@ mod snapshot;
 mod stored_blob;
 mod stored_content;
 mod sweep;
+mod tier;
 mod transfer;
 
 use std::sync::Arc;
@@ -64,7 +67,8 @@ pub use put::NewBlob;
 pub use read::RangeChoice;
 pub use reader::BlobReader;
 pub use record::{Container, PublicAccess};
-pub use stored_blob::{Blob, BlobKind, CopyState, Tier};
+pub use stored_blob::{Blob, BlobKind, CopyState};
+pub use tier::{Tier, TierChange, TierNow};
 pub(crate) use transfer::{
     BlobBytes, Makeup, block_of, block_watch_of, contents_of_record, copy_content, read_content, renumbered,
 };

@@ -9,7 +9,8 @@ use super::address::{BlobAddress, BlobLocation, ContentAddress, WriteTerms};
 use super::change::{BlobChange, Seen};
 use super::content::{ContentSource, ContentUpload, INLINE_BYTES_MAX, Received, ReceivedBody};
 use super::reclaim::ReclaimIntent;
-use super::stored_blob::{Blob, BlobKind, Body, Tier};
+use super::stored_blob::{Blob, BlobKind, Body};
+use super::tier::Tier;
 use super::{BlobService, lease};
 use crate::Result;
 
@@ -127,9 +128,9 @@ impl BlobService {
     ) -> Result<Blob> {
         let now = self.clock.ticks();
         let current = seen.blob.as_ref();
-        terms.check_replace(current, now)?;
+        terms.check_replace(current, seen.lease.as_ref(), now)?;
         let changed = self.next_change(current.map(|blob| blob.changed))?;
-        let tier = new.tier.clone().map(|name| Tier { name, changed });
+        let tier = new.tier.clone().map(|name| Tier::new(name, changed));
         Ok(Blob {
             kind: new.kind,
             changed,
@@ -141,7 +142,7 @@ impl BlobService {
             headers: new.headers.clone(),
             metadata: new.metadata.clone(),
             tags: new.tags.clone(),
-            lease: lease::after_write(current.and_then(|blob| blob.lease), now),
+            lease: lease::after_write(seen.lease, now),
             tier,
             copy: None,
             body,

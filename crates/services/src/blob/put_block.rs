@@ -90,16 +90,21 @@ impl BlobService {
         let (base_key, header_key) = (Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY));
         let block_key = keys::block_key(block.id.as_bytes());
         let decide = |tx: &mut Transaction| {
-            if let Some(record) = tx.get(&base_key) {
-                self.check_takes_blocks(&Blob::decode(record)?, lease)?;
+            let blob = tx.get(&base_key).map(Blob::decode).transpose()?;
+            if let Some(blob) = &blob {
+                self.check_takes_blocks(blob, lease)?;
             }
             let replaced = tx.get(&block_key).map(|record| UncommittedBlock::decode(&block_key, record)).transpose()?;
             let newest = self.timestamps.next()?.ticks();
             let id_length = block.id.as_bytes().len() as u64;
-            let header = match tx.get(&header_key).map(BlocksHeader::decode).transpose()? {
+            let header = tx.get(&header_key).map(BlocksHeader::decode).transpose()?;
+            if let (None, Some(header)) = (&blob, header.as_ref().filter(|header| header.count > 0)) {
+                lease::check_write(header.lease.as_ref(), lease, self.clock.ticks(), Leased::Blob)?;
+            }
+            let header = match header {
                 None if !is_watched => return Ok(Attempt::NeedsWatch),
-                None => BlocksHeader { count: 1, id_length, newest },
-                Some(header) if header.count == 0 => BlocksHeader { count: 1, id_length, newest },
+                None => BlocksHeader { count: 1, id_length, newest, lease: None },
+                Some(header) if header.count == 0 => BlocksHeader { count: 1, id_length, newest, lease: None },
                 Some(header) if header.id_length != id_length => return Err(ErrorCode::InvalidBlobOrBlock.into()),
                 Some(header) => BlocksHeader { count: header.count + u64::from(replaced.is_none()), newest, ..header },
             };

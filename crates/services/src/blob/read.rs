@@ -53,6 +53,7 @@ impl BlobService {
         let place = self.place_to_read(at).await?;
         for _ in 0..ATTEMPTS_MAX {
             let blob = self.find(&place, snapshot, terms).await?;
+            blob.check_online(self.clock.ticks())?;
             let range = choose.choose(&blob).await?;
             let opened = BlobReader::open(&self.store, place.container_id, &place.partition, &blob, range).await?;
             if let Some(reader) = opened {

@@ -25,6 +25,7 @@ impl BlobService {
             lease::check_read(blob.lease.as_ref(), terms.lease, self.clock.ticks(), Leased::Blob)?;
             terms.conditions.check_write(Some(blob.changed))?;
             check_tags(terms.tags.as_ref(), Some(blob))?;
+            blob.check_online(self.clock.ticks())?;
             let taken = self.next_change(None)?;
             let mut snapshot = Blob { lease: None, snapshots: 0, ..blob.clone() };
             if let Some(metadata) = metadata {

@@ -2,9 +2,10 @@
 
 use tablerock_kv::{Bytes, Result};
 use tablerock_protocol::blob::{ContentHeaders, ContentMd5, ContentType, CopySourceUrl, Tags};
-use tablerock_protocol::{DateTime, Keyword, Metadata};
+use tablerock_protocol::{DateTime, ErrorCode, Keyword, Metadata, ServiceError};
 
 use super::lease::{self, Lease};
+use super::tier::Tier;
 use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
@@ -49,13 +50,6 @@ pub struct CopyState {
     pub completed: DateTime,
 }
 
-/// The tier that a client set. All content is stored in the same way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tier {
-    pub name: String,
-    pub changed: DateTime,
-}
-
 /// A blob, or a snapshot of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blob {
@@ -80,8 +74,16 @@ pub struct Blob {
 
 impl Blob {
     /// When it got its tier. The default tier is as old as the blob.
-    pub(super) fn tier_changed(&self) -> DateTime {
-        self.tier.as_ref().map_or(self.created, |tier| tier.changed)
+    pub(super) fn tier_changed(&self, now: u64) -> DateTime {
+        self.tier.as_ref().map_or(self.created, |tier| tier.at(now).changed)
+    }
+
+    /// Fails if the blob is archived: then its content cannot be read, and nothing but its tier and tags changes.
+    pub(super) fn check_online(&self, now: u64) -> Result<(), ServiceError> {
+        match &self.tier {
+            Some(tier) if tier.at(now).is_archive() => Err(ErrorCode::BlobArchived.into()),
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn encode(&self) -> Bytes {
@@ -100,7 +102,7 @@ impl Blob {
         out.pairs(self.metadata.pairs());
         out.pairs(self.tags.pairs());
         lease::encode(self.lease.as_ref(), &mut out);
-        out.text(self.tier.as_ref().map_or("", |tier| &tier.name));
+        out.text(&self.tier.as_ref().map_or_else(String::new, Tier::stored));
         out.ticks(self.tier.as_ref().map_or(0, |tier| tier.changed.ticks()));
         out.text(self.copy.as_ref().map_or("", |copy| &copy.id));
         if let Some(copy) = &self.copy {
@@ -141,7 +143,8 @@ impl Blob {
         let metadata = Metadata::new(fields.pairs()?).map_err(|_| fields.corrupt())?;
         let tags = Tags::new(fields.pairs()?).map_err(|_| fields.corrupt())?;
         let lease = lease::decode(&mut fields)?;
-        let tier = Tier { name: fields.text()?, changed: fields.time()? };
+        let (tier, tier_changed) = (fields.text()?, fields.time()?);
+        let tier = Tier::from_stored(tier, tier_changed).ok_or_else(|| fields.corrupt())?;
         let copy_id = fields.text()?;
         let copy = if copy_id.is_empty() {
             None
@@ -219,7 +222,7 @@ mod tests {
         };
         let copied = Blob {
             kind: BlobKind::Append,
-            tier: Some(Tier { name: "Cool".into(), changed: noon }),
+            tier: Some(Tier::new("Cool".into(), noon)),
             copy: Some(CopyState {
                 id: "c".into(),
                 source: CopySourceUrl::without_credentials("http://x/"),

@@ -187,6 +187,7 @@ impl Export<'_> {
         }
         line.text("contentMD5", &headers.md5.as_ref().map_or_else(String::new, ContentMd5::to_base64));
         line.pairs("metadata", blob.metadata.pairs()).pairs("tags", blob.tags.pairs());
+        // What is being rehydrated is still archived: the time of an export would make equal data differ.
         line.text("tier", blob.tier.as_ref().map_or("", |tier| &tier.name));
         if let Some(tier) = &blob.tier {
             line.time("tierChanged", tier.changed);

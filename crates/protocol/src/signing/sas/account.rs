@@ -18,6 +18,8 @@ pub struct SignedAccount;
 /// The rights of a verified account SAS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountGrant {
+    /// The version that the SAS was signed for.
+    pub version: ServiceVersion,
     /// The services that the SAS is valid for.
     pub services: SignedServices,
     /// The levels of resources that the SAS is valid for.
@@ -68,6 +70,7 @@ impl<'a> AccountSas<'a> {
         let start = self.parameters.read(P::Start, read_time)?;
         let expiry = self.read(P::Expiry, read_time)?;
         Ok(AccountGrant {
+            version: self.version,
             services: self.read(P::Services, SignedServices::parse)?,
             resource_types: self.read(P::ResourceTypes, SignedResourceTypes::parse)?,
             permissions: self.read(P::Permissions, AccountPermissions::parse)?,

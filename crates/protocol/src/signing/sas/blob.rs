@@ -9,7 +9,7 @@ use crate::{BlobName, ContainerName, DateTime, ServiceVersion};
 /// The SAS of a container or a blob.
 pub type BlobSas<'a> = Sas<'a, SignedBlobResource>;
 
-/// `sr`: the kind of resource that a SAS is for. Directories (`d`) need a hierarchical namespace and are not supported.
+/// `sr`: the kind of resource that a SAS is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignedBlobResource {
     /// A container and all blobs in it.
@@ -20,6 +20,8 @@ pub enum SignedBlobResource {
     Snapshot,
     /// One version of a blob.
     Version,
+    /// All blobs whose names begin with so many segments as `sdd` says.
+    Directory,
 }
 
 impl SignedBlobResource {
@@ -30,11 +32,13 @@ impl SignedBlobResource {
             Self::Blob => "b",
             Self::Snapshot => "bs",
             Self::Version => "bv",
+            Self::Directory => "d",
         }
     }
 
     fn parse(text: &str) -> Option<Self> {
-        [Self::Container, Self::Blob, Self::Snapshot, Self::Version].into_iter().find(|known| known.as_str() == text)
+        let known = [Self::Container, Self::Blob, Self::Snapshot, Self::Version, Self::Directory];
+        known.into_iter().find(|known| known.as_str() == text)
     }
 }
 
@@ -54,6 +58,8 @@ pub struct BlobSasTarget<'a> {
 /// The rights of a verified SAS, merged with its stored access policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlobGrant {
+    /// The version that the SAS was signed for.
+    pub version: ServiceVersion,
     /// The kind of resource that the SAS is for.
     pub resource: SignedBlobResource,
     /// The granted permissions.
@@ -88,8 +94,13 @@ impl<'a> BlobSas<'a> {
         let kind = SignedBlobResource::parse(parameters.required(SasParameter::Resource)?);
         let kind = kind.ok_or(SasError::Malformed(SasParameter::Resource))?;
         let is_newer = matches!(kind, SignedBlobResource::Snapshot | SignedBlobResource::Version);
-        if is_newer && version < ServiceVersion::SAS_SNAPSHOT {
+        let is_directory = kind == SignedBlobResource::Directory;
+        if is_newer && version < ServiceVersion::SAS_SNAPSHOT || is_directory && version < ServiceVersion::SAS_DIRECTORY
+        {
             return Err(SasError::VersionTooOld);
+        }
+        if is_directory && parameters.required(SasParameter::DirectoryDepth)?.parse::<u8>().is_err() {
+            return Err(SasError::Malformed(SasParameter::DirectoryDepth));
         }
         parameters.required(SasParameter::Signature)?;
         Ok(Self { version, kind, parameters })
@@ -100,7 +111,10 @@ impl<'a> BlobSas<'a> {
         use SasParameter as P;
         let container = target.container.as_str();
         let mut signed = match target.blob.filter(|_| self.kind != SignedBlobResource::Container) {
-            Some(blob) => self.service_lines("blob", account, &["/", container, "/", blob.as_str()]),
+            Some(blob) => {
+                let name = self.directory_of(blob).unwrap_or(blob.as_str());
+                self.service_lines("blob", account, &["/", container, "/", name])
+            }
             None => self.service_lines("blob", account, &["/", container]),
         };
         if self.version < ServiceVersion::SAS_RESPONSE_HEADERS {
@@ -126,11 +140,23 @@ impl<'a> BlobSas<'a> {
         signed
     }
 
+    /// Returns the directory that the SAS is for, if the blob is in it: as many segments of the name as `sdd` says.
+    fn directory_of<'b>(&self, blob: &'b BlobName) -> Option<&'b str> {
+        let depth: usize = match self.kind {
+            SignedBlobResource::Directory => self.parameters.text(SasParameter::DirectoryDepth).parse().ok()?,
+            _ => return None,
+        };
+        let name = blob.as_str();
+        let last = depth.checked_sub(1)?;
+        name.match_indices('/').nth(last).map(|(end, _)| &name[..end])
+    }
+
     /// Checks the signature against the account's keys, for the addressed resource.
     pub fn verify(&self, account: &str, target: &BlobSasTarget<'_>, keys: &[AccountKey]) -> Result<(), SasError> {
         let fits = match self.kind {
             SignedBlobResource::Container => true,
             SignedBlobResource::Blob => target.blob.is_some(),
+            SignedBlobResource::Directory => target.blob.is_some_and(|blob| self.directory_of(blob).is_some()),
             SignedBlobResource::Snapshot => target.blob.is_some() && target.snapshot.is_some(),
             SignedBlobResource::Version => target.blob.is_some() && target.version.is_some(),
         };
@@ -145,7 +171,14 @@ impl<'a> BlobSas<'a> {
     /// [`identifier`](Sas::identifier).
     pub fn grant(&self, policies: &StoredAccessPolicies) -> Result<BlobGrant, SasError> {
         let (permissions, constraints) = self.service_grant(policies, BlobPermissions::parse)?;
-        Ok(BlobGrant { resource: self.kind, permissions, constraints, response_headers: self.response_headers()? })
+        let version = self.version;
+        Ok(BlobGrant {
+            version,
+            resource: self.kind,
+            permissions,
+            constraints,
+            response_headers: self.response_headers()?,
+        })
     }
 
     /// Returns the headers that the signature covers; earlier versions sign none.
