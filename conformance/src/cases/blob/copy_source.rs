@@ -12,6 +12,7 @@ cases! {
     }
     CopyBlobFromURL {
         the_source_of_a_synchronous_copy_is_shown_without_its_sas,
+        only_copy_blob_reads_a_private_source_without_credentials_of_its_own,
     }
     Authentication {
         a_sas_sets_no_header_with_a_control_character,
@@ -80,4 +81,23 @@ async fn a_sas_sets_no_header_with_a_control_character(at: &Session) -> Outcome 
         read.expect_code(400, "InvalidQueryParameterValue")?;
     }
     Ok(())
+}
+
+async fn only_copy_blob_reads_a_private_source_without_credentials_of_its_own(at: &Session) -> Outcome {
+    let container = at.container().await?;
+    container.seed("b", "content").await?;
+    container.create_append("a")?.send().await?.expect(201)?;
+    let (private, readable) = (container.url("b"), container.readable_url("b"));
+    let block = container.blob_on("PUT", "new", "block")?.query("blockid", "AAAA").body("");
+    let append = container.blob_on("PUT", "a", "appendblock")?.body("");
+    let put = container.blob("PUT", "put")?.header("x-ms-blob-type", "BlockBlob").body("");
+    let copy = container.blob("PUT", "copy")?.header("x-ms-requires-sync", "true");
+    for request in [block, append, put, copy] {
+        let request = request.version("2021-12-02");
+        let refused = request.clone().header("x-ms-copy-source", &private).send().await?;
+        refused.expect_code(401, "CannotVerifyCopySource")?;
+        request.header("x-ms-copy-source", &readable).send().await?.expect_one_of(&[201, 202])?;
+    }
+    let later = container.blob("PUT", "later")?.header("x-ms-copy-source", &private);
+    later.send().await?.expect(202).map(drop)
 }

@@ -43,7 +43,7 @@ async fn the_holder_of_a_lease_overwrites_what_must_not_be_there(at: &Session) -
     put()?.header("x-ms-lease-id", OTHER).send().await?.expect_code(412, "LeaseIdMismatchWithBlobOperation")?;
     let list = container.put_list("b", "")?.header("If-None-Match", "*").header("x-ms-lease-id", LEASE);
     list.send().await?.expect(201)?;
-    let from_url = container.put("b", "")?.header("x-ms-copy-source", &container.url("source"));
+    let from_url = container.put("b", "")?.header("x-ms-copy-source", &container.readable_url("source"));
     from_url.header("If-None-Match", "*").header("x-ms-lease-id", LEASE).send().await?.expect(201)?;
     container.put("source", "y")?.header("If-None-Match", "*").send().await?.expect_code(409, "BlobAlreadyExists")?;
     Ok(())

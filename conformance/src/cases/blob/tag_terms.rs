@@ -85,12 +85,12 @@ async fn a_copy_may_depend_on_tags_of_both_sides(at: &Session) -> Outcome {
     container.put("copy", "x")?.version(VERSION).header("x-ms-tags", "color=red").send().await?.expect(201)?;
     let copy = || {
         let copy = container.blob("PUT", "copy")?.header("x-ms-tags", "color=red");
-        Ok::<_, Failure>(copy.header("x-ms-copy-source", &container.url("b")))
+        Ok::<_, Failure>(copy.header("x-ms-copy-source", &container.readable_url("b")))
     };
     depends(copy, "x-ms-if-tags", "ConditionNotMet", 202).await?;
-    depends(copy, "x-ms-source-if-tags", "SourceConditionNotMet", 202).await?;
+    depends(copy, "x-ms-source-if-tags", "ConditionNotMet", 202).await?;
     let sync = || Ok(copy()?.header("x-ms-requires-sync", "true"));
-    depends(sync, "x-ms-source-if-tags", "SourceConditionNotMet", 202).await
+    depends(sync, "x-ms-source-if-tags", "ConditionNotMet", 202).await
 }
 
 /// The names of the conditions, each with a value that holds and one that does not.

@@ -64,7 +64,7 @@ async fn empty_conditions_of_a_blob_are_none(at: &Session) -> Outcome {
 async fn empty_conditions_of_a_copy_source_are_none(at: &Session) -> Outcome {
     let container = at.container().await?;
     container.seed("b", "x").await?;
-    let mut copy = container.blob("PUT", "copy")?.header("x-ms-copy-source", &container.url("b"));
+    let mut copy = container.blob("PUT", "copy")?.header("x-ms-copy-source", &container.readable_url("b"));
     for name in [
         "x-ms-source-if-match",
         "x-ms-source-if-none-match",

@@ -54,9 +54,9 @@ pub(crate) enum Claim<'a> {
     Own(Credentials<'a>),
     /// A part of `$batch`, which acts for the caller of the batch.
     Batch(&'a Caller),
-    /// The source of a copy. A SAS in its URL counts. Without one, the caller of the copy reads the source if its authority
-    /// covers the source's account; otherwise the source has to be public.
-    Source { copier: &'a Caller, copier_account: &'a Account, url: Credentials<'a> },
+    /// The source of a copy, whose own credentials count. Without any, a copier reads the source if its authority covers the
+    /// source's account; otherwise the source has to be public.
+    Source { copier: Option<(&'a Caller, &'a Account)>, url: Credentials<'a> },
 }
 
 /// The resource that a request addresses, as far as access depends on it.
@@ -120,9 +120,9 @@ async fn authenticate<'a>(
         Claim::Preflight => Ok(Cow::Owned(Caller::Owner)),
         Claim::Own(credentials) => credentials.authenticate(cx, endpoint.account, target).await.map(Cow::Owned),
         Claim::Batch(caller) => Ok(Cow::Borrowed(caller)),
-        Claim::Source { copier, copier_account, url }
+        Claim::Source { copier: Some((copier, account)), url }
             if !url.are_given()
-                && copier_account.name == endpoint.account.name
+                && account.name == endpoint.account.name
                 && copier.covers_account(cx, Operation::GetBlob) =>
         {
             Ok(Cow::Borrowed(copier))

@@ -159,11 +159,11 @@ impl Gate<'_> {
         if let Ok(caller) = shown.authenticate(self.cx, self.endpoint.account, self.target).await {
             assert_eq!(self.verdict(Claim::Batch(&caller)).await, alone, "{:?} in a batch: {name}", self.operation);
             let account = self.endpoint.account;
-            let copy = Claim::Source { copier: &caller, copier_account: account, url: *shown };
+            let copy = Claim::Source { copier: Some((&caller, account)), url: *shown };
             assert_eq!(self.verdict(copy).await, alone, "{:?} as a source: {name}", self.operation);
         }
         let other = self.cx.server.accounts.find("other").unwrap();
-        let stranger = Claim::Source { copier: &Caller::Owner, copier_account: other, url: *shown };
+        let stranger = Claim::Source { copier: Some((&Caller::Owner, other)), url: *shown };
         assert_eq!(self.verdict(stranger).await, alone, "{:?} as another account's source: {name}", self.operation);
         alone
     }

@@ -124,11 +124,18 @@ impl BlobCall<'_> {
         Ok((blob, reader))
     }
 
+    /// Whether a service may copy after it has responded. This one copies at once.
+    fn copies_later(&self) -> bool {
+        matches!(self.operation, Operation::CopyBlob | Operation::IncrementalCopyBlob)
+    }
+
     /// The token that reads the source, as the header of a request for it. Copy Blob itself takes none.
     fn source_token(&self) -> Result<HeaderMap, ServiceError> {
         let mut headers = HeaderMap::new();
-        let takes_token = !matches!(self.operation, Operation::CopyBlob | Operation::IncrementalCopyBlob);
-        if let Some(token) = takes_token.then(|| self.header_value(&SOURCE_AUTHORIZATION)).flatten() {
+        if self.copies_later() {
+            return Ok(headers);
+        }
+        if let Some(token) = self.header_value(&SOURCE_AUTHORIZATION) {
             let is_token = token.as_bytes().get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"bearer "));
             if !is_token {
                 return Err(ServiceError::invalid_header(SOURCE_AUTHORIZATION.as_str(), ""));
@@ -186,8 +193,8 @@ impl BlobCall<'_> {
         let query = QueryString::parse(uri.query().unwrap_or_default())?;
         let headers = self.source_token()?;
         let claim = Claim::Source {
-            copier: self.caller,
-            copier_account: self.endpoint.account,
+            // Whatever is read at once needs credentials of its own. Copy Blob may be done later, by the service itself.
+            copier: self.copies_later().then_some((self.caller, self.endpoint.account)),
             url: Credentials {
                 method: "GET",
                 headers: &headers,

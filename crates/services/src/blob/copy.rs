@@ -105,9 +105,10 @@ impl BlobService {
         let from = self.place_to_read(source.at).await?;
         let terms = ReadTerms { conditions: Conditions::default(), tags: None, lease: source.lease };
         let blob = self.find(&from, source.snapshot, &terms).await?;
-        let met =
-            source.conditions.check_read(blob.changed).and_then(|()| check_tags(source.tags.as_ref(), Some(&blob)));
-        if met.is_err() { Err(ErrorCode::SourceConditionNotMet.into()) } else { Ok(blob) }
+        // Only the standard conditions have a code of their own.
+        source.conditions.check_read(blob.changed).map_err(|_| ErrorCode::SourceConditionNotMet)?;
+        check_tags(source.tags.as_ref(), Some(&blob))?;
+        Ok(blob)
     }
 
     fn check_copy(&self, source: &Blob, seen: &Seen, target: &CopyTarget<'_>) -> Result<()> {
