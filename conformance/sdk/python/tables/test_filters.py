@@ -112,6 +112,31 @@ def test_literals_are_read(rows, text, expected):
 
 
 @operation("QueryEntities")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("false", [], id="false"),
+        pytest.param("true", [0, 1, 2, 3, 4], id="true"),
+        pytest.param("1 eq 2", [], id="two_constants"),
+        pytest.param("RowKey eq '3' and true", [3], id="among_comparisons"),
+    ],
+)
+def test_constants_are_filters(rows, text, expected):
+    assert matching(rows, text) == expected
+
+
+@operation("QueryEntities")
+def test_a_bare_key_is_no_predicate(rows):
+    with refused(400, "InvalidInput"):
+        matching(rows, "PartitionKey and RowKey ge '0'")
+
+
+@operation("QueryTables")
+def test_no_table_matches_false(service):
+    assert list(service.query_tables("false")) == []
+
+
+@operation("QueryEntities")
 def test_guid_literal_may_be_in_upper_case(table):
     guid = uuid.UUID("abcdef01-2345-6789-abcd-ef0123456789")
     table.create_entity({"PartitionKey": "p", "RowKey": "0", "Id": guid})

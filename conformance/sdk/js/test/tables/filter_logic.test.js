@@ -81,3 +81,11 @@ for (const [what, filter] of [
     await refused(rowKeys(await tableOfPeople(t), filter), 501, "NotImplemented");
   });
 }
+
+conform("QueryEntities", "filter_may_be_a_constant", async (t) => {
+  const table = await freshTable(t);
+  await table.createEntity({ partitionKey: "p", rowKey: "r" });
+  assert.deepEqual(await rowKeys(table, "false"), []);
+  assert.deepEqual(await rowKeys(table, "true"), ["r"]);
+  assert.deepEqual(await rowKeys(table, "1 eq 1 and RowKey eq 'r'"), ["r"]);
+});
