@@ -122,7 +122,9 @@ fn what_there_is_not_here_is_refused() {
     let with = |resource, name, value| {
         parse(&[("sv", "2021-12-02"), ("sr", resource), ("sp", "r"), ("se", "2030-01-01"), ("sig", "x"), (name, value)])
     };
-    assert_eq!(with("d", "sdd", "1").unwrap_err(), SasError::Malformed(SasParameter::Resource));
+    assert_eq!(with("x", "sdd", "1").unwrap_err(), SasError::Malformed(SasParameter::Resource));
+    assert_eq!(with("d", "sdd", "-1").unwrap_err(), SasError::Malformed(SasParameter::DirectoryDepth));
+    assert_eq!(with("d", "sip", "").unwrap_err(), SasError::Missing(SasParameter::DirectoryDepth));
     assert_eq!(with("b", "skoid", "x").unwrap_err(), SasError::UserDelegation);
     assert_eq!(with("b", "srt", "o").unwrap_err(), SasError::Ambiguous);
     assert_eq!(parse(&[("sv", "2021-12-02"), ("sig", "x")]).unwrap_err(), SasError::Missing(SasParameter::Resource));

@@ -95,7 +95,7 @@ fn decide_delete(
     snapshots: DeleteSnapshots,
     now: u64,
 ) -> Result<BlobChange> {
-    let Some(blob) = seen.blob.as_ref() else { return delete_blocks(seen, terms, now) };
+    let Some(blob) = seen.blob.as_ref() else { return delete_blocks(seen, terms, snapshots, now) };
     terms.tier.check(blob.tier_changed(now))?;
     if snapshots == DeleteSnapshots::Only {
         terms.conditions.check_write(Some(blob.changed))?;
@@ -115,8 +115,8 @@ fn decide_delete(
 }
 
 /// Deletes the blocks of a name that has no blob yet.
-fn delete_blocks(seen: &Seen, terms: &WriteTerms, now: u64) -> Result<BlobChange> {
-    if seen.blocks.is_empty() {
+fn delete_blocks(seen: &Seen, terms: &WriteTerms, snapshots: DeleteSnapshots, now: u64) -> Result<BlobChange> {
+    if seen.blocks.is_empty() || snapshots == DeleteSnapshots::Only {
         return Err(ErrorCode::BlobNotFound.into());
     }
     lease::check_write(seen.lease.as_ref(), terms.lease, now, Leased::Blob)?;
