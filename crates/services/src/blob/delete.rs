@@ -3,7 +3,7 @@
 use tablerock_kv::Bytes;
 use tablerock_protocol::{DateTime, ErrorCode, Keyword};
 
-use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
+use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms, check_tags};
 use super::change::{Attempts, BlobChange, Seen};
 use super::lease::{self, Leased};
 use super::reclaim::Reclaimable;
@@ -99,6 +99,7 @@ fn decide_delete(
     terms.tier.check(blob.tier_changed(now))?;
     if snapshots == DeleteSnapshots::Only {
         terms.conditions.check_write(Some(blob.changed))?;
+        check_tags(terms.tags.as_ref(), Some(blob))?;
     } else {
         terms.check_change(blob, now)?;
     }
