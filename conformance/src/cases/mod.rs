@@ -68,6 +68,7 @@ pub fn all() -> Vec<Case> {
         queue::get_messages::CASES,
         queue::change_message::CASES,
         blob::containers::CASES,
+        blob::own_containers::CASES,
         blob::put_blob::CASES,
         blob::properties::CASES,
         blob::checksums::CASES,

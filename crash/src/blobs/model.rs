@@ -174,7 +174,8 @@ impl BlobState {
             }
             BlobOperation::Snapshot if self.current.is_none() => return Err(404),
             BlobOperation::Snapshot => {}
-            BlobOperation::Delete { .. } if self.current.is_none() => return Err(404),
+            // Uncommitted blocks are deleted like a blob.
+            BlobOperation::Delete { .. } if self.current.is_none() && self.uncommitted.is_empty() => return Err(404),
             BlobOperation::Delete { with_snapshots: false } if !self.snapshots.is_empty() => return Err(409),
             BlobOperation::Delete { .. } => *self = Self::default(),
         }

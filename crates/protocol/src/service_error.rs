@@ -89,7 +89,7 @@ impl ServiceError {
         error.detail("MinimumAllowed", allowed.start().to_string()).detail("MaximumAllowed", allowed.end().to_string())
     }
 
-    /// `CannotVerifyCopySource` with the status, code and message that the source of a copy answers with.
+    /// `CannotVerifyCopySource` with the status, code and message of the error of a copy's source.
     pub fn copy_source(source: Self) -> Self {
         let error = Self::with_message(ErrorCode::CannotVerifyCopySource, source.message.clone()).status(source.status);
         let error = Self { reason: source.reason, ..error };
@@ -99,10 +99,10 @@ impl ServiceError {
             .detail("CopySourceErrorMessage", source.message)
     }
 
-    /// The element with the status that the source of a copy answers with.
+    /// The element with the status of a copy's source.
     pub const COPY_SOURCE_STATUS: &str = "CopySourceStatusCode";
 
-    /// The element with the code that the source of a copy answers with.
+    /// The element with the error code of a copy's source.
     pub const COPY_SOURCE_CODE: &str = "CopySourceErrorCode";
 
     /// Returns the text of an element.

@@ -75,7 +75,7 @@ impl ServiceVersion {
     pub const CREATE_OF_BLOCKS: Self = Self::dated(2026, 4, 6);
     /// The tier `Smart`.
     pub const SMART_TIER: Self = Self::dated(2026, 4, 6);
-    /// Writes have a CRC64 beside an MD5, and Get Blob shows the tier.
+    /// Responses to writes have a CRC64 next to an MD5, and those to Get Blob the tier.
     pub const BOTH_CHECKSUMS: Self = Self::dated(2026, 10, 6);
     /// The newest version whose behaviour we know.
     pub const LATEST: Self = Self::BOTH_CHECKSUMS;

@@ -101,18 +101,18 @@ impl AnalyticsRecord<'_> {
             response_header_bytes: sizes.response_head,
             response_bytes: sizes.response_body,
             request_content_length: sizes.request_body,
-            request_md5: text(request, CONTENT_MD5).or_else(|| text(request, BLOB_CONTENT_MD5)).unwrap_or_default(),
-            server_md5: text(response, CONTENT_MD5).unwrap_or_default(),
-            etag: text(response, header::ETAG).unwrap_or_default(),
-            last_modified: text(response, header::LAST_MODIFIED).unwrap_or_default(),
+            request_md5: text(request, &CONTENT_MD5).or_else(|| text(request, &BLOB_CONTENT_MD5)).unwrap_or_default(),
+            server_md5: text(response, &CONTENT_MD5).unwrap_or_default(),
+            etag: text(response, &header::ETAG).unwrap_or_default(),
+            last_modified: text(response, &header::LAST_MODIFIED).unwrap_or_default(),
             conditions: &conditions(request),
-            user_agent: text(request, header::USER_AGENT).unwrap_or_default(),
-            referrer: text(request, header::REFERER).unwrap_or_default(),
+            user_agent: text(request, &header::USER_AGENT).unwrap_or_default(),
+            referrer: text(request, &header::REFERER).unwrap_or_default(),
             client_request_id: self.cx.client_request_id.as_ref().and_then(as_text).unwrap_or_default(),
         };
         let mut lines = entry.to_line(version);
         if self.cx.operation == Some(Operation::CopyBlob) {
-            let url = CopySourceUrl::without_credentials(text(request, COPY_SOURCE).unwrap_or_default());
+            let url = CopySourceUrl::without_credentials(text(request, &COPY_SOURCE).unwrap_or_default());
             let object_key = url.as_str();
             let source = LogEntry { operation: "CopyBlobSource", operation_count: 1, object_key, ..entry.clone() };
             let destination = LogEntry { operation: "CopyBlobDestination", operation_count: 2, ..entry };
@@ -133,7 +133,7 @@ impl AnalyticsRecord<'_> {
     }
 
     fn sizes(&self) -> Sizes {
-        let length = text(&self.cx.head.headers, header::CONTENT_LENGTH).and_then(|text| text.parse().ok());
+        let length = text(&self.cx.head.headers, &header::CONTENT_LENGTH).and_then(|text| text.parse().ok());
         let length = length.filter(|length| *length <= BODY_BYTES_MAX);
         let target = self.cx.head.uri.path_and_query().map_or(0, |target| target.as_str().len());
         Sizes {
@@ -148,7 +148,7 @@ impl AnalyticsRecord<'_> {
         let uri = &self.cx.head.uri;
         let scheme = if self.cx.peer.is_https { "https" } else { "http" };
         let host = uri.authority().map(|authority| authority.as_str());
-        let host = host.or_else(|| text(&self.cx.head.headers, header::HOST)).unwrap_or_default();
+        let host = host.or_else(|| text(&self.cx.head.headers, &header::HOST)).unwrap_or_default();
         let target = uri.path_and_query().map_or("", |target| target.as_str());
         [scheme, "://", host, target].concat()
     }
@@ -170,7 +170,7 @@ fn conditions(headers: &HeaderMap) -> String {
         ("If-Modified-Since", header::IF_MODIFIED_SINCE),
         ("If-Unmodified-Since", header::IF_UNMODIFIED_SINCE),
     ];
-    let given = names.into_iter().filter_map(|(name, header)| Some([name, "=", text(headers, header)?].concat()));
+    let given = names.into_iter().filter_map(|(name, header)| Some([name, "=", text(headers, &header)?].concat()));
     given.collect::<Vec<_>>().join(";")
 }
 
@@ -178,8 +178,8 @@ fn header_bytes(headers: &HeaderMap) -> u64 {
     headers.iter().map(|(name, value)| (name.as_str().len() + value.len()) as u64 + HEADER_FRAME_BYTES).sum()
 }
 
-fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
-    headers.given_text(&name)
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.given_text(name)
 }
 
 fn as_text(value: &HeaderValue) -> Option<&str> {

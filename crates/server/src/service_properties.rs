@@ -1,7 +1,7 @@
 //! What every service has: its properties, its stats, and CORS preflights.
 
 use tablerock_protocol::xml::{BOM, GeoReplication, ServicePropertiesUpdate, ServiceStats};
-use tablerock_protocol::{ErrorCode, ServiceError};
+use tablerock_protocol::{ContainerName, ErrorCode, ServiceError};
 
 use crate::call::Call;
 use crate::http::cors;
@@ -18,6 +18,9 @@ pub(crate) async fn set<B>(call: &Call<'_, B>, body: &[u8]) -> Result<Reply, Ser
     let (account, service) = (call.account(), call.cx.service);
     let Server { analytics, settings, blobs, .. } = call.server();
     let update = ServicePropertiesUpdate::parse(body, service, call.cx.version)?;
+    if update.static_website.as_ref().is_some_and(|website| website.enabled) {
+        blobs.ensure_container(account, ContainerName::WEB).await?;
+    }
     settings.set_service_properties(account, service, &update).await?;
     analytics.refresh(settings, blobs, account, service).await?;
     Ok(Reply::empty(202))

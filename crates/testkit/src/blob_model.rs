@@ -251,7 +251,7 @@ impl Comparison {
         };
         let outcome = self.service.delete_blob(at(name), &WriteTerms::default(), snapshots).await;
         let entry = self.model.get_mut(name).unwrap();
-        if entry.blob.is_none() {
+        if entry.blob.is_none() && (entry.uncommitted.is_empty() || snapshots == DeleteSnapshots::Only) {
             assert_eq!(code(outcome), ErrorCode::BlobNotFound);
         } else if snapshots == DeleteSnapshots::Refuse && !entry.snapshots.is_empty() {
             assert_eq!(code(outcome), ErrorCode::SnapshotsPresent);

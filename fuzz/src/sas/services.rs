@@ -2,8 +2,8 @@
 //! signed for, and for no other.
 
 use tablerock_protocol::signing::{
-    AccountKey, BlobPermissions, BlobSas, BlobSasTarget, BlobSasTerms, QueuePermissions, QueueSas, QueueSasTerms,
-    SasError, SasParameters, SignedBlobResource,
+    AccountKey, BlobGrant, BlobPermissions, BlobSas, BlobSasTarget, BlobSasTerms, QueuePermissions, QueueSas,
+    QueueSasTerms, SasError, SasParameters, SignedBlobResource,
 };
 use tablerock_protocol::xml::StoredAccessPolicies;
 use tablerock_protocol::{BlobName, ContainerName, QueryString, QueueName, ServiceError, ServiceVersion};
@@ -80,6 +80,10 @@ fn check_queue(sas: &QueueSas<'_>, pairs: &[(&str, &str)]) {
 }
 
 fn check_blob(sas: &BlobSas<'_>, pairs: &[(&str, &str)]) {
+    // The token of a directory is good for many names; its own tests are in the protocol crate.
+    if value(pairs, "sr") == "d" {
+        return;
+    }
     let container = ContainerName::parse("photos").expect("a name");
     let blob = BlobName::parse("a/b").expect("a name");
     let longer = BlobName::parse("a/b/c").expect("a name");
@@ -143,7 +147,8 @@ fn check_blob(sas: &BlobSas<'_>, pairs: &[(&str, &str)]) {
             reading(&query, |pairs| {
                 assert_eq!(verify(pairs, &target, b"ours"), Ok(()), "{query:?}");
                 let sas = BlobSas::parse(collected(pairs).expect("a token")).expect("a token");
-                assert_eq!(sas.grant(&StoredAccessPolicies::default()), Ok(grant.clone()), "{query:?}");
+                let expected = BlobGrant { version: ServiceVersion::LATEST, ..grant.clone() };
+                assert_eq!(sas.grant(&StoredAccessPolicies::default()), Ok(expected), "{query:?}");
             });
         }
     }

@@ -69,6 +69,16 @@ def test_one_content_setting_clears_the_others(container, given):
 
 
 @operation("SetBlobProperties")
+def test_no_content_settings_clear_all_of_them(container):
+    blob = container.get_blob_client("blob")
+    blob.upload_blob(b"text", content_settings=ContentSettings(**SETTINGS))
+    blob.set_http_headers()
+    settings = blob.get_blob_properties().content_settings
+    assert {getattr(settings, name) for name in SETTINGS} == {None}
+    assert settings.content_md5 is None
+
+
+@operation("SetBlobProperties")
 def test_changing_content_settings_keeps_the_metadata(blob):
     blob.set_blob_metadata({"a": "1"})
     blob.set_http_headers(ContentSettings(content_type="a/b"))
@@ -131,6 +141,21 @@ def test_a_tier_is_read_back(blob, tier):
     properties = blob.get_blob_properties()
     assert properties.blob_tier == tier
     assert not properties.blob_tier_inferred
+
+
+@operation("SetBlobTier")
+@pytest.mark.parametrize("priority", ["High", "Standard"])
+def test_an_archived_blob_waits_for_its_tier(container, priority):
+    blob = container.get_blob_client("blob")
+    blob.upload_blob(b"text", standard_blob_tier=StandardBlobTier.ARCHIVE)
+    with refused(409, "BlobArchived"):
+        blob.download_blob()
+    blob.set_standard_blob_tier(StandardBlobTier.COOL, rehydrate_priority=priority)
+    properties = blob.get_blob_properties()
+    assert (properties.blob_tier, properties.archive_status) == ("Archive", "rehydrate-pending-to-cool")
+    assert properties.rehydrate_priority == priority
+    listed = next(iter(container.list_blobs()))
+    assert (listed.blob_tier, listed.archive_status) == ("Archive", "rehydrate-pending-to-cool")
 
 
 @operation("SetBlobTier")

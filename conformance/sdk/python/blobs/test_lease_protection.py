@@ -44,6 +44,22 @@ def test_a_write_to_a_leased_blob_needs_the_lease(blob, call):
     call(blob, lease=ID)
 
 
+@operation("PutBlob")
+def test_the_holder_of_a_lease_overwrites_without_saying_so(blob):
+    blob.acquire_lease(lease_duration=-1, lease_id=ID)
+    blob.upload_blob(b"new", lease=ID)
+    assert content_of(blob) == b"new"
+
+
+@operation("SetBlobTags")
+def test_tags_of_a_leased_blob_need_its_lease(blob):
+    blob.acquire_lease(lease_duration=-1, lease_id=ID)
+    with refused(412, "LeaseIdMissing"):
+        blob.set_blob_tags({"a": "1"})
+    blob.set_blob_tags({"a": "1"}, lease=ID)
+    assert blob.get_blob_tags() == {"a": "1"}
+
+
 @pytest.mark.parametrize("call", each(READS))
 def test_a_read_of_a_leased_blob_needs_no_lease(blob, call):
     blob.acquire_lease(lease_duration=-1, lease_id=ID)

@@ -1,4 +1,4 @@
-//! Leases beside other terms of a request: conditions, tags, blocks that no list has committed.
+//! Leases together with other terms of a request: conditions, tags, blocks that no list has committed.
 
 use crate::container::Container;
 use crate::{Outcome, Session, cases};

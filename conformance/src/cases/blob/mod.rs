@@ -11,6 +11,7 @@ pub(super) mod from_url;
 pub(super) mod lease_terms;
 pub(super) mod lifecycle;
 pub(super) mod list_blobs;
+pub(super) mod own_containers;
 pub(super) mod properties;
 pub(super) mod put_blob;
 pub(super) mod sas;

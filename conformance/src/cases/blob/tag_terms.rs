@@ -10,6 +10,9 @@ cases! {
     SetBlobTier {
         a_tier_may_depend_on_tags,
     }
+    DeleteBlob {
+        a_deletion_of_snapshots_may_depend_on_tags,
+    }
     AcquireBlobLease {
         every_action_of_a_lease_may_depend_on_tags,
     }
@@ -49,6 +52,13 @@ async fn depends<'s>(request: impl Fn() -> Outcome<Request<'s>>, header: &str, c
 async fn a_snapshot_may_depend_on_tags(at: &Session) -> Outcome {
     let container = red(at).await?;
     depends(|| container.blob_on("PUT", "b", "snapshot"), "x-ms-if-tags", "ConditionNotMet", 201).await
+}
+
+async fn a_deletion_of_snapshots_may_depend_on_tags(at: &Session) -> Outcome {
+    let container = red(at).await?;
+    container.blob_on("PUT", "b", "snapshot")?.version(VERSION).send().await?.expect(201)?;
+    let delete = || Ok(container.blob("DELETE", "b")?.header("x-ms-delete-snapshots", "only"));
+    depends(delete, "x-ms-if-tags", "ConditionNotMet", 202).await
 }
 
 async fn a_tier_may_depend_on_tags(at: &Session) -> Outcome {

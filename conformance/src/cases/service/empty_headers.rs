@@ -1,4 +1,4 @@
-//! An empty header is no header: many clients send one for a value that they do not have.
+//! Empty headers count as absent: many clients send one for a value that they do not have.
 
 use serde_json::json;
 

@@ -34,7 +34,7 @@ pub enum ContentType {
     Default,
     /// Set Blob Properties took it away.
     Cleared,
-    /// What the writer gave.
+    /// The type that the writer gave.
     Given(String),
 }
 

@@ -16,7 +16,8 @@ impl ContainerName {
     pub const WEB: &str = "$web";
     /// The container in which Storage Analytics keeps its logs.
     pub const LOGS: &str = "$logs";
-    const CHANGE_FEED: &str = "$blobchangefeed";
+    /// The container of the change feed.
+    pub const CHANGE_FEED: &str = "$blobchangefeed";
 
     /// Parses and checks a name.
     pub fn parse(name: &str) -> Result<Self, ServiceError> {

@@ -1,7 +1,7 @@
 //! The resource that a path of the Blob service addresses.
 
 use super::decode;
-use crate::{BlobName, ContainerName, ServiceError};
+use crate::{BlobName, ContainerName, ErrorCode, ServiceError};
 
 /// A resource of the Blob service. The query selects snapshots and versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,10 +32,15 @@ impl BlobResource {
             return Ok(Self::Service);
         }
         match path.split_once('/') {
-            Some((container, blob)) if !blob.is_empty() => Ok(Self::Blob {
-                container: ContainerName::parse(&decode(container)?)?,
-                blob: BlobName::parse(&decode(blob)?)?,
-            }),
+            Some((container, blob)) if !blob.is_empty() => {
+                let container = ContainerName::parse(&decode(container)?)?;
+                let blob = BlobName::parse(&decode(blob)?)?;
+                // A blob of the root container is addressed without it, so a slash in its name would name a container.
+                if container.as_str() == ContainerName::ROOT && blob.as_str().contains('/') {
+                    return Err(ErrorCode::InvalidResourceName.into());
+                }
+                Ok(Self::Blob { container, blob })
+            }
             Some((container, _)) => Ok(Self::Container { container: ContainerName::parse(&decode(container)?)? }),
             None if has_restype => Ok(Self::Container { container: ContainerName::parse(&decode(path)?)? }),
             None => Ok(Self::Blob { container: ContainerName::root(), blob: BlobName::parse(&decode(path)?)? }),
@@ -54,7 +59,6 @@ impl BlobResource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ErrorCode;
 
     fn blob(path: &str) -> (String, String) {
         match BlobResource::parse(path, false) {
@@ -93,6 +97,7 @@ mod tests {
         for (path, has_restype, code) in [
             ("/Photos/a", false, ErrorCode::InvalidResourceName),
             ("/ab", true, ErrorCode::OutOfRangeInput),
+            ("/$root/a/b", false, ErrorCode::InvalidResourceName),
             ("/photos/%ff", false, ErrorCode::RequestUrlFailedToParse),
         ] {
             assert_eq!(BlobResource::parse(path, has_restype).unwrap_err().code, code, "{path}");

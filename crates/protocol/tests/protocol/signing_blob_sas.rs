@@ -122,11 +122,41 @@ fn what_there_is_not_here_is_refused() {
     let with = |resource, name, value| {
         parse(&[("sv", "2021-12-02"), ("sr", resource), ("sp", "r"), ("se", "2030-01-01"), ("sig", "x"), (name, value)])
     };
-    assert_eq!(with("d", "sdd", "1").unwrap_err(), SasError::Malformed(SasParameter::Resource));
+    assert_eq!(with("x", "sdd", "1").unwrap_err(), SasError::Malformed(SasParameter::Resource));
+    assert_eq!(with("d", "sdd", "-1").unwrap_err(), SasError::Malformed(SasParameter::DirectoryDepth));
+    assert_eq!(with("d", "sip", "").unwrap_err(), SasError::Missing(SasParameter::DirectoryDepth));
     assert_eq!(with("b", "skoid", "x").unwrap_err(), SasError::UserDelegation);
     assert_eq!(with("b", "srt", "o").unwrap_err(), SasError::Ambiguous);
     assert_eq!(parse(&[("sv", "2021-12-02"), ("sig", "x")]).unwrap_err(), SasError::Missing(SasParameter::Resource));
     assert_eq!(parse(&[("sv", "2017-11-09"), ("sr", "bs"), ("sig", "x")]).unwrap_err(), SasError::VersionTooOld);
+}
+
+#[test]
+fn the_sas_of_a_directory_is_good_for_names_below_it() {
+    let directory = |depth: &str| {
+        let pairs = |signature: &str| {
+            let parts = [("sv", "2020-10-02"), ("sr", "d"), ("sdd", depth), ("sp", "r"), ("se", "2030-01-01")];
+            let mut pairs: Vec<(String, String)> =
+                parts.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            pairs.push(("sig".to_owned(), signature.to_owned()));
+            pairs
+        };
+        let lines = "r\n\n2030-01-01\n/blob/acct/photos/a/b\n\n\n\n2020-10-02\nd\n\n\n\n\n\n";
+        pairs(&key().sign(&lines.replace("acct", ACCOUNT)))
+    };
+    for (depth, name, is_good) in [
+        ("2", "a/b/c", true),
+        ("2", "a/b/c/d", true),
+        ("2", "a/bc/d", false),
+        ("2", "a/b", false),
+        ("1", "a/b/c", false),
+        ("3", "a/b/c/d", false),
+        ("0", "a/b/c", false),
+    ] {
+        let pairs = directory(depth);
+        let pairs: Vec<_> = pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(verified(&pairs, "photos", Some(name), None).is_ok(), is_good, "{depth} {name}");
+    }
 }
 
 #[test]

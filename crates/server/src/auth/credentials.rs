@@ -80,7 +80,7 @@ impl Verifier<'_> {
             Authorization::Bearer { token } => return self.verify_token(token),
             Authorization::SharedKey { scheme, account, signature } => (scheme, account, signature),
         };
-        let date = self.header(REQUEST_DATE).or_else(|| self.header(header::DATE));
+        let date = self.header(&REQUEST_DATE).or_else(|| self.header(&header::DATE));
         let date = date.ok_or_else(|| failed("the request has neither x-ms-date nor Date"))?;
         check_request_date(date, self.cx.now).map_err(|_| failed("the request's date is too far from the server's"))?;
         if account != self.account.name.as_str() {
@@ -96,8 +96,8 @@ impl Verifier<'_> {
     fn is_signed_by_table_rules(&self, scheme: SharedKeyScheme, signature: &str, date: &str) -> bool {
         let parts = TableRequestParts {
             method: self.shown.method,
-            content_md5: self.header(CONTENT_MD5).unwrap_or_default(),
-            content_type: self.header(header::CONTENT_TYPE).unwrap_or_default(),
+            content_md5: self.header(&CONTENT_MD5).unwrap_or_default(),
+            content_type: self.header(&header::CONTENT_TYPE).unwrap_or_default(),
             date,
             account: self.account.name.as_str(),
             path: self.shown.path,
@@ -169,8 +169,8 @@ impl Verifier<'_> {
         RequestOrigin { now: self.cx.now, source: self.cx.peer.address, is_https: self.shown.is_https }
     }
 
-    fn header(&self, name: HeaderName) -> Option<&str> {
-        self.shown.headers.given_text(&name)
+    fn header(&self, name: &HeaderName) -> Option<&str> {
+        self.shown.headers.given_text(name)
     }
 
     /// The error for a SAS that is not valid. Queues and blobs name the reason in the response, tables do not.

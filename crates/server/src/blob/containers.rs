@@ -117,7 +117,13 @@ pub(super) fn listed_properties(container: &Container, now: DateTime) -> Vec<(&'
     if let Some(access) = container.public_access.name() {
         properties.push(("PublicAccess", access.to_owned()));
     }
-    properties.push(("HasImmutabilityPolicy", "false".to_owned()));
-    properties.push(("HasLegalHold", "false".to_owned()));
+    let fixed = [
+        ("DefaultEncryptionScope", "$account-encryption-key"),
+        ("DenyEncryptionScopeOverride", "false"),
+        ("HasImmutabilityPolicy", "false"),
+        ("HasLegalHold", "false"),
+        ("ImmutableStorageWithVersioningEnabled", "false"),
+    ];
+    properties.extend(fixed.map(|(name, value)| (name, value.to_owned())));
     properties
 }

@@ -155,7 +155,7 @@ impl<'a> BlobRequest<'a> {
             (Some("appendblock"), Verb::Put) if from_url => Self::AppendBlockFromURL(at),
             (Some("appendblock"), Verb::Put) => Self::AppendBlock(at),
             (Some("seal"), Verb::Put) => Self::SealBlob(at),
-            (Some("page"), Verb::Put) if has(headers, PAGE_WRITE, "clear") => Self::ClearPage(at),
+            (Some("page"), Verb::Put) if has(headers, &PAGE_WRITE, "clear") => Self::ClearPage(at),
             (Some("page"), Verb::Put) if from_url => Self::PutPageFromURL(at),
             (Some("page"), Verb::Put) => Self::PutPage(at),
             (Some("pagelist"), Verb::Get) => Self::GetPageRanges(at),
@@ -197,7 +197,7 @@ impl<'a> BlobRequest<'a> {
             Self::PutBlob(at)
         } else if headers.given(&BLOB_TYPE).is_some() {
             Self::PutBlobFromURL(at)
-        } else if has(headers, REQUIRES_SYNC, "true") {
+        } else if has(headers, &REQUIRES_SYNC, "true") {
             Self::CopyBlobFromURL(at)
         } else {
             Self::CopyBlob(at)
@@ -223,8 +223,8 @@ impl Keyword for LeaseVerb {
     ];
 }
 
-fn has(headers: &HeaderMap, name: HeaderName, value: &str) -> bool {
-    headers.given(&name).is_some_and(|header| header.as_bytes().eq_ignore_ascii_case(value.as_bytes()))
+fn has(headers: &HeaderMap, name: &HeaderName, value: &str) -> bool {
+    headers.given(name).is_some_and(|header| header.as_bytes().eq_ignore_ascii_case(value.as_bytes()))
 }
 
 #[cfg(test)]

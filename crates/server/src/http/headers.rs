@@ -15,13 +15,13 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-
 pub(crate) const REQUIRES_SYNC: HeaderName = HeaderName::from_static("x-ms-requires-sync");
 pub(crate) const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 
-/// Reads request headers. An empty header is no header: clients send them for values that they do not have. Only
-/// signatures, framing and metadata look at the map itself.
+/// Reads request headers. An empty one counts as absent: clients send it for a value that they do not have. Only
+/// signatures, framing and metadata read the map itself.
 pub(crate) trait Given {
     /// The value of a header that is not empty.
     fn given(&self, name: &HeaderName) -> Option<&HeaderValue>;
 
-    /// The same as text; `None` for what is no visible ASCII.
+    /// The same as text; `None` unless it is visible ASCII.
     fn given_text(&self, name: &HeaderName) -> Option<&str> {
         self.given(name).and_then(|value| value.to_str().ok())
     }

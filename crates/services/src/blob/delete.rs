@@ -3,7 +3,7 @@
 use tablerock_kv::Bytes;
 use tablerock_protocol::{DateTime, ErrorCode, Keyword};
 
-use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
+use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms, check_tags};
 use super::change::{Attempts, BlobChange, Seen};
 use super::lease::{self, Leased};
 use super::reclaim::Reclaimable;
@@ -95,10 +95,11 @@ fn decide_delete(
     snapshots: DeleteSnapshots,
     now: u64,
 ) -> Result<BlobChange> {
-    let Some(blob) = seen.blob.as_ref() else { return delete_blocks(seen, terms, now) };
+    let Some(blob) = seen.blob.as_ref() else { return delete_blocks(seen, terms, snapshots, now) };
     terms.tier.check(blob.tier_changed(now))?;
     if snapshots == DeleteSnapshots::Only {
         terms.conditions.check_write(Some(blob.changed))?;
+        check_tags(terms.tags.as_ref(), Some(blob))?;
     } else {
         terms.check_change(blob, now)?;
     }
@@ -115,8 +116,8 @@ fn decide_delete(
 }
 
 /// Deletes the blocks of a name that has no blob yet.
-fn delete_blocks(seen: &Seen, terms: &WriteTerms, now: u64) -> Result<BlobChange> {
-    if seen.blocks.is_empty() {
+fn delete_blocks(seen: &Seen, terms: &WriteTerms, snapshots: DeleteSnapshots, now: u64) -> Result<BlobChange> {
+    if seen.blocks.is_empty() || snapshots == DeleteSnapshots::Only {
         return Err(ErrorCode::BlobNotFound.into());
     }
     lease::check_write(seen.lease.as_ref(), terms.lease, now, Leased::Blob)?;

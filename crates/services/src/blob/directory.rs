@@ -7,8 +7,8 @@ use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 use super::lease::{self, LeaseOutcome, Leased};
 use super::record::{Container, PublicAccess};
 use super::{BlobService, keys};
-use crate::Result;
 use crate::namespace::{self, Entry, Sweep};
+use crate::{Error, Result};
 
 impl BlobService {
     pub async fn create_container(
@@ -30,6 +30,14 @@ impl BlobService {
             Ok(changed)
         };
         self.directory.transact(account, name, decide).await
+    }
+
+    /// Creates a private container unless it is there.
+    pub async fn ensure_container(&self, account: &str, name: &str) -> Result<()> {
+        match self.create_container(account, name, &Metadata::default(), PublicAccess::Private).await {
+            Err(Error::Refused(refused)) if refused.code == ErrorCode::ContainerAlreadyExists => Ok(()),
+            created => created.map(|_| ()),
+        }
     }
 
     /// Returns a container's properties and metadata. A lease that the request names must be the right one.

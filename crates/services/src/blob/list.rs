@@ -1,11 +1,14 @@
 //! Listing containers.
 
 use tablerock_kv::ScanLimits;
-use tablerock_protocol::limits;
+use tablerock_protocol::{ContainerName, limits};
 
 use super::BlobService;
 use super::record::Container;
 use crate::Result;
+
+/// The containers that the service writes itself. `$root` and `$web` belong to the account's owner.
+const HIDDEN: [&str; 2] = [ContainerName::LOGS, ContainerName::CHANGE_FEED];
 
 /// The parameters of List Containers.
 #[derive(Debug, Clone, Default)]
@@ -14,7 +17,7 @@ pub struct ContainerQuery {
     /// The name of the first container to return.
     pub from: Option<String>,
     pub items_max: usize,
-    /// Whether the service's own containers, whose names begin with `$`, are listed too.
+    /// Whether the containers that the service writes itself are listed too.
     pub with_system: bool,
 }
 
@@ -41,7 +44,7 @@ impl BlobService {
         let mut page = ContainerPage::default();
         while let Some(row) = rows.next().await? {
             let name = String::from_utf8_lossy(&row.key).into_owned();
-            if name.starts_with('$') && !query.with_system {
+            if HIDDEN.contains(&name.as_str()) && !query.with_system {
                 continue;
             }
             if page.containers.len() == query.items_max {

@@ -1,6 +1,6 @@
 //! The tier of a blob. All content is stored in the same way; what is archived is merely not read.
 //!
-//! Rehydration needs no timer: its beginning is stored, and whoever looks at the blob derives the state from the time.
+//! Rehydration needs no timer: its beginning is stored, and a reader of the blob derives the state from the clock.
 
 use tablerock_kv::TICKS_PER_SECOND;
 use tablerock_protocol::blob::{AccessTier, RehydratePriority};

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 
 import {
-  conform, containerSas, containerWithSas, drain, freshBlob, freshContainer, md5Of, refused,
+  blobService, conform, containerSas, containerWithSas, drain, freshBlob, freshContainer, md5Of, refused,
 } from "../../harness/blobs.js";
 
 const NAMES = ["Z", "a", "a/1", "a/2", "a/b/1", "ab", "b/1", "b/c/d", "c"];
@@ -105,6 +105,14 @@ conform("BlobBatch", "batch_deletes_blobs", async (t) => {
   assert.equal(answer._response.status, 202);
   assert.deepEqual([answer.subResponsesSucceededCount, answer.subResponsesFailedCount], [3, 0]);
   assert.deepEqual(namesOf(await drain(container.listBlobsFlat())), ["Z", "a/2", "a/b/1", "ab", "b/1", "b/c/d"]);
+});
+
+conform("BlobBatch", "batch_of_the_service_deletes_blobs", async (t) => {
+  const container = await tree(t);
+  const blobs = ["a", "c"].map((name) => container.getBlobClient(name));
+  const answer = await blobService().getBlobBatchClient().deleteBlobs(blobs);
+  assert.equal(answer._response.status, 202);
+  assert.deepEqual(answer.subResponses.map(({ status }) => status), [202, 202]);
 });
 
 conform("BlobBatch", "batch_answers_each_part", async (t) => {

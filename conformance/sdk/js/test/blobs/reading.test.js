@@ -83,6 +83,13 @@ conform("SetBlobProperties", "content_headers_are_replaced_together", async (t) 
   assert.equal(properties.contentMD5, undefined);
 });
 
+conform("SetBlobProperties", "content_headers_that_are_not_given_are_cleared", async (t) => {
+  const { blob } = await freshBlob(t, { blobHTTPHeaders: { blobContentType: "text/a", blobCacheControl: "no-store" } });
+  await blob.setHTTPHeaders({});
+  const { contentType, contentMD5, cacheControl } = await blob.getProperties();
+  assert.deepEqual([contentType, contentMD5, cacheControl], [undefined, undefined, undefined]);
+});
+
 conform("SetBlobTags", "tags_are_read_back", async (t) => {
   const { blob } = await freshBlob(t);
   assert.equal((await blob.setTags({ colour: "red", "a b": "1/2" }))._response.status, 204);
