@@ -233,7 +233,8 @@ operations! {
         UndeleteContainer: Writes, sas(never), account(CONTAINER [WRITE]);
         ListBlobs: Reads, sas([LIST]), account(CONTAINER [LIST]), flags[Public Page],
             parameters["prefix" "delimiter" "marker" "maxresults" "include"];
-        FindBlobsByTags: Reads, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), parameters["where"];
+        FindBlobsByTags: Reads, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), flags[Page],
+            parameters["where" "marker" "maxresults"];
         PutBlob: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM],
             parameters["snapshot" "versionid"];

@@ -9,7 +9,7 @@
 //! | `copy_source_url` | the source of a copy, without credentials |
 //! | `lease` | ids, durations and actions of leases |
 //! | `block_id` | ids of blocks |
-//! | `tags` | index tags, and conditions on them |
+//! | `tags`, `tag_condition`, `tag_query` | index tags, conditions on them, and searches by them |
 //! | `etag` | ETags and dates of containers and blobs |
 
 mod block_id;
@@ -22,6 +22,7 @@ mod lease;
 mod numbers;
 mod range;
 mod tag_condition;
+mod tag_query;
 mod tags;
 
 pub use block_id::{BLOCK_ID_BYTES_MAX, BlockId};
@@ -33,4 +34,5 @@ pub use etag::{parse_http_date, strong_etag, unquoted_etag};
 pub use lease::{LeaseAction, LeaseDuration, LeaseId};
 pub use range::{ByteRange, RangeAsked};
 pub use tag_condition::TagCondition;
+pub use tag_query::{TagQuery, TagRange};
 pub use tags::Tags;

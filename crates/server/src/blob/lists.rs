@@ -106,7 +106,7 @@ fn uncommitted(name: &str) -> BlobElement<'_> {
 }
 
 /// `maxresults` as requested and as applied.
-fn max_results(call: &BlobCall<'_>) -> Result<(Option<usize>, usize), ServiceError> {
+pub(super) fn max_results(call: &BlobCall<'_>) -> Result<(Option<usize>, usize), ServiceError> {
     let Some(text) = call.parameter("maxresults") else { return Ok((None, ITEMS_MAX)) };
     match text.parse::<i64>() {
         Ok(count) if count > 0 => {

@@ -5,6 +5,7 @@ use tablerock_protocol::blob::{ContentHeaders, LeaseAction, LeaseId, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
+use super::change::BlobChange;
 use super::lease::{self, LeaseOutcome};
 use super::stored_blob::{Blob, BlobKind, Tier};
 use super::{BlobService, keys};
@@ -97,14 +98,16 @@ impl BlobService {
     /// Replaces all tags. The ETag does not change.
     pub async fn set_blob_tags(&self, at: BlobAddress<'_>, terms: &WriteTerms, tags: &Tags) -> Result<()> {
         let place = self.place_to_write(at).await?;
-        let set = |blob: &mut Blob| {
+        // A change of its own kind, because the index of tags has to change with the blob.
+        self.change(&place, |seen| {
+            let mut blob = seen.blob.clone().ok_or(ErrorCode::BlobNotFound)?;
             let read = ReadTerms { conditions: Default::default(), tags: terms.tags.clone(), lease: terms.lease };
-            read.check(blob, self.clock.ticks())?;
+            read.check(&blob, self.clock.ticks())?;
             blob.tags = tags.clone();
-            Ok(())
-        };
-        self.amend(&place, set).await?;
-        Ok(())
+            blob.tag_number = 0;
+            Ok((BlobChange::beside_blocks(Some(blob)), ()))
+        })
+        .await
     }
 
     /// Changes a blob on terms, which gives it a new ETag.

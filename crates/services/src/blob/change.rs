@@ -14,9 +14,9 @@ use tablerock_kv::{Bytes, Error as StoreError, Rng, Transaction};
 
 use super::address::BlobLocation;
 use super::blocks::UncommittedBlock;
-use super::reclaim::Reclaimable;
+use super::reclaim::{ReclaimIntent, Reclaimable};
 use super::stored_blob::Blob;
-use super::{BlobService, keys};
+use super::{BlobService, keys, tag_index};
 use crate::Result;
 
 /// Attempts at a change before the request fails with `ServerBusy`.
@@ -111,7 +111,12 @@ impl BlobService {
 
     /// Commits a change; `false` if the blob is not as it was read.
     pub(super) async fn commit_change(&self, place: &BlobLocation, seen: &Seen, change: BlobChange) -> Result<bool> {
-        let BlobChange { blob, puts, deletes, leaves, drops_blocks } = change;
+        let BlobChange { mut blob, puts, deletes, mut leaves, drops_blocks } = change;
+        let indexing = match &mut blob {
+            Some(blob) if tag_index::is_missing(blob) => Some(self.index_tags(place, blob).await?),
+            _ => None,
+        };
+        leaves.extend(tag_index::left(seen.blob.as_ref(), blob.as_ref()));
         let intent = self.intend_replacement(place, leaves).await?;
         let record = blob.as_ref().map(Blob::encode);
         let (base_key, header_key) = (Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY));
@@ -132,11 +137,12 @@ impl BlobService {
             Ok(true)
         };
         let keys = vec![base_key.clone(), header_key.clone()];
-        let committed = self.store.transact(&place.partition, keys, decide).await;
+        let commit = async { Ok(self.store.transact(&place.partition, keys, decide).await?) };
+        let committed = ReclaimIntent::protect_attempt(indexing, commit).await;
         // With a known outcome the intent can be resolved at once, whichever it was.
         if let (Some(intent), Ok(_)) = (intent, &committed) {
             intent.over();
         }
-        Ok(committed?)
+        committed
     }
 }

@@ -11,6 +11,7 @@
 //! | blocks | `put_block.rs`, `block_list.rs`, on `blocks.rs` and `pieces.rs` |
 //! | a download | `read.rs`, `reader.rs` |
 //! | how space is reclaimed | `reclaim/`, `sweep.rs` |
+//! | index tags, and finding blobs by them | `tag_index/` |
 
 mod acl;
 mod address;
@@ -38,6 +39,7 @@ mod snapshot;
 mod stored_blob;
 mod stored_content;
 mod sweep;
+mod tag_index;
 mod transfer;
 
 use std::sync::Arc;
@@ -65,6 +67,8 @@ pub use read::RangeChoice;
 pub use reader::BlobReader;
 pub use record::{Container, PublicAccess};
 pub use stored_blob::{Blob, BlobKind, CopyState, Tier};
+pub(crate) use tag_index::restart_build;
+pub use tag_index::{FoundBlob, FoundPage, TagSearch};
 pub(crate) use transfer::{
     BlobBytes, Makeup, block_of, block_watch_of, contents_of_record, copy_content, read_content, renumbered,
 };

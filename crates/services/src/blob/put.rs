@@ -141,6 +141,7 @@ impl BlobService {
             headers: new.headers.clone(),
             metadata: new.metadata.clone(),
             tags: new.tags.clone(),
+            tag_number: 0,
             lease: lease::after_write(current.and_then(|blob| blob.lease), now),
             tier,
             copy: None,

@@ -25,7 +25,7 @@ impl BlobService {
             lease::check_read(blob.lease.as_ref(), terms.lease, self.clock.ticks(), Leased::Blob)?;
             terms.conditions.check_write(Some(blob.changed))?;
             let taken = self.next_change(None)?;
-            let mut snapshot = Blob { lease: None, snapshots: 0, ..blob.clone() };
+            let mut snapshot = Blob { lease: None, snapshots: 0, tag_number: 0, ..blob.clone() };
             if let Some(metadata) = metadata {
                 snapshot.metadata = metadata.clone();
                 snapshot.changed = taken;

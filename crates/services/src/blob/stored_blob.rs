@@ -9,6 +9,12 @@ use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
 
+/// The same with fields behind the body that most blobs do not have: their number, and each behind its tag.
+const FORMAT_WITH_EXTRAS: u8 = 2;
+
+/// The tags of these fields.
+const TAG_NUMBER: u8 = 1;
+
 /// How a blob is written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlobKind {
@@ -68,6 +74,8 @@ pub struct Blob {
     pub headers: ContentHeaders,
     pub metadata: Metadata,
     pub tags: Tags,
+    /// The number of the tags' entries in the index; 0 if they have none.
+    pub(super) tag_number: u64,
     pub lease: Option<Lease>,
     pub tier: Option<Tier>,
     pub copy: Option<CopyState>,
@@ -76,7 +84,8 @@ pub struct Blob {
 
 impl Blob {
     pub(super) fn encode(&self) -> Bytes {
-        let mut out = FieldWriter::new(FORMAT);
+        let extras = u64::from(self.tag_number != 0);
+        let mut out = FieldWriter::new(if extras == 0 { FORMAT } else { FORMAT_WITH_EXTRAS });
         out.byte(match self.kind {
             BlobKind::Block => 1,
             BlobKind::Append => 2,
@@ -113,11 +122,19 @@ impl Blob {
                 out.number(*records);
             }
         }
+        if extras > 0 {
+            out.number(extras);
+        }
+        if self.tag_number != 0 {
+            out.byte(TAG_NUMBER);
+            out.number(self.tag_number);
+        }
         out.finish()
     }
 
     pub(crate) fn decode(record: &Bytes) -> Result<Self> {
-        let mut fields = FieldReader::new(record, FORMAT, "the record of a blob")?;
+        let format = if record.first() == Some(&FORMAT_WITH_EXTRAS) { FORMAT_WITH_EXTRAS } else { FORMAT };
+        let mut fields = FieldReader::new(record, format, "the record of a blob")?;
         let kind = match fields.byte()? {
             1 => BlobKind::Block,
             2 => BlobKind::Append,
@@ -147,11 +164,20 @@ impl Blob {
             3 => Body::Pieces { layout: fields.number()?, records: fields.number()? },
             _ => return Err(fields.corrupt()),
         };
+        let mut tag_number = 0;
+        let extras = if format == FORMAT_WITH_EXTRAS { fields.count()? } else { 0 };
+        for _ in 0..extras {
+            match fields.byte()? {
+                TAG_NUMBER => tag_number = fields.number()?,
+                _ => return Err(fields.corrupt()),
+            }
+        }
         fields.finish()?;
         let tier = Some(tier).filter(|tier| !tier.name.is_empty());
         #[rustfmt::skip]
         let blob = Self {
-            kind, changed, created, length, blocks, is_sealed, snapshots, headers, metadata, tags, lease, tier, copy, body,
+            kind, changed, created, length, blocks, is_sealed, snapshots, headers, metadata, tags, tag_number, lease, tier,
+            copy, body,
         };
         Ok(blob)
     }
@@ -200,6 +226,7 @@ mod tests {
             },
             metadata: Metadata::new(vec![("k".to_owned(), "v".to_owned())]).unwrap(),
             tags: Tags::parse_header("a=1").unwrap(),
+            tag_number: 0,
             lease: None,
             tier: None,
             copy: None,
@@ -215,8 +242,10 @@ mod tests {
             }),
             body: Body::Pieces { layout: 300, records: 2 },
             is_sealed: true,
+            tag_number: 300,
             ..plain.clone()
         };
+        assert_eq!((plain.encode()[0], copied.encode()[0]), (1, 2), "what 0.1 has keeps its form");
         for blob in [plain.clone(), Blob { body: Body::Whole { content: 9 }, ..plain }, copied] {
             let record = blob.encode();
             assert_eq!(Blob::decode(&record).unwrap(), blob);

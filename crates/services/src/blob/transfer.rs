@@ -16,6 +16,8 @@ pub(crate) fn renumbered(key: &Bytes, value: &Bytes, new: impl Fn(u64) -> Result
     match keys::blob_key_of(key)? {
         BlobKey::Snapshot(_) | BlobKey::Base => {
             let mut blob = Blob::decode(value)?;
+            // The next search there makes entries for its tags.
+            blob.tag_number = 0;
             match &mut blob.body {
                 Body::Inline(_) => {}
                 Body::Whole { content } => *content = new(*content)?,

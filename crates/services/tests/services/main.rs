@@ -19,4 +19,5 @@ mod sketches;
 mod support;
 mod tables;
 mod tables_of_many_servers;
+mod tag_index;
 mod transfer;
