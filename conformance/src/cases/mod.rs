@@ -61,6 +61,7 @@ pub fn all() -> Vec<Case> {
         blob::list_blobs::CASES,
         blob::lifecycle::CASES,
         blob::copy_source::CASES,
+        blob::customer_keys::CASES,
         blob::find_blobs::CASES,
     ]
     .concat()

@@ -163,6 +163,11 @@ const SOURCE: &[&str] = &[
     "x-ms-source-if-unmodified-since",
     "x-ms-source-range",
 ];
+const CUSTOMER_KEY: &[&str] = &["x-ms-encryption-key", "x-ms-encryption-key-sha256", "x-ms-encryption-algorithm"];
+const SOURCE_KEY: &[&str] =
+    &["x-ms-source-encryption-key", "x-ms-source-encryption-key-sha256", "x-ms-source-encryption-algorithm"];
+const SCOPE: &[&str] = &["x-ms-encryption-scope"];
+const CONTAINER_SCOPE: &[&str] = &["x-ms-default-encryption-scope", "x-ms-deny-encryption-scope-override"];
 const COPY: &[&str] = &["x-ms-requires-sync", "x-ms-source-lease-id"];
 
 /// Query parameters that every operation knows. Those of a SAS are the business of authentication.
@@ -218,7 +223,7 @@ operations! {
     Blob {
         ListContainers: Reads, sas(never), account(SERVICE [LIST]), flags[Page],
             parameters["prefix" "marker" "maxresults" "include"];
-        CreateContainer: Writes, sas(never), account(CONTAINER [CREATE WRITE]), headers[METADATA PUBLIC_ACCESS];
+        CreateContainer: Writes, sas(never), account(CONTAINER [CREATE WRITE]), headers[METADATA PUBLIC_ACCESS CONTAINER_SCOPE];
         DeleteContainer: Deletes, sas(never), account(CONTAINER [DELETE]), headers[LEASE];
         GetContainerProperties: Reads, sas(never), account(CONTAINER [READ]), flags[Public], headers[LEASE];
         GetContainerMetadata: Reads, sas(never), account(CONTAINER [READ]), flags[Public], headers[LEASE];
@@ -236,35 +241,35 @@ operations! {
         FindBlobsByTags: Reads, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), flags[Page],
             parameters["where" "marker" "maxresults"];
         PutBlob: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM],
+            headers[CUSTOMER_KEY SCOPE BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM],
             parameters["snapshot" "versionid"];
         PutBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[BLOB_TYPE METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
+            headers[CUSTOMER_KEY SOURCE_KEY SCOPE BLOB_TYPE METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
         GetBlob: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
-            headers[LEASE TAG_CONDITION RANGE], parameters["snapshot" "versionid"];
+            headers[CUSTOMER_KEY LEASE TAG_CONDITION RANGE], parameters["snapshot" "versionid"];
         GetBlobProperties: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
-            headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[CUSTOMER_KEY LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         SetBlobProperties: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[CONTENT LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         GetBlobMetadata: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
-            headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[CUSTOMER_KEY LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         SetBlobMetadata: Writes, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[CUSTOMER_KEY SCOPE METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         DeleteBlob: Deletes, sas([DELETE DELETE_VERSION PERMANENT_DELETE]), account(OBJECT [DELETE DELETE_VERSION PERMANENT_DELETE]), flags[OnAnalytics],
             headers[SNAPSHOTS LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         UndeleteBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         PutBlock: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[LEASE CHECKSUM], parameters["blockid" "snapshot" "versionid"];
+            headers[CUSTOMER_KEY SCOPE LEASE CHECKSUM], parameters["blockid" "snapshot" "versionid"];
         PutBlockFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[LEASE SOURCE], parameters["blockid" "snapshot" "versionid"];
+            headers[CUSTOMER_KEY SOURCE_KEY SCOPE LEASE SOURCE], parameters["blockid" "snapshot" "versionid"];
         PutBlockList: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"];
+            headers[CUSTOMER_KEY SCOPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"];
         GetBlockList: Reads, sas([READ]), account(OBJECT [READ]), flags[Public Page],
             headers[LEASE TAG_CONDITION], parameters["blocklisttype" "snapshot" "versionid"];
         AppendBlock: Writes with body, sas([ADD WRITE]), account(OBJECT [ADD WRITE]),
-            headers[APPEND LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"];
+            headers[CUSTOMER_KEY SCOPE APPEND LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"];
         AppendBlockFromURL: Writes, sas([ADD WRITE]), account(OBJECT [ADD WRITE]),
-            headers[APPEND LEASE TAG_CONDITION SOURCE], parameters["snapshot" "versionid"];
+            headers[CUSTOMER_KEY SOURCE_KEY SCOPE APPEND LEASE TAG_CONDITION SOURCE], parameters["snapshot" "versionid"];
         SealBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[APPEND LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         PutPage: Writes with body, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES];
@@ -282,11 +287,11 @@ operations! {
         BreakBlobLease: Writes, sas([WRITE DELETE]), account(OBJECT [WRITE DELETE]),
             headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
         SnapshotBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[CUSTOMER_KEY SCOPE METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         CopyBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
         CopyBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
+            headers[SCOPE METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
         AbortCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[SOURCE];
         SetBlobTier: Writes, sas([WRITE]), account(OBJECT [WRITE]),

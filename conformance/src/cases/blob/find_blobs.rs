@@ -99,7 +99,8 @@ async fn a_search_compares_as_text(at: &Session) -> Outcome {
     ] {
         let mut names = found(&container, expression).await?;
         let mut wanted: Vec<_> = wanted.into_iter().map(str::to_owned).collect();
-        (names.sort(), wanted.sort());
+        names.sort();
+        wanted.sort();
         equal(expression, names, wanted)?;
     }
     Ok(())

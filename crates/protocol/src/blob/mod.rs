@@ -7,6 +7,7 @@
 //! | `checksum` | MD5 and CRC-64/NVME: given, computed and compared |
 //! | `content_headers` | the six headers that describe a blob's content |
 //! | `copy_source_url` | the source of a copy, without credentials |
+//! | `customer_key` | keys that clients provide for content |
 //! | `lease` | ids, durations and actions of leases |
 //! | `block_id` | ids of blocks |
 //! | `tags`, `tag_condition`, `tag_query` | index tags, conditions on them, and searches by them |
@@ -17,6 +18,7 @@ mod checksum;
 mod conditions;
 mod content_headers;
 mod copy_source_url;
+mod customer_key;
 mod etag;
 mod lease;
 mod numbers;
@@ -30,6 +32,7 @@ pub use checksum::{Checksums, Crc64, Digests, Md5};
 pub use conditions::{Conditions, EtagList};
 pub use content_headers::{CONTENT_TYPE_DEFAULT, ContentHeaders};
 pub use copy_source_url::CopySourceUrl;
+pub use customer_key::{CUSTOMER_KEY_ALGORITHM, CustomerKey, KeyDigest, check_customer_key};
 pub use etag::{parse_http_date, strong_etag, unquoted_etag};
 pub use lease::{LeaseAction, LeaseDuration, LeaseId};
 pub use range::{ByteRange, RangeAsked};

@@ -167,6 +167,7 @@ mod tests {
                 ("BlobType", "BlockBlob".to_owned()),
             ],
             metadata: None,
+            is_metadata_encrypted: false,
             tags: None,
         };
         let entries = [blob(" a%41 ", None), blob("a\u{1}é", Some("2019-05-09T00:48:31.3653282Z".to_owned()))];

@@ -6,6 +6,7 @@ use tablerock_services::blob::DeleteSnapshots;
 
 use super::BlobCall;
 use super::encode::{changed, encrypted};
+use super::encryption::with_key;
 use super::names::{
     ACCESS_TIER, APPEND_POSITION, BLOB_CACHE_CONTROL, BLOB_CONTENT_DISPOSITION, BLOB_CONTENT_ENCODING,
     BLOB_CONTENT_LANGUAGE, BLOB_CONTENT_MD5, BLOB_CONTENT_TYPE, DELETE_SNAPSHOTS,
@@ -33,9 +34,10 @@ pub(super) async fn set_blob_properties(call: &BlobCall<'_>, at: BlobTarget<'_>)
 
 pub(super) async fn set_blob_metadata(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
-    let (address, terms, metadata) = (call.address(at), call.write_terms()?, call.metadata()?);
+    call.check_scope()?;
+    let (address, terms, metadata) = (call.address(at), call.keyed_write_terms()?, call.metadata()?);
     let blob = call.server().blobs.set_blob_metadata(address, &terms, &metadata).await?;
-    Ok(encrypted(changed(Reply::empty(200), blob.changed)))
+    Ok(with_key(encrypted(changed(Reply::empty(200), blob.changed)), terms.key_digest))
 }
 
 pub(super) async fn seal_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
@@ -68,10 +70,13 @@ pub(super) async fn set_blob_tags(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -
 
 pub(super) async fn snapshot_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
-    let (address, terms, metadata) = (call.address(at), call.write_terms()?, call.metadata()?);
+    call.check_scope()?;
+    let (address, terms, metadata) = (call.address(at), call.keyed_write_terms()?, call.metadata()?);
     let metadata = Some(&metadata).filter(|metadata| !metadata.is_empty());
     let (taken, time) = call.server().blobs.snapshot_blob(address, &terms, metadata).await?;
-    Ok(encrypted(changed(Reply::empty(201), time)).with(ResponseHeader::Snapshot, taken.to_seven_digits()))
+    let reply = encrypted(changed(Reply::empty(201), time)).with(ResponseHeader::Snapshot, taken.to_seven_digits());
+    // Without metadata of its own a snapshot encrypts nothing, and the response does not name the key.
+    Ok(with_key(reply, terms.key_digest.filter(|_| metadata.is_some())))
 }
 
 pub(super) async fn delete_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use http::{HeaderMap, Uri};
-use tablerock_protocol::blob::{ByteRange, Checksums, CopySourceUrl, Crc64, Digests, LeaseId, Md5};
+use tablerock_protocol::blob::{ByteRange, Checksums, CopySourceUrl, Crc64, CustomerKey, Digests, LeaseId, Md5};
 use tablerock_protocol::{BlobResource, DateTime, ErrorCode, QueryString, ServiceError, mask_signatures};
 use tablerock_services::blob::{Blob, BlobAddress, BlobReader, CopySource, CopyTarget, ReadTerms};
 
 use super::BlobCall;
 use super::decode::parse_snapshot;
 use super::encode::{changed, encrypted};
+use super::encryption::with_key;
 use super::names::{SOURCE_CONTENT_CRC64, SOURCE_CONTENT_MD5, SOURCE_LEASE_ID};
 use super::request::{BlobRequest, BlobTarget};
 use crate::auth::{self, Claim, Credentials, Target};
@@ -46,21 +47,32 @@ pub(super) async fn copy_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
     let source = call.source().await?;
     let metadata = Some(call.metadata()?).filter(|metadata| !metadata.is_empty());
     let terms = call.write_terms()?;
-    let target = CopyTarget { at: call.address(at), terms, metadata, tags: call.tags()?, tier: call.tier()? };
+    let (tags, tier) = (call.tags()?, call.tier()?);
+    // Only Put Blob From URL has keys.
+    let (key, source_key) = match call.operation {
+        Operation::PutBlobFromURL => (call.customer_key()?, call.source_key()?),
+        _ => (None, None),
+    };
+    if call.operation != Operation::CopyBlob {
+        call.check_scope()?;
+    }
+    let key_digest = key.as_ref().map(CustomerKey::digest);
+    let target = CopyTarget { at: call.address(at), terms, metadata, tags, tier, key };
     let is_sync = call.operation != Operation::CopyBlob;
     if is_sync {
-        call.check_sync_source(&source).await?;
+        call.check_sync_source(&source, source_key.as_ref()).await?;
     }
     let from = CopySource {
         at: source.address(),
         snapshot: source.snapshot,
         conditions: call.source_conditions()?,
         lease: call.parsed(&SOURCE_LEASE_ID, LeaseId::parse)?,
+        key: source_key,
         url: source.url.clone(),
     };
     let (time, id) = with_progress(call.body.progress, call.server().blobs.copy_blob(&from, &target)).await?;
     if call.operation == Operation::PutBlobFromURL {
-        return Ok(encrypted(changed(Reply::empty(201), time)));
+        return Ok(with_key(encrypted(changed(Reply::empty(201), time)), key_digest));
     }
     Ok(changed(Reply::empty(202), time).with(ResponseHeader::CopyId, id).with(ResponseHeader::CopyStatus, "success"))
 }
@@ -97,7 +109,9 @@ impl BlobCall<'_> {
             Some(asked) => asked.within(blob.length),
             None => Ok(ByteRange::whole(blob.length)),
         };
-        let opened = self.server().blobs.download(source.address(), source.snapshot, &terms, choose).await;
+        let key = self.source_key()?;
+        let blobs = &self.server().blobs;
+        let opened = blobs.download_with(source.address(), source.snapshot, &terms, key.as_ref(), choose).await;
         let (_, _, reader) = opened.map_err(ServiceError::from).map_err(|error| match error.code {
             ErrorCode::ConditionNotMet => ErrorCode::SourceConditionNotMet.into(),
             _ => error,
@@ -106,7 +120,7 @@ impl BlobCall<'_> {
     }
 
     /// Checks the size and the checksums of the source before a synchronous copy begins.
-    async fn check_sync_source(&self, source: &Source) -> Result<(), ServiceError> {
+    async fn check_sync_source(&self, source: &Source, key: Option<&CustomerKey>) -> Result<(), ServiceError> {
         let blob = self.server().blobs.blob(source.address(), source.snapshot, &ReadTerms::default()).await?;
         if self.operation == Operation::CopyBlobFromURL && blob.length > SYNC_BYTES_MAX {
             return Err(ServiceError::body_too_large(SYNC_BYTES_MAX));
@@ -116,8 +130,8 @@ impl BlobCall<'_> {
             return Ok(());
         }
         let whole = |blob: &Blob| Ok(ByteRange::whole(blob.length));
-        let (_, _, mut reader) =
-            self.server().blobs.download(source.address(), source.snapshot, &ReadTerms::default(), whole).await?;
+        let (terms, blobs) = (ReadTerms::default(), &self.server().blobs);
+        let (_, _, mut reader) = blobs.download_with(source.address(), source.snapshot, &terms, key, whole).await?;
         let mut checksums = Checksums::new(md5.is_some());
         while let Some(piece) = reader.next().await? {
             checksums.update(&piece);

@@ -97,7 +97,12 @@ impl<'a> BlobCall<'a> {
     pub(super) fn write_terms(&self) -> Result<WriteTerms, ServiceError> {
         let ReadTerms { conditions, tags, lease } = self.read_terms()?;
         conditions.check_combination()?;
-        Ok(WriteTerms { conditions, tags, lease, may_only_create: !self.caller.can_overwrite() })
+        Ok(WriteTerms { conditions, tags, lease, may_only_create: !self.caller.can_overwrite(), key_digest: None })
+    }
+
+    /// The same with the digest of the customer's key.
+    pub(super) fn keyed_write_terms(&self) -> Result<WriteTerms, ServiceError> {
+        Ok(WriteTerms { key_digest: self.key_digest()?, ..self.write_terms()? })
     }
 
     pub(super) fn metadata(&self) -> Result<Metadata, ServiceError> {

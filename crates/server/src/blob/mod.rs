@@ -10,6 +10,7 @@ mod containers;
 mod copy;
 mod decode;
 mod encode;
+mod encryption;
 mod find_blobs;
 mod get_blob;
 mod lease;

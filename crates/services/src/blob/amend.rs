@@ -1,7 +1,7 @@
 //! Changes that leave the content as it is: headers, metadata, tags, tier, lease, seal.
 
 use tablerock_kv::{Bytes, Transaction};
-use tablerock_protocol::blob::{ContentHeaders, LeaseAction, LeaseId, Tags};
+use tablerock_protocol::blob::{ContentHeaders, LeaseAction, LeaseId, Tags, check_customer_key};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
@@ -37,6 +37,7 @@ impl BlobService {
         metadata: &Metadata,
     ) -> Result<Blob> {
         self.amend_with_terms(at, terms, |blob| {
+            check_customer_key(blob.key_digest, terms.key_digest)?;
             blob.metadata = metadata.clone();
             blob.copy = None;
             Ok(())

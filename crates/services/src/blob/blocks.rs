@@ -2,14 +2,18 @@
 //! week.
 
 use tablerock_kv::{Bytes, Result, Store};
-use tablerock_protocol::blob::BlockId;
+use tablerock_protocol::blob::{BlockId, KeyDigest};
 
 use super::address::BlobLocation;
 use super::keys;
 use super::reclaim::Reclaimable;
+use super::sealing::stored_length;
 use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
+
+/// The same for a block, or for blocks, whose content is encrypted with a customer's key.
+const FORMAT_SEALED: u8 = 2;
 
 /// A block that was put and that no list has committed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,25 +21,29 @@ pub(super) struct UncommittedBlock {
     pub(super) id: BlockId,
     pub(super) content: u64,
     pub(super) length: u64,
+    /// Whether its content is encrypted with a customer's key.
+    pub(super) is_sealed: bool,
 }
 
 impl UncommittedBlock {
     pub(super) fn encode(&self) -> Bytes {
-        let mut out = FieldWriter::new(FORMAT);
+        let mut out = FieldWriter::new(if self.is_sealed { FORMAT_SEALED } else { FORMAT });
         out.number(self.content);
         out.number(self.length);
         out.finish()
     }
 
     pub(super) fn decode(key: &[u8], record: &Bytes) -> Result<Self> {
-        let mut fields = FieldReader::new(record, FORMAT, "the record of a block")?;
+        let is_sealed = record.first() == Some(&FORMAT_SEALED);
+        let format = if is_sealed { FORMAT_SEALED } else { FORMAT };
+        let mut fields = FieldReader::new(record, format, "the record of a block")?;
         let (content, length) = (fields.number()?, fields.number()?);
         fields.finish()?;
-        Ok(Self { id: BlockId::from_bytes(keys::block_id_of(key)?), content, length })
+        Ok(Self { id: BlockId::from_bytes(keys::block_id_of(key)?), content, length, is_sealed })
     }
 
     pub(super) fn reclaimable(&self) -> Reclaimable {
-        Reclaimable::Content { id: self.content, length: self.length }
+        Reclaimable::Content { id: self.content, length: stored_length(self.length, self.is_sealed) }
     }
 
     /// Returns all durable blocks of a blob, by id.
@@ -57,20 +65,29 @@ pub(super) struct BlocksHeader {
     pub(super) id_length: u64,
     /// When the last block was put; no two are put at the same time.
     pub(super) newest: u64,
+    /// The digest of the customer's key that all of them are encrypted with.
+    pub(super) key_digest: Option<KeyDigest>,
 }
 
 impl BlocksHeader {
     pub(super) fn encode(&self) -> Bytes {
-        let mut out = FieldWriter::new(FORMAT);
+        let mut out = FieldWriter::new(if self.key_digest.is_some() { FORMAT_SEALED } else { FORMAT });
         out.number(self.count);
         out.number(self.id_length);
         out.ticks(self.newest);
+        if let Some(digest) = &self.key_digest {
+            out.raw(&digest.0);
+        }
         out.finish()
     }
 
     pub(super) fn decode(record: &Bytes) -> Result<Self> {
-        let mut fields = FieldReader::new(record, FORMAT, "the header of a blob's blocks")?;
-        let header = Self { count: fields.number()?, id_length: fields.number()?, newest: fields.ticks()? };
+        let is_sealed = record.first() == Some(&FORMAT_SEALED);
+        let format = if is_sealed { FORMAT_SEALED } else { FORMAT };
+        let mut fields = FieldReader::new(record, format, "the header of a blob's blocks")?;
+        let (count, id_length, newest) = (fields.number()?, fields.number()?, fields.ticks()?);
+        let key_digest = if is_sealed { Some(KeyDigest(fields.array()?)) } else { None };
+        let header = Self { count, id_length, newest, key_digest };
         fields.finish()?;
         Ok(header)
     }
@@ -88,10 +105,13 @@ mod tests {
 
     #[test]
     fn records_of_blocks_come_back_as_they_were() {
-        let block = UncommittedBlock { id: BlockId::from_bytes(b"001"), content: 300, length: 4 << 20 };
         let key = keys::block_key(b"001");
-        assert_eq!(UncommittedBlock::decode(&key, &block.encode()).unwrap(), block);
-        let header = BlocksHeader { count: 3, id_length: 8, newest: 638_000_000_000_000_000 };
-        assert_eq!(BlocksHeader::decode(&header.encode()).unwrap(), header);
+        for is_sealed in [false, true] {
+            let block = UncommittedBlock { id: BlockId::from_bytes(b"001"), content: 300, length: 4 << 20, is_sealed };
+            assert_eq!(UncommittedBlock::decode(&key, &block.encode()).unwrap(), block);
+            let key_digest = is_sealed.then_some(KeyDigest([7; 32]));
+            let header = BlocksHeader { count: 3, id_length: 8, newest: 638_000_000_000_000_000, key_digest };
+            assert_eq!(BlocksHeader::decode(&header.encode()).unwrap(), header);
+        }
     }
 }

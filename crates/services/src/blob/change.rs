@@ -11,9 +11,10 @@
 use std::time::Duration;
 
 use tablerock_kv::{Bytes, Error as StoreError, Rng, Transaction};
+use tablerock_protocol::blob::KeyDigest;
 
 use super::address::BlobLocation;
-use super::blocks::UncommittedBlock;
+use super::blocks::{BlocksHeader, UncommittedBlock};
 use super::reclaim::{ReclaimIntent, Reclaimable};
 use super::stored_blob::Blob;
 use super::{BlobService, keys, tag_index};
@@ -32,6 +33,19 @@ pub(super) struct Seen {
     header: Option<Bytes>,
     pub(super) blob: Option<Blob>,
     pub(super) blocks: Vec<UncommittedBlock>,
+    blocks_key_digest: Option<KeyDigest>,
+}
+
+impl Seen {
+    /// The digest of the customer's key of the blob, or of its blocks if there is no blob yet. A new blob may have any, so
+    /// nothing at all has that of the request.
+    pub(super) fn key_digest_or(&self, request: Option<KeyDigest>) -> Option<KeyDigest> {
+        match &self.blob {
+            Some(blob) => blob.key_digest,
+            None if self.blocks.is_empty() => request,
+            None => self.blocks_key_digest,
+        }
+    }
 }
 
 /// The state after a change.
@@ -106,7 +120,9 @@ impl BlobService {
             None => vec![],
             Some(_) => UncommittedBlock::read_all(&self.store, &place.partition).await?,
         };
-        Ok(Seen { base, header, blob, blocks })
+        let blocks_key_digest =
+            header.as_ref().map(BlocksHeader::decode).transpose()?.and_then(|header| header.key_digest);
+        Ok(Seen { base, header, blob, blocks, blocks_key_digest })
     }
 
     /// Commits a change; `false` if the blob is not as it was read.

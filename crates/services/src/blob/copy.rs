@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use tablerock_kv::Bytes;
-use tablerock_protocol::blob::{ByteRange, Checksums, Conditions, CopySourceUrl, LeaseId, Tags};
+use tablerock_protocol::blob::{
+    BlockId, ByteRange, Checksums, Conditions, CopySourceUrl, CustomerKey, LeaseId, Tags, check_customer_key,
+};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::address::{BlobAddress, BlobLocation, ContentAddress, ReadTerms, WriteTerms};
@@ -25,6 +27,8 @@ pub struct CopySource<'a> {
     pub snapshot: Option<DateTime>,
     pub conditions: Conditions,
     pub lease: Option<LeaseId>,
+    /// The customer's key of the source.
+    pub key: Option<CustomerKey>,
     /// For the properties of the copy.
     pub url: CopySourceUrl,
 }
@@ -38,7 +42,12 @@ pub struct CopyTarget<'a> {
     pub metadata: Option<Metadata>,
     pub tags: Tags,
     pub tier: Option<String>,
+    /// The customer's key that the copy is encrypted with.
+    pub key: Option<CustomerKey>,
 }
+
+/// The customer's keys of the source and of the copy.
+type KeysOfCopy<'a> = (Option<&'a CustomerKey>, Option<&'a CustomerKey>);
 
 /// The content of a copy, durable and noted.
 struct Copied {
@@ -55,7 +64,8 @@ impl BlobService {
         let current = self.stored_blob(&to, None).await?;
         self.check_copy(&blob, current.as_ref(), target)?;
         let from = self.place(source.at).await?;
-        let copied = self.copy_content(&from, &blob, &to).await?;
+        let keys = (source.key.as_ref(), target.key.as_ref());
+        let copied = self.copy_content(&from, &blob, &to, keys).await?;
         // A container that went away while the content was copied may not get it, even if there is a new one.
         if self.container_id(target.at.account, target.at.container).await? != to.container_id {
             return Err(ErrorCode::ContainerNotFound.into());
@@ -73,7 +83,8 @@ impl BlobService {
             let made = self.blob_replacing(seen, &target.terms, &new, blob.length, copied.body.clone())?;
             let changed = made.changed;
             let copy = Some(CopyState { id: id.clone(), source: source.url.clone(), completed: changed });
-            let made = Blob { blocks: blob.blocks, is_sealed: blob.is_sealed, copy, ..made };
+            let key_digest = target.key.as_ref().map(CustomerKey::digest);
+            let made = Blob { blocks: blob.blocks, is_sealed: blob.is_sealed, copy, key_digest, ..made };
             Ok((BlobChange { puts: copied.puts.clone(), ..BlobChange::replacing(seen, Some(made)) }, changed))
         });
         Ok((ReclaimIntent::protect(copied.intent, change).await?, id))
@@ -83,6 +94,7 @@ impl BlobService {
         let from = self.place_to_read(source.at).await?;
         let terms = ReadTerms { conditions: Conditions::default(), tags: None, lease: source.lease };
         let blob = self.find(&from, source.snapshot, &terms).await?;
+        check_customer_key(blob.key_digest, source.key.as_ref().map(CustomerKey::digest))?;
         let met = source.conditions.check_read(blob.changed);
         if met.is_err() { Err(ErrorCode::SourceConditionNotMet.into()) } else { Ok(blob) }
     }
@@ -98,20 +110,37 @@ impl BlobService {
         }
     }
 
-    async fn copy_content(&self, from: &BlobLocation, blob: &Blob, to: &BlobLocation) -> Result<Copied> {
+    async fn copy_content(
+        &self,
+        from: &BlobLocation,
+        blob: &Blob,
+        to: &BlobLocation,
+        keys: KeysOfCopy<'_>,
+    ) -> Result<Copied> {
         match (&blob.body, blob.kind) {
+            // What is encrypted has to be decrypted, or encrypted, or both.
+            _ if keys != (None, None) => self.copy_whole(from, blob, to, keys).await,
             (Body::Inline(bytes), _) => Ok(Copied { body: Body::Inline(bytes.clone()), puts: vec![], intent: None }),
             (Body::Pieces { layout, records }, BlobKind::Block) => self.copy_pieces(from, to, *layout, *records).await,
-            (Body::Whole { .. }, _) | (Body::Pieces { .. }, BlobKind::Append) => self.copy_whole(from, blob, to).await,
+            (Body::Whole { .. }, _) | (Body::Pieces { .. }, BlobKind::Append) => {
+                self.copy_whole(from, blob, to, keys).await
+            }
         }
     }
 
     /// Copies all bytes into one content. Appended blocks become one piece: they have no ids that a request could name.
-    async fn copy_whole(&self, from: &BlobLocation, blob: &Blob, to: &BlobLocation) -> Result<Copied> {
+    async fn copy_whole(
+        &self,
+        from: &BlobLocation,
+        blob: &Blob,
+        to: &BlobLocation,
+        (source_key, key): KeysOfCopy<'_>,
+    ) -> Result<Copied> {
         let range = ByteRange::whole(blob.length);
-        let opened = BlobReader::open(&self.store, from.container_id, &from.partition, blob, range).await?;
+        let opened = BlobReader::open(&self.store, from.container_id, &from.partition, blob, range, source_key).await?;
         let mut reader = opened.ok_or(ErrorCode::ServerBusy)?;
-        let received = self.receive(to, &mut reader, false, INLINE_BYTES_MAX).await?;
+        let received = self.receive_with(to, &mut reader, false, INLINE_BYTES_MAX, key).await?;
+        let is_sealed = key.is_some();
         let (source, intent) = match received.body {
             ReceivedBody::Inline(bytes) => (PieceSource::Inline(bytes), None),
             ReceivedBody::Stored { content, intent } => (PieceSource::Content(content), Some(intent)),
@@ -124,7 +153,8 @@ impl BlobService {
             return Ok(Copied { body, puts: vec![], intent });
         }
         let layout = self.content_ids.next().await?;
-        let piece = Piece { id: tablerock_protocol::blob::BlockId::from_bytes(b""), length: received.length, source };
+        let (id, length) = (BlockId::from_bytes(b""), received.length);
+        let piece = Piece { id, length, source, is_sealed };
         let pieces = if blob.length == 0 { vec![] } else { vec![piece] };
         Ok(copied_pieces(layout, pieces, intent))
     }

@@ -10,6 +10,7 @@
 //! | a container | `directory.rs`, `record.rs`, `list.rs`, `acl.rs` |
 //! | blocks | `put_block.rs`, `block_list.rs`, on `blocks.rs` and `pieces.rs` |
 //! | a download | `read.rs`, `reader.rs` |
+//! | content under a customer's key | `sealing/` |
 //! | how space is reclaimed | `reclaim/`, `sweep.rs` |
 //! | index tags, and finding blobs by them | `tag_index/` |
 
@@ -35,6 +36,7 @@ mod read;
 mod reader;
 mod reclaim;
 mod record;
+mod sealing;
 mod snapshot;
 mod stored_blob;
 mod stored_content;

@@ -1,6 +1,7 @@
 //! Snapshots: records of a blob as it was, which share its content.
 
 use tablerock_kv::{Error as StoreError, Transaction};
+use tablerock_protocol::blob::check_customer_key;
 use tablerock_protocol::{DateTime, Metadata};
 
 use super::address::{BlobAddress, WriteTerms};
@@ -24,6 +25,10 @@ impl BlobService {
             // A snapshot does not change the blob, so it needs no lease; one that is named must be the right one.
             lease::check_read(blob.lease.as_ref(), terms.lease, self.clock.ticks(), Leased::Blob)?;
             terms.conditions.check_write(Some(blob.changed))?;
+            // Only metadata is encrypted anew, so only it needs the key.
+            if metadata.is_some() || terms.key_digest.is_some() {
+                check_customer_key(blob.key_digest, terms.key_digest)?;
+            }
             let taken = self.next_change(None)?;
             let mut snapshot = Blob { lease: None, snapshots: 0, tag_number: 0, ..blob.clone() };
             if let Some(metadata) = metadata {

@@ -1,10 +1,11 @@
 //! The record of a blob or of a snapshot.
 
 use tablerock_kv::{Bytes, Result};
-use tablerock_protocol::blob::{ContentHeaders, CopySourceUrl, Md5, Tags};
+use tablerock_protocol::blob::{ContentHeaders, CopySourceUrl, KeyDigest, Md5, Tags};
 use tablerock_protocol::{DateTime, Metadata};
 
 use super::lease::{self, Lease};
+use super::sealing::stored_length;
 use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
@@ -14,6 +15,7 @@ const FORMAT_WITH_EXTRAS: u8 = 2;
 
 /// The tags of these fields.
 const TAG_NUMBER: u8 = 1;
+const KEY_DIGEST: u8 = 2;
 
 /// How a blob is written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,12 +81,24 @@ pub struct Blob {
     pub lease: Option<Lease>,
     pub tier: Option<Tier>,
     pub copy: Option<CopyState>,
+    /// The digest of the customer's key that its content is encrypted with.
+    pub key_digest: Option<KeyDigest>,
     pub(super) body: Body,
 }
 
 impl Blob {
+    /// Whether its content is encrypted with a customer's key.
+    pub(super) fn is_key_needed(&self) -> bool {
+        self.key_digest.is_some()
+    }
+
+    /// The length of its content as it is stored.
+    pub(super) fn stored_length(&self) -> u64 {
+        stored_length(self.length, self.is_key_needed())
+    }
+
     pub(super) fn encode(&self) -> Bytes {
-        let extras = u64::from(self.tag_number != 0);
+        let extras = u64::from(self.tag_number != 0) + u64::from(self.key_digest.is_some());
         let mut out = FieldWriter::new(if extras == 0 { FORMAT } else { FORMAT_WITH_EXTRAS });
         out.byte(match self.kind {
             BlobKind::Block => 1,
@@ -129,6 +143,10 @@ impl Blob {
             out.byte(TAG_NUMBER);
             out.number(self.tag_number);
         }
+        if let Some(digest) = &self.key_digest {
+            out.byte(KEY_DIGEST);
+            out.raw(&digest.0);
+        }
         out.finish()
     }
 
@@ -164,11 +182,12 @@ impl Blob {
             3 => Body::Pieces { layout: fields.number()?, records: fields.number()? },
             _ => return Err(fields.corrupt()),
         };
-        let mut tag_number = 0;
+        let (mut tag_number, mut key_digest) = (0, None);
         let extras = if format == FORMAT_WITH_EXTRAS { fields.count()? } else { 0 };
         for _ in 0..extras {
             match fields.byte()? {
                 TAG_NUMBER => tag_number = fields.number()?,
+                KEY_DIGEST => key_digest = Some(KeyDigest(fields.array()?)),
                 _ => return Err(fields.corrupt()),
             }
         }
@@ -177,7 +196,7 @@ impl Blob {
         #[rustfmt::skip]
         let blob = Self {
             kind, changed, created, length, blocks, is_sealed, snapshots, headers, metadata, tags, tag_number, lease, tier,
-            copy, body,
+            copy, key_digest, body,
         };
         Ok(blob)
     }
@@ -230,6 +249,7 @@ mod tests {
             lease: None,
             tier: None,
             copy: None,
+            key_digest: None,
             body: Body::Inline(Bytes::from_static(b"abc")),
         };
         let copied = Blob {
@@ -243,6 +263,7 @@ mod tests {
             body: Body::Pieces { layout: 300, records: 2 },
             is_sealed: true,
             tag_number: 300,
+            key_digest: Some(KeyDigest([5; 32])),
             ..plain.clone()
         };
         assert_eq!((plain.encode()[0], copied.encode()[0]), (1, 2), "what 0.1 has keeps its form");

@@ -5,6 +5,7 @@ mod blob_crashes;
 mod blob_random;
 mod blobs;
 mod blobs_of_many_servers;
+mod customer_keys;
 mod etags;
 mod groups;
 mod keys_document;

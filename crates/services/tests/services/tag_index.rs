@@ -1,4 +1,4 @@
-//! Finding blobs by their tags: no blob is missed and none is wrong, whatever fails and whoever writes meanwhile.
+//! Finding blobs by their tags: no blob is missed and none is wrong, also after a failure and with concurrent writes.
 
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 

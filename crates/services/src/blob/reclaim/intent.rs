@@ -25,7 +25,7 @@ impl Reclaimable {
     pub(in crate::blob) fn of(blob: &Blob) -> Option<Self> {
         match blob.body {
             Body::Inline(_) => None,
-            Body::Whole { content } => Some(Self::Content { id: content, length: blob.length }),
+            Body::Whole { content } => Some(Self::Content { id: content, length: blob.stored_length() }),
             Body::Pieces { layout, .. } => Some(Self::Layout { id: layout }),
         }
     }

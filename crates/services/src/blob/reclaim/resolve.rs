@@ -33,7 +33,7 @@ impl Reclaimer {
                 }
                 Reclaimable::Layout { id } if !live.layouts.contains(id) => {
                     let pieces = pieces::read_all(&self.store, &partition, *id, u64::MAX).await?;
-                    contents.extend(pieces.iter().filter_map(|piece| Some((piece.content()?, piece.length))));
+                    contents.extend(pieces.iter().filter_map(|piece| Some((piece.content()?, piece.stored_length()))));
                     layouts.push(*id);
                 }
                 Reclaimable::Tags { number, tags } if live.tag_number != *number => {
