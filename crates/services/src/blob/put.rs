@@ -12,7 +12,7 @@ use super::reclaim::ReclaimIntent;
 use super::sealing::Sealer;
 use super::stored_blob::{Blob, BlobKind, Body, Tier};
 use super::{BlobService, lease};
-use crate::Result;
+use crate::{Error, Result};
 
 /// The properties of a new blob.
 #[derive(Debug, Clone)]
@@ -43,7 +43,9 @@ impl BlobService {
         with_md5: bool,
         key: Option<&CustomerKey>,
     ) -> Result<Received> {
-        self.receive_with(&self.place(at).await?, source, with_md5, INLINE_BYTES_MAX, key).await
+        let place = self.place(at).await?;
+        let received = self.receive_with(&place, source, with_md5, INLINE_BYTES_MAX, key).await;
+        self.check_upload(at, &place, received).await
     }
 
     /// Receives the content of a block, which is never part of a record: a list of blocks has to stay small.
@@ -64,7 +66,25 @@ impl BlobService {
         with_md5: bool,
         key: Option<&CustomerKey>,
     ) -> Result<Received> {
-        self.receive_with(&self.place(at).await?, source, with_md5, 0, key).await
+        let place = self.place(at).await?;
+        let received = self.receive_with(&place, source, with_md5, 0, key).await;
+        self.check_upload(at, &place, received).await
+    }
+
+    /// A container that is deleted takes its content along, also content that is being received. Then that is the reason.
+    async fn check_upload(
+        &self,
+        at: BlobAddress<'_>,
+        place: &BlobLocation,
+        received: Result<Received>,
+    ) -> Result<Received> {
+        match received {
+            Err(Error::Store(error)) => match self.directory.id(at.account, at.container).await {
+                Ok(id) if id != Some(place.container_id) => Err(ErrorCode::ContainerNotFound.into()),
+                _ => Err(Error::Store(error)),
+            },
+            received => received,
+        }
     }
 
     /// Receives content, which becomes a part of a record up to `inline_bytes_max`. With a key it is sealed.
