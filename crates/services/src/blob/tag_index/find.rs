@@ -145,6 +145,10 @@ impl BlobService {
             }
             let scan = ScanLimits { records_max: ENTRIES_AT_A_TIME, ..ScanLimits::PAGE };
             let found = self.store.scan(&range, scan).await?;
+            finding.now = self.clock.instant();
+            if found.records.is_empty() && found.next.is_none() {
+                return Ok(true);
+            }
             let keys = found.records.into_iter().map(|record| record.key).collect::<Vec<_>>();
             if let Some(next) = self.examine(finding, container, id, &keys).await? {
                 finding.page.next = Some(Place { container: container.to_owned(), key: next }.encode());
@@ -184,7 +188,6 @@ impl BlobService {
             finding.names.insert(name.clone());
             finding.page.blobs.push(FoundBlob { container: container.to_owned(), name, tags });
         }
-        finding.now = self.clock.instant();
         Ok(None)
     }
 }
