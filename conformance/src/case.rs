@@ -57,6 +57,7 @@ pub enum Operation {
     AcquireContainerLease,
     BreakContainerLease,
     ListBlobs,
+    FindBlobsByTags,
     PutBlob,
     PutBlobFromURL,
     GetBlob,

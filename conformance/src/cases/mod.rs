@@ -85,6 +85,8 @@ pub fn all() -> Vec<Case> {
         blob::sas::CASES,
         blob::from_url::CASES,
         blob::copy_options::CASES,
+        blob::customer_keys::CASES,
+        blob::find_blobs::CASES,
     ]
     .concat()
 }

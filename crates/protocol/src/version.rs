@@ -61,6 +61,8 @@ impl ServiceVersion {
     pub const LARGE_BLOCKS: Self = Self::dated(2019, 12, 12);
     /// Queues and blobs ask a client without credentials for a token.
     pub const CHALLENGE: Self = Self::LARGE_BLOCKS;
+    /// Find Blobs by Tags returns a set of tags for each blob.
+    pub const FOUND_TAG_SETS: Self = Self::dated(2020, 4, 8);
     /// Bearer tokens for tables.
     pub const BEARER_TOKEN: Self = Self::dated(2020, 12, 6);
     /// `ses` is part of what an account SAS signs.

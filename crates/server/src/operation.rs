@@ -176,6 +176,11 @@ const SOURCE: &[&str] = &[
     "x-ms-source-if-unmodified-since",
     "x-ms-source-range",
 ];
+const CUSTOMER_KEY: &[&str] = &["x-ms-encryption-key", "x-ms-encryption-key-sha256", "x-ms-encryption-algorithm"];
+const SOURCE_KEY: &[&str] =
+    &["x-ms-source-encryption-key", "x-ms-source-encryption-key-sha256", "x-ms-source-encryption-algorithm"];
+const SCOPE: &[&str] = &["x-ms-encryption-scope"];
+const CONTAINER_SCOPE: &[&str] = &["x-ms-default-encryption-scope", "x-ms-deny-encryption-scope-override"];
 const COPY: &[&str] = &["x-ms-requires-sync", "x-ms-source-if-tags", "x-ms-source-lease-id"];
 
 const SOURCE_TOKEN: &[&str] = &["x-ms-copy-source-authorization"];
@@ -250,7 +255,7 @@ operations! {
     Blob {
         ListContainers: Reads, sas(never), account(SERVICE [LIST]), flags[Page],
             parameters["prefix" "marker" "maxresults" "include"];
-        CreateContainer: Writes, sas(never), account(CONTAINER [CREATE WRITE]), headers[METADATA PUBLIC_ACCESS];
+        CreateContainer: Writes, sas(never), account(CONTAINER [CREATE WRITE]), headers[METADATA PUBLIC_ACCESS CONTAINER_SCOPE];
         DeleteContainer: Deletes, sas(never), account(CONTAINER [DELETE]), headers[LEASE];
         GetContainerProperties: Reads, sas(never), account(CONTAINER [READ]), flags[Public], headers[LEASE];
         GetContainerMetadata: Reads, sas(never), account(CONTAINER [READ]), flags[Public], headers[LEASE];
@@ -266,47 +271,48 @@ operations! {
         ListBlobs: Reads, sas([LIST]), account(CONTAINER [LIST]), flags[Public Page],
             parameters["prefix" "delimiter" "marker" "maxresults" "include" "startFrom"],
             refuses[SHOW_ONLY USER_NAMES];
-        FindBlobsByTags: Reads, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), parameters["where"];
+        FindBlobsByTags: Reads, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), flags[Page],
+            parameters["where" "marker" "maxresults"];
         PutBlob: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM],
+            headers[CUSTOMER_KEY SCOPE BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM],
             parameters["snapshot" "versionid"],
             refuses[STRUCTURE IMMUTABILITY EXPIRY ENCRYPTION_CONTEXT];
         PutBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION SOURCE SOURCE_TOKEN COPY COPY_TAGS COPY_PROPERTIES],
+            headers[CUSTOMER_KEY SOURCE_KEY SCOPE BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION SOURCE SOURCE_TOKEN COPY COPY_TAGS COPY_PROPERTIES],
             parameters["snapshot" "versionid"],
             refuses[EXPIRY FILE_SOURCE];
         GetBlob: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
-            headers[LEASE TAG_CONDITION RANGE], parameters["snapshot" "versionid"],
+            headers[CUSTOMER_KEY LEASE TAG_CONDITION RANGE], parameters["snapshot" "versionid"],
             refuses[STRUCTURE USER_NAMES];
         GetBlobProperties: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
-            headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"],
+            headers[CUSTOMER_KEY LEASE TAG_CONDITION], parameters["snapshot" "versionid"],
             refuses[USER_NAMES];
         SetBlobProperties: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[CONTENT LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         GetBlobMetadata: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
-            headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[CUSTOMER_KEY LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         SetBlobMetadata: Writes, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[CUSTOMER_KEY SCOPE METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         DeleteBlob: Deletes, sas([DELETE DELETE_VERSION PERMANENT_DELETE]), account(OBJECT [DELETE DELETE_VERSION PERMANENT_DELETE]), flags[OnAnalytics],
             headers[SNAPSHOTS LEASE TAG_CONDITION TIER_CONDITION], parameters["snapshot" "versionid"],
             refuses[SOFT_DELETE];
         UndeleteBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         PutBlock: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[CreatesOfBlocks],
-            headers[LEASE CHECKSUM], parameters["blockid" "snapshot" "versionid"],
+            headers[CUSTOMER_KEY SCOPE LEASE CHECKSUM], parameters["blockid" "snapshot" "versionid"],
             refuses[STRUCTURE];
         PutBlockFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[CreatesOfBlocks],
-            headers[LEASE SOURCE SOURCE_TOKEN], parameters["blockid" "snapshot" "versionid"],
+            headers[CUSTOMER_KEY SOURCE_KEY SCOPE LEASE SOURCE SOURCE_TOKEN], parameters["blockid" "snapshot" "versionid"],
             refuses[FILE_SOURCE];
         PutBlockList: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[CreatesOfBlocks],
-            headers[METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"],
+            headers[CUSTOMER_KEY SCOPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"],
             refuses[IMMUTABILITY];
         GetBlockList: Reads, sas([READ]), account(OBJECT [READ]), flags[Public Page],
             headers[LEASE TAG_CONDITION], parameters["blocklisttype" "snapshot" "versionid"];
         AppendBlock: Writes with body, sas([ADD WRITE]), account(OBJECT [ADD WRITE]),
-            headers[APPEND LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"],
+            headers[CUSTOMER_KEY SCOPE APPEND LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"],
             refuses[STRUCTURE];
         AppendBlockFromURL: Writes, sas([ADD WRITE]), account(OBJECT [ADD WRITE]),
-            headers[APPEND LEASE TAG_CONDITION SOURCE SOURCE_TOKEN], parameters["snapshot" "versionid"],
+            headers[CUSTOMER_KEY SOURCE_KEY SCOPE APPEND LEASE TAG_CONDITION SOURCE SOURCE_TOKEN], parameters["snapshot" "versionid"],
             refuses[FILE_SOURCE];
         SealBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[APPEND LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
@@ -327,7 +333,7 @@ operations! {
         BreakBlobLease: Writes, sas([WRITE DELETE]), account(OBJECT [WRITE DELETE]),
             headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
         SnapshotBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[CUSTOMER_KEY SCOPE METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         CopyBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY SEAL REHYDRATE],
             parameters["snapshot" "versionid"],

@@ -277,8 +277,15 @@ impl Comparison {
         let from = NAMES[self.rng.usize(..NAMES.len())];
         let snapshot = self.model[from].snapshots.first().map(|(taken, _)| *taken).filter(|_| self.rng.bool());
         let url = CopySourceUrl::without_credentials("http://127.0.0.1/");
-        let source =
-            CopySource { at: at(from), snapshot, conditions: Conditions::default(), tags: None, lease: None, url };
+        let source = CopySource {
+            at: at(from),
+            snapshot,
+            conditions: Conditions::default(),
+            tags: None,
+            lease: None,
+            key: None,
+            url,
+        };
         let terms = WriteTerms::default();
         let target = CopyTarget {
             at: at(name),
@@ -288,6 +295,7 @@ impl Comparison {
             tier: None,
             priority: None,
             seals: None,
+            key: None,
         };
         let outcome = self.service.copy_blob(&source, &target).await;
         let Some(mut copied) = self.model[from].blob.clone() else {

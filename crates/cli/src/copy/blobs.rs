@@ -1,4 +1,5 @@
-//! Copies one block blob over HTTP: it reads ranges of one version and puts them as blocks, holding one block in memory.
+//! Copies one blob with its snapshots over HTTP: it reads ranges of one version and writes them as blocks, holding one block
+//! in memory.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,6 +7,7 @@ use tablerock_client::blob::{BlobHttpHeaders, BlobItem, BlockId};
 use tablerock_client::{BlobClient, ErrorCode, Etag};
 
 use super::copy_error::CopyError;
+use super::families::Family;
 
 /// The size of a block. A blob of up to this size is copied with one Put Blob.
 const BLOCK_BYTES: u64 = 8 << 20;
@@ -15,21 +17,51 @@ const BLOCKS_MAX: u64 = 50_000;
 /// The largest blob that can be copied.
 pub(super) const BLOB_BYTES_MAX: u64 = BLOCKS_MAX * BLOCK_BYTES_MAX;
 
-/// Copies a blob as it was listed. Returns `false` if it has been deleted since. While the blob is in progress, `arrived`
-/// includes its copied bytes.
-pub(super) async fn copy_blob(
+/// The largest block that all endpoints append, and the blocks that an append blob may have.
+const APPENDED_BYTES: u64 = 4 << 20;
+/// The largest append blob that can be copied.
+pub(super) const APPEND_BLOB_BYTES_MAX: u64 = BLOCKS_MAX * APPENDED_BYTES;
+
+/// Copies a blob as it was listed, with its snapshots. Returns `false` if it has been deleted since. While the blob is in
+/// progress, `arrived` includes its copied bytes.
+pub(super) async fn copy_family(
+    from: &BlobClient,
+    to: &BlobClient,
+    family: &Family,
+    arrived: &AtomicU64,
+) -> Result<bool, CopyError> {
+    let mut arrived = Arrived { all: arrived, own: 0 };
+    if !family.snapshots.is_empty() {
+        // What an earlier run has taken would be there twice.
+        let deleted = to.delete().include_snapshots().if_exists().await;
+        deleted.map_err(|error| CopyError::of_call("cannot be replaced", &error))?;
+    }
+    for snapshot in &family.snapshots {
+        let id = snapshot.snapshot.as_deref().unwrap_or_default();
+        if into_result(copy_blob(&from.at_snapshot(id), to, snapshot, &mut arrived).await)? {
+            let taken = to.create_snapshot().await;
+            taken.map_err(|error| CopyError::of_call("a snapshot cannot be taken", &error))?;
+        }
+    }
+    into_result(copy_blob(from, to, &family.blob, &mut arrived).await)
+}
+
+async fn copy_blob(
     from: &BlobClient,
     to: &BlobClient,
     listed: &BlobItem,
-    arrived: &AtomicU64,
-) -> Result<bool, CopyError> {
+    arrived: &mut Arrived<'_>,
+) -> Result<(), BlobError> {
+    if listed.blob_type == "AppendBlob" {
+        return copy_appended(from, to, listed, arrived).await;
+    }
     if listed.length <= BLOCK_BYTES {
         match copy_whole(from, to, listed).await {
             Err(BlobError::Md5) => {}
-            other => return into_result(other),
+            other => return other,
         }
     }
-    into_result(copy_blocks(from, to, listed, arrived).await)
+    copy_blocks(from, to, listed, arrived).await
 }
 
 /// The copied bytes of a blob in progress. Dropping it subtracts them: a finished blob is counted elsewhere.
@@ -69,7 +101,8 @@ fn into_result(copied: Result<(), BlobError>) -> Result<bool, CopyError> {
 
 async fn copy_whole(from: &BlobClient, to: &BlobClient, listed: &BlobItem) -> Result<(), BlobError> {
     let content = read(from, listed, 0, listed.length).await?;
-    let put = to.upload(content).headers(BlobHttpHeaders::from(listed)).metadata(listed.metadata.clone()).await;
+    let put = to.upload(content).headers(BlobHttpHeaders::from(listed)).metadata(listed.metadata.clone());
+    let put = put.tags(listed.tags.clone()).access_tier(tier(listed)).await;
     put.map(drop).map_err(|error| match error.code() {
         Some(ErrorCode::Md5Mismatch) => BlobError::Md5,
         _ => write_error(&error),
@@ -80,11 +113,11 @@ async fn copy_blocks(
     from: &BlobClient,
     to: &BlobClient,
     listed: &BlobItem,
-    arrived: &AtomicU64,
+    arrived: &mut Arrived<'_>,
 ) -> Result<(), BlobError> {
     let block_bytes = block_bytes(listed.length);
     let starts = (0..listed.length.div_ceil(block_bytes)).map(|number| number * block_bytes);
-    let (mut ids, mut arrived) = (Vec::new(), Arrived { all: arrived, own: 0 });
+    let mut ids = Vec::new();
     for start in starts {
         let content = read(from, listed, start, listed.length.min(start + block_bytes)).await?;
         let (id, length) = (BlockId::from_bytes(&start.to_be_bytes()), content.len() as u64);
@@ -93,7 +126,47 @@ async fn copy_blocks(
         ids.push(id);
     }
     let list = to.commit_block_list(ids).headers(BlobHttpHeaders::from(listed)).metadata(listed.metadata.clone());
+    let list = list.tags(listed.tags.clone()).access_tier(tier(listed));
     list.await.map(drop).map_err(|error| write_error(&error))
+}
+
+/// Copies an append blob. Its blocks have other boundaries afterwards.
+async fn copy_appended(
+    from: &BlobClient,
+    to: &BlobClient,
+    listed: &BlobItem,
+    arrived: &mut Arrived<'_>,
+) -> Result<(), BlobError> {
+    let create = |headers| {
+        let create = to.create_append_blob().headers(headers).metadata(listed.metadata.clone());
+        create.tags(listed.tags.clone())
+    };
+    let headers = BlobHttpHeaders::from(listed);
+    let created = match create(headers.clone()).await {
+        // An endpoint may compare the MD5 with the empty content of the new blob.
+        Err(error) if error.code() == Some(ErrorCode::Md5Mismatch) => {
+            create(BlobHttpHeaders { content_md5: String::new(), ..headers }).await
+        }
+        created => created,
+    };
+    created.map_err(|error| write_error(&error))?;
+    let mut start = 0;
+    while start < listed.length {
+        let content = read(from, listed, start, listed.length.min(start + APPENDED_BYTES)).await?;
+        let length = content.len() as u64;
+        to.append_block(content, start).await.map_err(|error| write_error(&error))?;
+        arrived.add(length);
+        start += length;
+    }
+    if listed.is_sealed {
+        to.seal().await.map_err(|error| write_error(&error))?;
+    }
+    Ok(())
+}
+
+/// The tier of a blob, unless it is the one of its account.
+fn tier(listed: &BlobItem) -> &str {
+    if listed.is_tier_inferred { "" } else { &listed.access_tier }
 }
 
 async fn read(from: &BlobClient, listed: &BlobItem, start: u64, end: u64) -> Result<bytes::Bytes, BlobError> {

@@ -1,4 +1,4 @@
-//! Copies containers over HTTP: block blobs page by page, several concurrently, then metadata and public access.
+//! Copies containers over HTTP: blobs page by page, several concurrently, then metadata and public access.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,9 +6,10 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tablerock_client::blob::{BlobItem, ContainerItem};
 use tablerock_client::{BlobServiceClient, ContainerClient};
 
-use super::blobs::{BLOB_BYTES_MAX, copy_blob};
+use super::blobs::{APPEND_BLOB_BYTES_MAX, BLOB_BYTES_MAX, copy_family};
 use super::copy_error::CopyError;
 use super::counts::{Counts, Skipped};
+use super::families::{self, Family};
 use super::resume_file::{CopyItem, Status};
 use super::wire::Transfer;
 use super::{PROGRESS_INTERVAL, print_status};
@@ -52,9 +53,15 @@ impl Transfer<'_> {
         let read = |error| CopyError::of_call("cannot be read", &error);
         let written = |error| CopyError::of_call("cannot be written", &error);
         to.create_if_not_exists().await.map_err(written)?;
+        let listing = families::listing(&from, self.with_policies);
+        // The last blob of the previous page, if that page ended between its snapshots.
+        let mut copied_before = None;
         loop {
-            let page = from.list_blobs().include_snapshots().page(status.next.as_ref()).await.map_err(read)?;
-            self.copy_page(&from, &to, &item, &mut status, page.items).await?;
+            let page = listing.page(status.next.as_ref()).await.map_err(read)?;
+            let is_first = status.next.is_none();
+            let (families, last) = self.families(&from, page.items, is_first, copied_before).await.map_err(read)?;
+            copied_before = last;
+            self.copy_page(&from, &to, &item, &mut status, families).await?;
             let Some(next) = page.continuation_token else { break };
             self.resume_file.page(&item, next.clone(), status.counts)?;
             status = Status { next: Some(next), counts: status.counts, ..Status::default() };
@@ -68,6 +75,34 @@ impl Transfer<'_> {
         Ok(())
     }
 
+    /// Returns the blobs of a page with all of their snapshots, and the name of the last one if the rest of it is on the
+    /// next page.
+    async fn families(
+        &self,
+        from: &ContainerClient,
+        page: Vec<BlobItem>,
+        is_first: bool,
+        copied_before: Option<String>,
+    ) -> tablerock_client::Result<(Vec<Family>, Option<String>)> {
+        let mut groups = families::by_name(page);
+        if groups.first().is_some_and(|group| Some(&group[0].name) == copied_before.as_ref()) {
+            groups.remove(0);
+        }
+        let (mut complete, mut last) = (Vec::new(), None);
+        let count = groups.len();
+        for (index, mut group) in groups.into_iter().enumerate() {
+            let has_end = group.last().is_some_and(|item| item.snapshot.is_none());
+            let may_lack_start = index == 0 && !is_first && group[0].snapshot.is_some();
+            if (index + 1 == count && !has_end) || may_lack_start {
+                let name = group[0].name.clone();
+                group = families::items_of(from, &name, self.with_policies).await?;
+                last = Some(name).filter(|_| !has_end);
+            }
+            complete.extend(families::family(group));
+        }
+        Ok((complete, last))
+    }
+
     /// Copies a page. If a blob fails, the others are still copied, and then the page fails.
     async fn copy_page(
         &mut self,
@@ -75,23 +110,37 @@ impl Transfer<'_> {
         to: &ContainerClient,
         item: &CopyItem,
         status: &mut Status,
-        page: Vec<BlobItem>,
+        page: Vec<Family>,
     ) -> Result<(), CopyError> {
         let mut wanted = Vec::new();
-        for blob in page {
-            if let Some(reason) = skip_reason(&blob, &mut status.counts.skipped) {
-                print_status(&format!("{}/{} is not copied: {reason}", from.name(), blob.name));
-            } else if status.blobs.get(&blob.name) == Some(&version(&blob)) {
-                count(&mut status.counts, &blob);
+        for mut family in page {
+            let skipped = &mut status.counts.skipped;
+            let name = family.blob.name.clone();
+            if let Some(reason) = skip_reason(&family.blob, skipped) {
+                skipped.snapshots += family.snapshots.len() as u64;
+                print_status(&format!("{}/{name} is not copied: {reason}", from.name()));
+                continue;
+            }
+            family.snapshots.retain(|snapshot| match skip_reason(snapshot, &mut Skipped::default()) {
+                Some(reason) => {
+                    skipped.snapshots += 1;
+                    print_status(&format!("a snapshot of {}/{name} is not copied: {reason}", from.name()));
+                    false
+                }
+                None => true,
+            });
+            if status.blobs.get(&name) == Some(&family.version()) {
+                count(&mut status.counts, &family);
             } else {
-                wanted.push(blob);
+                wanted.push(family);
             }
         }
         // Bytes of blobs that are in progress.
         let arrived = AtomicU64::new(0);
-        let copies = wanted.into_iter().map(|blob| async {
-            let copied = copy_blob(&from.blob(&blob.name), &to.blob(&blob.name), &blob, &arrived).await;
-            (blob, copied)
+        let copies = wanted.into_iter().map(|family| async {
+            let name = &family.blob.name;
+            let copied = copy_family(&from.blob(name), &to.blob(name), &family, &arrived).await;
+            (family, copied)
         });
         let mut copies = stream::iter(copies).buffer_unordered(CONCURRENCY);
         let mut failed = Ok(());
@@ -100,16 +149,16 @@ impl Transfer<'_> {
             self.print_progress_with(&Counts { bytes: status.counts.bytes + in_progress, ..status.counts });
             // A large blob takes long: print progress while it is copied.
             let Ok(next) = tokio::time::timeout(PROGRESS_INTERVAL, copies.next()).await else { continue };
-            let Some((blob, copied)) = next else { return failed };
+            let Some((family, copied)) = next else { return failed };
             match copied {
                 Ok(true) => {
-                    count(&mut status.counts, &blob);
-                    self.resume_file.blob(item, blob.name.clone(), version(&blob))?;
+                    count(&mut status.counts, &family);
+                    self.resume_file.blob(item, family.blob.name.clone(), family.version())?;
                 }
                 // It was deleted after it was listed.
                 Ok(false) => {}
                 Err(error) => {
-                    let error = error.map_message(|message| format!("{}: {message}", blob.name));
+                    let error = error.map_message(|message| format!("{}: {message}", family.blob.name));
                     failed = Err(first_error(failed, error));
                 }
             }
@@ -125,26 +174,23 @@ fn first_error(before: Result<(), CopyError>, error: CopyError) -> CopyError {
     }
 }
 
-fn count(counts: &mut Counts, blob: &BlobItem) {
+fn count(counts: &mut Counts, family: &Family) {
     counts.blobs += 1;
-    counts.bytes += blob.length;
+    counts.bytes += family.bytes();
 }
 
-/// Returns a text that identifies a version of a blob.
-fn version(blob: &BlobItem) -> String {
-    format!("{} {} {}", blob.etag, blob.length, blob.content_md5)
-}
-
-/// Returns the reason why a blob cannot be copied, and counts it.
+/// Returns the reason why a blob cannot be copied, and counts it. Page blobs are the next kind to learn: `copy_blob` in
+/// `blobs.rs` chooses by the type.
 fn skip_reason(blob: &BlobItem, skipped: &mut Skipped) -> Option<&'static str> {
-    let (count, reason) = if blob.snapshot.is_some() {
-        (&mut skipped.snapshots, "it is a snapshot")
-    } else if blob.blob_type == "AppendBlob" {
-        (&mut skipped.append_blobs, "it is an append blob")
+    let is_append_blob = blob.blob_type == "AppendBlob";
+    let (count, reason) = if !blob.key_sha256.is_empty() {
+        (&mut skipped.encrypted_blobs, "it is encrypted with a customer-provided key")
     } else if blob.blob_type == "PageBlob" {
         (&mut skipped.page_blobs, "it is a page blob")
     } else if blob.access_tier == "Archive" {
         (&mut skipped.archived_blobs, "it is archived; rehydrate it to copy it")
+    } else if is_append_blob && blob.length > APPEND_BLOB_BYTES_MAX {
+        (&mut skipped.huge_blobs, "it is an append blob larger than the limit of 195 GiB")
     } else if blob.length > BLOB_BYTES_MAX {
         (&mut skipped.huge_blobs, "it is larger than the limit of 2.9 TiB")
     } else {

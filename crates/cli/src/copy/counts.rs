@@ -18,11 +18,11 @@ pub(super) struct Counts {
 #[serde(default)]
 pub(super) struct Skipped {
     pub(super) messages: u64,
-    pub(super) append_blobs: u64,
     pub(super) page_blobs: u64,
     pub(super) snapshots: u64,
     pub(super) archived_blobs: u64,
     pub(super) huge_blobs: u64,
+    pub(super) encrypted_blobs: u64,
 }
 
 impl Counts {
@@ -44,14 +44,14 @@ impl Skipped {
 
     /// Returns the counts that are not zero, as text.
     pub(super) fn describe(&self) -> String {
-        let Self { messages, append_blobs, page_blobs, snapshots, archived_blobs, huge_blobs } = *self;
+        let Self { messages, page_blobs, snapshots, archived_blobs, huge_blobs, encrypted_blobs } = *self;
         let named = [
             (messages, "about ", "messages"),
-            (append_blobs, "", "append blobs"),
             (page_blobs, "", "page blobs"),
             (snapshots, "", "snapshots"),
             (archived_blobs, "", "archived blobs"),
-            (huge_blobs, "", "blobs of more than 2.9 TiB"),
+            (huge_blobs, "", "blobs that are too large"),
+            (encrypted_blobs, "", "blobs encrypted with a customer-provided key"),
         ];
         let present = named.iter().filter(|(count, ..)| *count > 0);
         present.map(|(count, about, what)| format!("{about}{count} {what}")).collect::<Vec<_>>().join(", ")

@@ -14,6 +14,7 @@ mod blobs;
 mod containers;
 mod copy_error;
 mod counts;
+mod families;
 mod location;
 mod queues;
 mod report;

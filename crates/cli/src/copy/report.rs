@@ -46,7 +46,7 @@ impl Report {
         let mut lines = vec![
             format!("from {from}\nto   {to}"),
             format!("copied: {}", copied(resume_file)),
-            "Timestamps and ETags are new; tags, tiers, leases and uncommitted blocks of blobs are not copied."
+            "Timestamps, ETags and times of snapshots are new; leases and uncommitted blocks of blobs are not copied."
                 .to_owned(),
         ];
         let skipped: Vec<String> = skipped(resume_file).collect();

@@ -127,7 +127,7 @@ pub(super) struct Transfer<'a> {
     pub(super) to: &'a WireAccount,
     pub(super) resume_file: ResumeFile,
     pub(super) report: Report,
-    /// Both ends have the account's key, which stored access policies require.
+    /// Both ends have the account's key, which stored access policies and tags require.
     pub(super) with_policies: bool,
     printed_at: Instant,
 }
@@ -151,7 +151,8 @@ impl<'a> Transfer<'a> {
         let mut report = Report::default();
         if !with_policies {
             report.note(
-                "stored access policies and public access: they require the account's key at both ends".to_owned(),
+                "stored access policies, public access and tags of blobs: they require the account's key at both ends"
+                    .to_owned(),
             );
         }
         Ok(Self { from, to, resume_file, report, with_policies, printed_at: Instant::now() })

@@ -240,10 +240,22 @@ fn write(server: &Serving) {
     server.ask(201, "blob", "PUT", "/box/append?comp=appendblock", &[], "appended later\n");
     server.ask(409, "blob", "PUT", "/box/sealed?comp=appendblock", &[], "too late");
     server.ask(202, "blob", "DELETE", "/box/file", &[], "");
+    check_tags(server);
+}
+
+/// Tags of a version that had no index are found.
+fn check_tags(server: &Serving) {
+    for (expression, name) in [("color%3D'red'", "tags"), ("state%3D'new'%20AND%20owner%3D'one%20two'", "small")] {
+        let found = server.ask(200, "blob", "GET", &format!("/?comp=blobs&where={expression}"), &[], "").text();
+        let wanted = format!("<Blobs><Blob><Name>{name}</Name><ContainerName>box</ContainerName>");
+        assert!(found.contains(&wanted), "{found}");
+        assert_eq!(found.matches("<Blob>").count(), 1, "{found}");
+    }
 }
 
 /// Reads what [`write`] has written, after a restart.
 fn check_written(server: &Serving) {
+    check_tags(server);
     let entity = |target| server.ask(200, "table", "GET", target, &JSON, "").text();
     assert!(entity("/Many(PartitionKey='new',RowKey='1')").contains(r#""Number":1"#));
     let merged = entity("/Many(PartitionKey='p0',RowKey='0003')");

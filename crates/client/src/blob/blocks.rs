@@ -8,6 +8,7 @@ use http::{HeaderName, Method};
 use tablerock_protocol::blob::BlockId;
 use tablerock_protocol::xml::{BlockListRequest, BlockSource};
 
+use super::settings::BlobSettings;
 use super::{BlobClient, BlobHttpHeaders};
 use crate::transport::send_when_awaited;
 use crate::{Etag, Result};
@@ -35,8 +36,8 @@ impl BlobClient {
     #[doc(alias = "put_block_list")]
     pub fn commit_block_list(&self, ids: impl IntoIterator<Item = BlockId>) -> CommitBlockList {
         let blocks = ids.into_iter().map(|id| (BlockSource::Latest, id)).collect();
-        let (headers, metadata) = Default::default();
-        CommitBlockList { blob: self.clone(), list: BlockListRequest { blocks }, headers, metadata }
+        let (headers, settings) = Default::default();
+        CommitBlockList { blob: self.clone(), list: BlockListRequest { blocks }, headers, settings }
     }
 }
 
@@ -47,7 +48,7 @@ pub struct CommitBlockList {
     blob: BlobClient,
     list: BlockListRequest,
     headers: BlobHttpHeaders,
-    metadata: Vec<(String, String)>,
+    settings: BlobSettings,
 }
 
 send_when_awaited! {
@@ -63,14 +64,26 @@ impl CommitBlockList {
 
     /// Sets the blob's metadata.
     pub fn metadata(mut self, pairs: Vec<(String, String)>) -> Self {
-        self.metadata = pairs;
+        self.settings.metadata = pairs;
+        self
+    }
+
+    /// Sets the blob's index tags.
+    pub fn tags(mut self, pairs: Vec<(String, String)>) -> Self {
+        self.settings.tags = pairs;
+        self
+    }
+
+    /// Sets the blob's access tier, such as `Cool`.
+    pub fn access_tier(mut self, tier: impl Into<String>) -> Self {
+        self.settings.access_tier = tier.into();
         self
     }
 
     async fn send(self) -> Result<Etag> {
         let call = self.blob.call("PutBlockList", Method::PUT).query("comp", "blocklist");
         let call = self.headers.add_to(call.static_header(CONTENT_TYPE, "application/xml"))?;
-        let call = call.metadata(&self.metadata)?.body(self.list.render());
+        let call = self.settings.add_to(call)?.body(self.list.render());
         self.blob.pipeline.send(&call).await?.etag()
     }
 }

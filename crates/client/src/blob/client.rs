@@ -18,6 +18,7 @@ pub struct BlobClient {
     container: Arc<str>,
     name: Arc<str>,
     path: Arc<str>,
+    pub(super) snapshot: Option<Arc<str>>,
 }
 
 /// The content of a blob.
@@ -34,7 +35,7 @@ pub struct BlobContent {
 
 impl BlobClient {
     pub(super) fn new(pipeline: Arc<Pipeline>, container: Arc<str>, name: &str, path: String) -> Self {
-        Self { pipeline, container, name: name.into(), path: path.into() }
+        Self { pipeline, container, name: name.into(), path: path.into(), snapshot: None }
     }
 
     /// Returns the container's name.
@@ -81,6 +82,10 @@ impl BlobClient {
     }
 
     pub(super) fn call(&self, operation: &'static str, method: Method) -> Call {
-        Call::new(operation, method, self.path.as_ref())
+        let call = Call::new(operation, method, self.path.as_ref());
+        match &self.snapshot {
+            Some(id) => call.query("snapshot", id),
+            None => call,
+        }
     }
 }

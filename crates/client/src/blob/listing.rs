@@ -26,6 +26,7 @@ pub struct ListBlobs {
     prefix: String,
     page_size: usize,
     include_snapshots: bool,
+    include_tags: bool,
 }
 
 impl BlobServiceClient {
@@ -56,7 +57,7 @@ impl ContainerClient {
     /// ```
     pub fn list_blobs(&self) -> ListBlobs {
         let (prefix, page_size) = (String::new(), ANSWERED_LIST_ITEMS_MAX);
-        ListBlobs { container: self.clone(), prefix, page_size, include_snapshots: false }
+        ListBlobs { container: self.clone(), prefix, page_size, include_snapshots: false, include_tags: false }
     }
 }
 
@@ -105,9 +106,20 @@ impl ListBlobs {
         self
     }
 
+    /// Lists index tags as well. A signature needs the permission to read them.
+    pub fn include_tags(mut self) -> Self {
+        self.include_tags = true;
+        self
+    }
+
     /// Reads one page: the first, or that of a continuation token.
     pub async fn page(&self, from: Option<&ContinuationToken>) -> Result<Page<BlobItem>> {
-        let include = if self.include_snapshots { "metadata,snapshots" } else { "metadata" };
+        let include = match (self.include_snapshots, self.include_tags) {
+            (false, false) => "metadata",
+            (true, false) => "metadata,snapshots",
+            (false, true) => "metadata,tags",
+            (true, true) => "metadata,snapshots,tags",
+        };
         let call = self.container.call("ListBlobs", Method::GET).query("include", include);
         let response = self.container.pipeline.send(&page_call(call, &self.prefix, self.page_size, from)).await?;
         page(xml::parse_blobs(&response.body))

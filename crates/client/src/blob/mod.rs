@@ -1,4 +1,4 @@
-//! Containers and block blobs. A large blob is read in [ranges](BlobClient::download_range) and written in
+//! Containers, block blobs and append blobs. A large blob is read in [ranges](BlobClient::download_range) and written in
 //! [blocks](BlobClient::stage_block).
 //!
 //! ```
@@ -20,6 +20,7 @@
 //! ```
 
 mod access;
+mod append;
 mod blocks;
 mod client;
 mod container;
@@ -27,8 +28,11 @@ mod listing;
 mod requests;
 mod sas;
 mod service;
+mod settings;
+mod snapshots;
 
 pub use access::{ContainerAccess, PublicAccess};
+pub use append::CreateAppendBlob;
 pub use blocks::CommitBlockList;
 pub use client::{BlobClient, BlobContent};
 pub use container::ContainerClient;

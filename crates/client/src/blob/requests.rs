@@ -4,12 +4,14 @@ use bytes::Bytes;
 use http::Method;
 use http::header::{HeaderName, IF_MATCH, IF_NONE_MATCH};
 
+use super::settings::BlobSettings;
 use super::{BlobClient, BlobHttpHeaders};
 use crate::error::none_if;
 use crate::transport::send_when_awaited;
 use crate::{ErrorCode, Etag, Result};
 
 const BLOB_TYPE: HeaderName = HeaderName::from_static("x-ms-blob-type");
+const DELETE_SNAPSHOTS: HeaderName = HeaderName::from_static("x-ms-delete-snapshots");
 const CONTENT_TYPE_DEFAULT: &str = "application/octet-stream";
 
 /// An upload of a whole blob, which is sent when it is awaited.
@@ -19,7 +21,7 @@ pub struct UploadBlob {
     blob: BlobClient,
     content: Bytes,
     headers: BlobHttpHeaders,
-    metadata: Vec<(String, String)>,
+    settings: BlobSettings,
     condition: Condition,
 }
 
@@ -29,6 +31,7 @@ pub struct UploadBlob {
 pub struct DeleteBlob {
     blob: BlobClient,
     condition: Condition,
+    with_snapshots: bool,
 }
 
 /// A delete that succeeds if the blob does not exist.
@@ -52,7 +55,7 @@ send_when_awaited! {
 impl UploadBlob {
     pub(super) fn new(blob: BlobClient, content: Bytes) -> Self {
         let headers = BlobHttpHeaders { content_type: CONTENT_TYPE_DEFAULT.to_owned(), ..BlobHttpHeaders::default() };
-        Self { blob, content, headers, metadata: Vec::new(), condition: Condition::Any }
+        Self { blob, content, headers, settings: BlobSettings::default(), condition: Condition::Any }
     }
 
     /// Sets the content type; `application/octet-stream` by default.
@@ -69,7 +72,19 @@ impl UploadBlob {
 
     /// Sets the blob's metadata.
     pub fn metadata(mut self, pairs: Vec<(String, String)>) -> Self {
-        self.metadata = pairs;
+        self.settings.metadata = pairs;
+        self
+    }
+
+    /// Sets the blob's index tags.
+    pub fn tags(mut self, pairs: Vec<(String, String)>) -> Self {
+        self.settings.tags = pairs;
+        self
+    }
+
+    /// Sets the blob's access tier, such as `Cool`.
+    pub fn access_tier(mut self, tier: impl Into<String>) -> Self {
+        self.settings.access_tier = tier.into();
         self
     }
 
@@ -89,7 +104,7 @@ impl UploadBlob {
 
     async fn send(self) -> Result<Etag> {
         let call = self.blob.call("PutBlob", Method::PUT).static_header(BLOB_TYPE, "BlockBlob");
-        let call = self.headers.add_to(call)?.metadata(&self.metadata)?.body(self.content);
+        let call = self.settings.add_to(self.headers.add_to(call)?)?.body(self.content);
         let call = match self.condition {
             Condition::Any => call,
             Condition::Version(etag) => call.header(IF_MATCH, etag.as_str())?,
@@ -101,12 +116,18 @@ impl UploadBlob {
 
 impl DeleteBlob {
     pub(super) fn new(blob: BlobClient) -> Self {
-        Self { blob, condition: Condition::Any }
+        Self { blob, condition: Condition::Any, with_snapshots: false }
     }
 
     /// Requires this version. Fails with 412 if the blob has another one.
     pub fn if_match(mut self, etag: impl Into<Etag>) -> Self {
         self.condition = Condition::Version(etag.into());
+        self
+    }
+
+    /// Deletes the blob's snapshots too. Without this, a blob that has some is not deleted.
+    pub fn include_snapshots(mut self) -> Self {
+        self.with_snapshots = true;
         self
     }
 
@@ -120,6 +141,9 @@ impl DeleteBlob {
         let mut call = self.blob.call("DeleteBlob", Method::DELETE);
         if let Condition::Version(etag) = self.condition {
             call = call.header(IF_MATCH, etag.as_str())?;
+        }
+        if self.with_snapshots {
+            call = call.static_header(DELETE_SNAPSHOTS, "include");
         }
         self.blob.pipeline.send(&call).await.map(drop)
     }

@@ -10,15 +10,15 @@ mod reader;
 mod tests;
 mod writer;
 
+use std::io;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{fs, io};
 
 use async_trait::async_trait;
 use tablerock_kv::{ContentName, ContentReader, ContentWriter, Contents, Error, Result};
 
-use self::folders::{Folders, is_there};
+use self::folders::Folders;
 pub(crate) use self::frame::FrameSeeds;
 use self::reader::FileReader;
 use self::writer::FileWriter;
@@ -44,7 +44,7 @@ impl ContentFiles {
     /// Runs a removal on a blocking thread.
     async fn removing<T: Send + 'static>(
         &self,
-        remove: impl FnOnce(&Folders) -> io::Result<T> + Send + 'static,
+        remove: impl FnOnce(&Arc<Folders>) -> io::Result<T> + Send + 'static,
     ) -> Result<T> {
         let folders = Arc::clone(&self.folders);
         let attempt = || format!("cannot remove contents from {}", self.folders.root().display());
@@ -79,15 +79,20 @@ impl Contents for ContentFiles {
 
     async fn remove(&self, group: u64, numbers: RangeInclusive<u64>) -> Result<u64> {
         self.removing(move |folders| {
-            let folder = folders.of(group);
+            let held = folders.hold(group);
+            let folder = held.folder();
             let mut removed = 0;
             for number in numbers {
-                removed += u64::from(is_there(fs::remove_file(file_in(&folder, number)))?);
+                removed += u64::from(held.remove_file(&file_in(&folder, number))?);
             }
             if removed > 0 {
-                sync_directory(&folder)?;
-                folders.remove_empty(group)?;
+                match sync_directory(&folder) {
+                    // The whole group was removed meanwhile.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    synced => synced?,
+                }
             }
+            held.release()?;
             Ok(removed)
         })
         .await

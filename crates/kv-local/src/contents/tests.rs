@@ -1,5 +1,7 @@
 //! Contents in files: they read back as written, exist whole or not at all, and damage is an error.
 
+use std::fs;
+
 use tablerock_kv::{Bytes, ErrorKind};
 use tempfile::TempDir;
 
@@ -172,4 +174,29 @@ async fn a_file_in_the_way_is_neither_overwritten_nor_removed() {
         let reader = files.open(NAME).await.unwrap().unwrap();
         assert_eq!(read_from(&*reader, 0).await.unwrap(), b"old");
     }
+}
+
+/// The folder of a group goes with its last content, and must not go under a writer that is about to create another.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_folder_does_not_vanish_under_a_writer() {
+    let (folder, files) = contents();
+    let files = Arc::new(files);
+    let mut tasks = tokio::task::JoinSet::new();
+    for task in 0..16 {
+        let files = Arc::clone(&files);
+        tasks.spawn(async move {
+            for round in 0..100 {
+                let number = task * 1000 + round;
+                let mut writer = files.create(ContentName { group: 7, number });
+                writer.write(Bytes::from_static(b"content")).await?;
+                writer.finish().await?;
+                assert_eq!(files.remove(7, number..=number).await?, 1);
+            }
+            Ok::<_, Error>(())
+        });
+    }
+    while let Some(outcome) = tasks.join_next().await {
+        outcome.unwrap().unwrap();
+    }
+    assert_eq!(fs::read_dir(folder.path().join("contents")).unwrap().count(), 0, "the last one takes it along");
 }

@@ -14,7 +14,7 @@ use tablerock_kv::{ContentName, ContentWriter, Error, Result};
 use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use super::folders::Folders;
+use super::folders::{Folders, Hold};
 use super::frame::{FRAME_BYTES, FrameSeeds};
 use super::kept_path;
 use crate::durable::sync_directory;
@@ -23,7 +23,7 @@ use crate::failure::translate_io;
 /// The bytes after which the file is synced: the disk works while the rest arrives, and the last sync is short.
 const SYNC_BYTES: usize = 8 << 20;
 
-/// The attempts to create a file whose folder is removed at the same time because it is empty.
+/// The attempts to create a file whose folder is removed at the same time with all of its group.
 const FOLDER_ATTEMPTS_MAX: usize = 8;
 
 pub(super) struct FileWriter {
@@ -52,9 +52,10 @@ impl FileWriter {
         let is_created = Arc::new(AtomicBool::new(false));
         let created = Arc::clone(&is_created);
         let creating = spawn_blocking(move || {
-            let file = Arc::new(create(&made_in, &file, name.group)?);
+            let held = made_in.hold(name.group);
+            let file = Arc::new(create(&held, &file)?);
             created.store(true, Ordering::SeqCst);
-            Ok(Frames { file, name, seeds, index: 0, rest: BytesMut::new() })
+            Ok(Frames { file, held: Some(held), name, seeds, index: 0, rest: BytesMut::new() })
         });
         let state = WriterState::Busy(creating);
         Self { folders, name, path, state, unsynced_bytes: 0, syncing: None, is_created, is_finished: false }
@@ -113,12 +114,14 @@ impl ContentWriter for FileWriter {
     async fn finish(mut self: Box<Self>) -> Result<()> {
         let mut frames = self.rest().await?;
         self.end_sync().await?;
-        let (folders, group) = (Arc::clone(&self.folders), self.name.group);
         self.state = WriterState::Busy(spawn_blocking(move || {
             frames.finish()?;
-            sync_directory(&folders.of(group))?;
-            // The folder may have been created again since, and its name not be durable yet.
-            folders.ensure(group)?;
+            if let Some(held) = frames.held.take() {
+                sync_directory(&held.folder())?;
+                // The folder may have been created again since, and its name not be durable yet.
+                held.ensure()?;
+                held.release()?;
+            }
             Ok(frames)
         }));
         self.rest().await?;
@@ -140,14 +143,20 @@ impl Drop for FileWriter {
         let (folders, path, group) = (Arc::clone(&self.folders), self.path.clone(), self.name.group);
         let is_created = Arc::clone(&self.is_created);
         runtime.spawn(async move {
-            if let WriterState::Busy(writing) = state {
+            let frames = match state {
                 // Its outcome does not matter; the file must not be written any more.
-                let _ = writing.await;
-            }
-            if !is_created.load(Ordering::SeqCst) {
-                return;
-            }
-            let remove = move || fs::remove_file(&path).and_then(|()| sync_directory(&folders.of(group)));
+                WriterState::Busy(writing) => writing.await.ok().and_then(Result::ok),
+                WriterState::Idle(frames) => Some(frames),
+                WriterState::Failed => None,
+            };
+            let remove = move || {
+                let held = folders.hold(group);
+                drop(frames);
+                if is_created.load(Ordering::SeqCst) && held.remove_file(&path)? {
+                    sync_directory(&held.folder())?;
+                }
+                held.release()
+            };
             if let Ok(Err(error)) = spawn_blocking(remove).await
                 && error.kind() != io::ErrorKind::NotFound
             {
@@ -159,10 +168,10 @@ impl Drop for FileWriter {
 
 /// Creates the file, and its folder if needed. A number is given once, so a file in the way means that `store/` is older
 /// than `contents/`; see [`keep`].
-fn create(folders: &Folders, path: &Path, group: u64) -> io::Result<File> {
+fn create(held: &Hold, path: &Path) -> io::Result<File> {
     let mut attempts = 0;
     loop {
-        folders.ensure(group)?;
+        held.ensure()?;
         if kept_path(path).exists() {
             return Err(in_the_way());
         }
@@ -194,6 +203,8 @@ fn in_the_way() -> io::Error {
 /// The frames written so far.
 struct Frames {
     file: Arc<File>,
+    /// The folder, until the file is durable.
+    held: Option<Hold>,
     name: ContentName,
     seeds: FrameSeeds,
     index: u64,

@@ -7,11 +7,12 @@
 //! | `checksum` | MD5 and CRC-64/NVME: given, computed and compared |
 //! | `content_headers` | the six headers that describe a blob's content |
 //! | `copy_source_url` | the source of a copy, without credentials |
+//! | `customer_key` | keys that clients provide for content |
 //! | `lease` | ids, durations and actions of leases |
 //! | `block_id` | ids of blocks |
 //! | `access_tier` | the tiers of block blobs |
 //! | `tier_condition` | conditions on the time of a tier |
-//! | `tags` | index tags, and conditions on them |
+//! | `tags`, `tag_condition`, `tag_query` | index tags, conditions on them, and searches by them |
 //! | `etag` | ETags and dates of containers and blobs |
 
 mod access_tier;
@@ -20,11 +21,13 @@ mod checksum;
 mod conditions;
 mod content_headers;
 mod copy_source_url;
+mod customer_key;
 mod etag;
 mod lease;
 mod numbers;
 mod range;
 mod tag_condition;
+mod tag_query;
 mod tags;
 mod tier_condition;
 
@@ -34,9 +37,11 @@ pub use checksum::{Checksums, Crc64, Digests, Md5};
 pub use conditions::{Conditions, EtagList};
 pub use content_headers::{CONTENT_TYPE_DEFAULT, ContentHeaders, ContentMd5, ContentType};
 pub use copy_source_url::CopySourceUrl;
+pub use customer_key::{CUSTOMER_KEY_ALGORITHM, CustomerKey, KeyDigest, check_customer_key};
 pub use etag::{parse_http_date, strong_etag, unquoted_etag};
 pub use lease::{LeaseAction, LeaseDuration, LeaseId};
 pub use range::{ByteRange, RangeAsked};
 pub use tag_condition::TagCondition;
+pub use tag_query::{TagQuery, TagRange};
 pub use tags::Tags;
 pub use tier_condition::TierCondition;

@@ -5,8 +5,8 @@ use percent_encoding::percent_decode_str;
 use crate::{ErrorCode, ServiceError};
 
 const TAGS_MAX: usize = 10;
-const KEY_CHARS_MAX: usize = 128;
-const VALUE_CHARS_MAX: usize = 256;
+pub(super) const KEY_CHARS_MAX: usize = 128;
+pub(super) const VALUE_CHARS_MAX: usize = 256;
 
 /// Up to ten pairs, in the order in which they came.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Tags {
     }
 }
 
-fn is_tag_char(c: char) -> bool {
+pub(super) fn is_tag_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, ' ' | '+' | '-' | '.' | '/' | ':' | '=' | '_')
 }
 

@@ -63,8 +63,16 @@ pub struct AnsweredBlob {
     pub content_disposition: String,
     /// The access tier.
     pub access_tier: String,
+    /// Whether the tier is the account's, because the blob has none of its own.
+    pub is_tier_inferred: bool,
+    /// Whether an append blob is sealed.
+    pub is_sealed: bool,
+    /// The SHA-256 of the customer-provided key that the content is encrypted with, in Base64.
+    pub key_sha256: String,
     /// Empty unless it was asked for.
     pub metadata: Vec<(String, String)>,
+    /// Empty unless they were asked for.
+    pub tags: Vec<(String, String)>,
 }
 
 /// Parses the response to List Containers.
@@ -104,7 +112,11 @@ impl AnsweredBlob {
             cache_control: own("Cache-Control")?,
             content_disposition: own("Content-Disposition")?,
             access_tier: own("AccessTier")?,
+            is_tier_inferred: text("AccessTierInferred")? == "true",
+            is_sealed: text("Sealed")? == "true",
+            key_sha256: own("CustomerProvidedKeySha256")?,
             metadata: metadata(element)?,
+            tags: tags(element)?,
         })
     }
 }
@@ -121,6 +133,12 @@ fn parse_page<T>(
     let items = root.required(list)?.children().iter().map(read).collect::<Result<_, _>>()?;
     let next_marker = root.child("NextMarker").map(Element::value).transpose()?.flatten();
     Ok(AnsweredPage { items, next_marker: next_marker.map(str::to_owned) })
+}
+
+fn tags(element: &Element) -> Result<Vec<(String, String)>, ServiceError> {
+    let set = element.child("Tags").and_then(|tags| tags.child("TagSet"));
+    let read = |tag: &Element| Ok((tag.required("Key")?.text()?.to_owned(), tag.required("Value")?.text()?.to_owned()));
+    set.map(Element::children).unwrap_or_default().iter().map(read).collect()
 }
 
 fn metadata(element: &Element) -> Result<Vec<(String, String)>, ServiceError> {
@@ -167,6 +185,7 @@ mod tests {
                 ("BlobType", "BlockBlob".to_owned()),
             ],
             metadata: None,
+            is_metadata_encrypted: false,
             tags: None,
         };
         let entries = [blob(" a%41 ", None), blob("a\u{1}é", Some("2019-05-09T00:48:31.3653282Z".to_owned()))];

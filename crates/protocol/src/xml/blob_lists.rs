@@ -60,6 +60,8 @@ pub enum ListedBlob<'a> {
         properties: Vec<(&'static str, String)>,
         /// The metadata, if it was requested.
         metadata: Option<&'a Metadata>,
+        /// Whether metadata that was requested is not shown, because a customer's key protects it.
+        is_metadata_encrypted: bool,
         /// The tags, if they were requested.
         tags: Option<&'a Tags>,
     },
@@ -102,17 +104,22 @@ pub fn render_blobs(
 fn push_entry(out: &mut String, entry: &ListedBlob<'_>) {
     match entry {
         ListedBlob::Prefix(prefix) => push_element(out, "BlobPrefix", |out| push_name(out, "Name", prefix)),
-        ListedBlob::Blob { name, snapshot, properties, metadata, tags } => push_element(out, "Blob", |out| {
-            push_name(out, "Name", name);
-            if let Some(snapshot) = snapshot {
-                push_text(out, "Snapshot", snapshot);
-            }
-            push_properties(out, properties);
-            push_metadata(out, *metadata);
-            if let Some(tags) = tags {
-                push_tags(out, tags);
-            }
-        }),
+        ListedBlob::Blob { name, snapshot, properties, metadata, is_metadata_encrypted, tags } => {
+            push_element(out, "Blob", |out| {
+                push_name(out, "Name", name);
+                if let Some(snapshot) = snapshot {
+                    push_text(out, "Snapshot", snapshot);
+                }
+                push_properties(out, properties);
+                push_metadata(out, *metadata);
+                if *is_metadata_encrypted {
+                    out.push_str("<Metadata Encrypted=\"true\" />");
+                }
+                if let Some(tags) = tags {
+                    push_tags(out, tags);
+                }
+            })
+        }
     }
 }
 
@@ -179,6 +186,7 @@ mod tests {
                 snapshot: Some("2019-05-09T00:48:31.3653282Z".to_owned()),
                 properties: vec![("Content-Encoding", String::new())],
                 metadata: None,
+                is_metadata_encrypted: true,
                 tags: Some(&Tags::default()),
             },
         ];
@@ -186,7 +194,7 @@ mod tests {
         let wanted = "<EnumerationResults ServiceEndpoint=\"http://h/\" ContainerName=\"c&quot;\"><Blobs><BlobPrefix>\
                       <Name>a&amp;b/</Name></BlobPrefix><Blob><Name Encoded=\"true\">a%01%C3%A9</Name>\
                       <Snapshot>2019-05-09T00:48:31.3653282Z</Snapshot><Properties><Content-Encoding /></Properties>\
-                      <Tags><TagSet /></Tags></Blob></Blobs><NextMarker /></EnumerationResults>";
+                      <Metadata Encrypted=\"true\" /><Tags><TagSet /></Tags></Blob></Blobs><NextMarker /></EnumerationResults>";
         assert_eq!(document.strip_prefix(DECLARATION), Some(wanted));
     }
 }

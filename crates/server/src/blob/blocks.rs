@@ -1,6 +1,6 @@
 //! Put Block, Put Block List, Get Block List and Append Block.
 
-use tablerock_protocol::blob::{Digests, RangeAsked};
+use tablerock_protocol::blob::{CustomerKey, Digests, KeyDigest, RangeAsked};
 use tablerock_protocol::xml::{BLOCK_LIST_BYTES_MAX, BOM, BlockListRequest, render_block_list};
 use tablerock_protocol::{ErrorCode, ServiceError, ServiceVersion};
 use tablerock_services::blob::{AppendTerms, Appended, BlobAddress, BlobKind, NewBlob, ReadTerms, WhichBlocks};
@@ -8,6 +8,7 @@ use tablerock_services::blob::{AppendTerms, Appended, BlobAddress, BlobKind, New
 use super::BlobCall;
 use super::copy::check_source;
 use super::encode::{changed, checksum, encrypted};
+use super::encryption::with_key;
 use super::names::{APPEND_POSITION, MAX_SIZE, SOURCE_RANGE};
 use super::request::BlobTarget;
 use crate::http::headers::ResponseHeader;
@@ -17,57 +18,67 @@ const MIB: u64 = 1 << 20;
 
 pub(super) async fn put_block(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
+    call.check_scope()?;
     let (address, id, lease) = (call.address(at), call.block_id()?, call.lease_id()?);
     call.check_may_stage(address).await?;
+    let key = call.customer_key()?;
     let (md5, crc64) = call.body_checksums()?;
     let bytes = 1..=block_bytes_max(call.cx.version);
     let blobs = &call.server().blobs;
     let mut body = call.content(bytes)?;
-    let received = blobs.receive_block(address, &mut body, md5.is_some()).await?;
+    let received = blobs.receive_block_with(address, &mut body, md5.is_some(), key.as_ref()).await?;
     received.digests.check(md5, crc64)?;
     let digests = received.digests;
     call.server().blobs.put_block(address, lease, &id, received).await?;
-    Ok(checksum(call, encrypted(Reply::empty(201)), &digests, md5))
+    Ok(checksum(call, with_key(encrypted(Reply::empty(201)), digest_of(&key)), &digests, md5))
 }
 
 /// A block whose bytes are those of another blob.
 pub(super) async fn put_block_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
+    call.check_scope()?;
     let (address, id, lease) = (call.address(at), call.block_id()?, call.lease_id()?);
     call.check_may_stage(address).await?;
+    let key = call.customer_key()?;
     let (_, mut source) = call.source_content().await?;
     let with_md5 = call.source_checksums()?.0.is_some();
-    let received = call.server().blobs.receive_block(address, &mut source, with_md5).await?;
+    let received = call.server().blobs.receive_block_with(address, &mut source, with_md5, key.as_ref()).await?;
     let digests = received.digests;
     check_source(call, &digests)?;
     call.server().blobs.put_block(address, lease, &id, received).await?;
-    Ok(checksum(call, encrypted(Reply::empty(201)), &digests, digests.md5))
+    Ok(checksum(call, with_key(encrypted(Reply::empty(201)), digest_of(&key)), &digests, digests.md5))
 }
 
 pub(super) async fn append_block(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
-    let (address, terms) = (call.address(at), call.append_terms()?);
+    call.check_scope()?;
+    let (address, terms, key) = (call.address(at), call.append_terms()?, call.customer_key()?);
     let (md5, crc64) = call.body_checksums()?;
     let bytes = 1..=append_bytes_max(call.cx.version);
     let blobs = &call.server().blobs;
     let mut body = call.content(bytes)?;
-    let received = blobs.receive_blob(address, &mut body, md5.is_some()).await?;
+    let received = blobs.receive_blob_with(address, &mut body, md5.is_some(), key.as_ref()).await?;
     received.digests.check(md5, crc64)?;
     let digests = received.digests;
     let appended = call.server().blobs.append_block(address, &terms, received).await?;
-    Ok(checksum(call, append_answer(appended), &digests, md5))
+    Ok(checksum(call, with_key(append_answer(appended), digest_of(&key)), &digests, md5))
 }
 
 pub(super) async fn append_block_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
-    let (address, terms) = (call.address(at), call.append_terms()?);
+    call.check_scope()?;
+    let (address, terms, key) = (call.address(at), call.append_terms()?, call.customer_key()?);
     let (_, mut source) = call.source_content().await?;
     let with_md5 = call.source_checksums()?.0.is_some();
-    let received = call.server().blobs.receive_blob(address, &mut source, with_md5).await?;
+    let received = call.server().blobs.receive_blob_with(address, &mut source, with_md5, key.as_ref()).await?;
     let digests = received.digests;
     check_source(call, &digests)?;
     let appended = call.server().blobs.append_block(address, &terms, received).await?;
-    Ok(checksum(call, append_answer(appended), &digests, digests.md5))
+    Ok(checksum(call, with_key(append_answer(appended), digest_of(&key)), &digests, digests.md5))
+}
+
+fn digest_of(key: &Option<CustomerKey>) -> Option<KeyDigest> {
+    key.as_ref().map(CustomerKey::digest)
 }
 
 fn append_answer(appended: Appended) -> Reply {
@@ -78,7 +89,8 @@ fn append_answer(appended: Appended) -> Reply {
 
 pub(super) async fn put_block_list(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
-    let (address, terms) = (call.address(at), call.write_terms()?);
+    call.check_scope()?;
+    let (address, terms) = (call.address(at), call.keyed_write_terms()?);
     let (md5, crc64) = call.body_checksums()?;
     let new = NewBlob {
         kind: BlobKind::Block,
@@ -92,7 +104,7 @@ pub(super) async fn put_block_list(call: &mut BlobCall<'_>, at: BlobTarget<'_>) 
     digests.check(md5, crc64)?;
     let list = BlockListRequest::parse(&body)?;
     let put = call.server().blobs.put_block_list(address, &terms, &new, &list).await?;
-    Ok(checksum(call, encrypted(changed(Reply::empty(201), put)), &digests, md5))
+    Ok(checksum(call, with_key(encrypted(changed(Reply::empty(201), put)), terms.key_digest), &digests, md5))
 }
 
 pub(super) async fn block_list(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {

@@ -7,6 +7,7 @@ use tablerock_services::blob::{DeleteSnapshots, ReadTerms, TierChange, WriteTerm
 
 use super::BlobCall;
 use super::encode::{changed, encrypted};
+use super::encryption::with_key;
 use super::names::{ACCESS_TIER, APPEND_POSITION, DELETE_SNAPSHOTS, REHYDRATE_PRIORITY};
 use super::request::BlobTarget;
 use crate::http::headers::ResponseHeader;
@@ -25,9 +26,10 @@ pub(super) async fn set_blob_properties(call: &BlobCall<'_>, at: BlobTarget<'_>)
 
 pub(super) async fn set_blob_metadata(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
-    let (address, terms, metadata) = (call.address(at), call.write_terms()?, call.metadata()?);
+    call.check_scope()?;
+    let (address, terms, metadata) = (call.address(at), call.keyed_write_terms()?, call.metadata()?);
     let blob = call.server().blobs.set_blob_metadata(address, &terms, &metadata).await?;
-    Ok(encrypted(changed(Reply::empty(200), blob.changed)))
+    Ok(with_key(encrypted(changed(Reply::empty(200), blob.changed)), terms.key_digest))
 }
 
 pub(super) async fn seal_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
@@ -71,10 +73,13 @@ pub(super) async fn set_blob_tags(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -
 
 pub(super) async fn snapshot_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
-    let (address, terms, metadata) = (call.address(at), call.write_terms()?, call.metadata()?);
+    call.check_scope()?;
+    let (address, terms, metadata) = (call.address(at), call.keyed_write_terms()?, call.metadata()?);
     let metadata = Some(&metadata).filter(|metadata| !metadata.is_empty());
     let (taken, time) = call.server().blobs.snapshot_blob(address, &terms, metadata).await?;
-    Ok(encrypted(changed(Reply::empty(201), time)).with(ResponseHeader::Snapshot, taken.to_seven_digits()))
+    let reply = encrypted(changed(Reply::empty(201), time)).with(ResponseHeader::Snapshot, taken.to_seven_digits());
+    // Without metadata of its own a snapshot encrypts nothing, and the response does not name the key.
+    Ok(with_key(reply, terms.key_digest.filter(|_| metadata.is_some())))
 }
 
 pub(super) async fn delete_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {

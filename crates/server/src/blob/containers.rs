@@ -14,6 +14,7 @@ use crate::http::headers::ResponseHeader;
 use crate::http::reply::Reply;
 
 pub(super) async fn create_container(call: &BlobCall<'_>, container: &ContainerName) -> Result<Reply, ServiceError> {
+    call.check_default_scope()?;
     let (metadata, access) = (call.metadata()?, call.public_access()?);
     let created = call.server().blobs.create_container(call.account(), container.as_str(), &metadata, access).await;
     Ok(changed(Reply::empty(201), created?))

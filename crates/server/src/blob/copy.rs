@@ -61,10 +61,15 @@ pub(super) async fn copy_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
     let metadata = Some(call.metadata()?).filter(|metadata| !metadata.is_empty());
     let terms = call.write_terms()?;
     let is_sync = call.operation == Operation::CopyBlobFromURL;
+    if is_sync {
+        call.check_scope()?;
+    }
     let tags = if is_sync { call.copied_tags()? } else { Some(call.tags()?) };
     let (seals, priority) =
         if is_sync { (None, None) } else { (call.keyword(&SEAL_BLOB)?, call.keyword(&REHYDRATE_PRIORITY)?) };
-    let target = CopyTarget { at: call.address(at), terms, metadata, tags, tier: call.tier()?, priority, seals };
+    let tier = call.tier()?;
+    // Only Put Blob From URL has keys.
+    let target = CopyTarget { at: call.address(at), terms, metadata, tags, tier, priority, seals, key: None };
     if is_sync {
         call.check_sync_source(&source).await?;
     }
@@ -74,6 +79,7 @@ pub(super) async fn copy_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
         conditions: call.source_conditions()?,
         tags: call.source_if_tags()?,
         lease: call.parsed(&SOURCE_LEASE_ID, LeaseId::parse)?,
+        key: None,
         url: source.url.clone(),
     };
     let (time, id) = with_progress(call.body.progress, call.server().blobs.copy_blob(&from, &target)).await?;
@@ -115,7 +121,9 @@ impl BlobCall<'_> {
             Some(asked) => asked.within(blob.length),
             None => Ok(ByteRange::whole(blob.length)),
         };
-        let opened = self.server().blobs.download(source.address(), source.snapshot, &terms, choose).await;
+        let key = self.source_key()?;
+        let blobs = &self.server().blobs;
+        let opened = blobs.download_with(source.address(), source.snapshot, &terms, key.as_ref(), choose).await;
         let (blob, _, reader) = opened.map_err(ServiceError::from).map_err(|error| match error.code {
             ErrorCode::InvalidRange => error,
             _ if error.status >= 500 => error,

@@ -115,6 +115,11 @@ impl<'a> BlobCall<'a> {
         })
     }
 
+    /// The same with the digest of the customer's key.
+    pub(super) fn keyed_write_terms(&self) -> Result<WriteTerms, ServiceError> {
+        Ok(WriteTerms { key_digest: self.key_digest()?, ..self.write_terms()? })
+    }
+
     /// The conditions of Delete Blob on the time of the tier.
     pub(super) fn tier_condition(&self) -> Result<TierCondition, ServiceError> {
         Ok(TierCondition {

@@ -6,6 +6,7 @@ use tablerock_protocol::{DateTime, ServiceVersion};
 use tablerock_services::blob::{Blob, BlobKind, Lease, LeaseOutcome, LeaseState, state_of};
 
 use super::BlobCall;
+use super::encryption::with_key;
 use super::tier::listed_tier;
 use crate::auth::Caller;
 use crate::http::headers::ResponseHeader;
@@ -81,6 +82,7 @@ pub(super) fn blob_headers(call: &BlobCall<'_>, mut reply: Reply, blob: &Blob, i
         .with(ResponseHeader::BlobType, blob.kind.name())
         .with(ResponseHeader::CreationTime, blob.created.to_http_date())
         .with(ResponseHeader::ServerEncrypted, "true");
+    reply = with_key(reply, blob.key_digest);
     reply = content_headers(reply, &blob.headers, overrides(call.caller));
     if !is_snapshot {
         let state = state_of(blob.lease.as_ref(), call.cx.now.ticks());
@@ -176,6 +178,9 @@ pub(super) fn listed_properties(
         properties.push(("CopyCompletionTime", copy.completed.to_http_date()));
     }
     properties.push(("ServerEncrypted", "true".to_owned()));
+    if let Some(digest) = blob.key_digest {
+        properties.push(("CustomerProvidedKeySha256", digest.to_base64()));
+    }
     if !blob.tags.is_empty() {
         properties.push(("TagCount", blob.tags.pairs().len().to_string()));
     }

@@ -1,6 +1,6 @@
 //! Get Blob, Get Blob Properties and Get Blob Metadata.
 
-use tablerock_protocol::blob::{ByteRange, ContentMd5, Crc64, Md5, RangeAsked};
+use tablerock_protocol::blob::{ByteRange, ContentMd5, Crc64, Md5, RangeAsked, check_customer_key};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError, ServiceVersion};
 use tablerock_services::blob::{Blob, BlobReader, RangeChoice};
 
@@ -23,9 +23,10 @@ const WHOLE_BYTES_MAX: u64 = 256 << 10;
 
 pub(super) async fn get_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     let (address, snapshot, terms) = (call.address(at), call.snapshot()?, call.read_terms()?);
-    let asked = call.range();
+    let (asked, key) = (call.range(), call.customer_key()?);
     let mut chosen = Chosen { asked, memory: call.cx.memory(), blob_length: 0, permit: MemoryPermit::default() };
-    let opened = call.server().blobs.download(address, snapshot, &terms, &mut chosen).await.map_err(ServiceError::from);
+    let opened = call.server().blobs.download_with(address, snapshot, &terms, key.as_ref(), &mut chosen).await;
+    let opened = opened.map_err(ServiceError::from);
     let (blob, range, reader) = match opened {
         Err(error) if error.code == ErrorCode::InvalidRange => {
             return Ok(invalid_range(call, &error, chosen.blob_length));
@@ -122,7 +123,9 @@ fn invalid_range(call: &BlobCall<'_>, error: &ServiceError, blob_length: u64) ->
 
 pub(super) async fn blob_properties(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     let (address, snapshot, terms) = (call.address(at), call.snapshot()?, call.read_terms()?);
+    let key = call.key_digest()?;
     let blob = call.server().blobs.blob(address, snapshot, &terms).await?;
+    check_customer_key(blob.key_digest, key)?;
     let mut reply = Reply::empty(200).with(ResponseHeader::ContentLength, blob.length.to_string());
     reply = with_md5(reply, ResponseHeader::ContentMd5, blob.headers.md5.as_ref());
     reply = blob_headers(call, reply, &blob, snapshot.is_some());
@@ -135,7 +138,9 @@ pub(super) async fn blob_properties(call: &BlobCall<'_>, at: BlobTarget<'_>) -> 
 
 pub(super) async fn blob_metadata(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     let (address, snapshot, terms) = (call.address(at), call.snapshot()?, call.read_terms()?);
+    let key = call.key_digest()?;
     let blob = call.server().blobs.blob(address, snapshot, &terms).await?;
+    check_customer_key(blob.key_digest, key)?;
     let mut reply = changed(Reply::empty(200), blob.changed);
     reply.metadata = blob.metadata.pairs().to_vec();
     Ok(reply)

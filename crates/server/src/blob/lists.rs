@@ -87,7 +87,8 @@ pub(super) async fn list_blobs(call: &BlobCall<'_>, container: &ContainerName) -
                 name,
                 snapshot: snapshot.map(|taken| taken.to_seven_digits()),
                 properties: encode::listed_properties(blob, snapshot.is_some(), has("copy"), call.cx.now),
-                metadata: has("metadata").then_some(&blob.metadata),
+                metadata: (has("metadata") && blob.key_digest.is_none()).then_some(&blob.metadata),
+                is_metadata_encrypted: has("metadata") && blob.key_digest.is_some(),
                 tags: Some(&blob.tags).filter(|tags| has("tags") && !tags.is_empty()),
             },
         })
@@ -103,11 +104,11 @@ fn uncommitted(name: &str) -> BlobElement<'_> {
     let properties =
         [("Content-Length", "0"), ("BlobType", "BlockBlob"), ("LeaseStatus", "unlocked"), ("LeaseState", "available")];
     let properties = properties.map(|(name, value)| (name, value.to_owned())).to_vec();
-    BlobElement::Blob { name, snapshot: None, properties, metadata: None, tags: None }
+    BlobElement::Blob { name, snapshot: None, properties, metadata: None, is_metadata_encrypted: false, tags: None }
 }
 
 /// `maxresults` as requested and as applied.
-fn max_results(call: &BlobCall<'_>) -> Result<(Option<usize>, usize), ServiceError> {
+pub(super) fn max_results(call: &BlobCall<'_>) -> Result<(Option<usize>, usize), ServiceError> {
     let Some(text) = call.parameter("maxresults").map(str::trim_ascii) else { return Ok((None, ITEMS_MAX)) };
     match text.parse::<i64>() {
         Ok(count) if count > 0 => {

@@ -10,6 +10,8 @@ mod containers;
 mod copy;
 mod decode;
 mod encode;
+mod encryption;
+mod find_blobs;
 mod get_blob;
 mod lease;
 mod lists;
@@ -117,6 +119,7 @@ fn run<'c>(call: &'c mut BlobCall<'_>, request: BlobRequest<'c>) -> Running<'c> 
         ReleaseContainerLease(at) => Box::pin(containers::lease_container(call, at, LeaseVerb::Release)),
         BreakContainerLease(at) => Box::pin(containers::lease_container(call, at, LeaseVerb::Break)),
         ListBlobs(container) => Box::pin(lists::list_blobs(call, container)),
+        FindBlobsByTags(container) => Box::pin(find_blobs::find_blobs_by_tags(call, container)),
         PutBlob(at) => Box::pin(put_blob::put_blob(call, at)),
         GetBlob(at) => Box::pin(get_blob::get_blob(call, at)),
         GetBlobProperties(at) => Box::pin(get_blob::blob_properties(call, at)),
@@ -156,7 +159,7 @@ fn run<'c>(call: &'c mut BlobCall<'_>, request: BlobRequest<'c>) -> Running<'c> 
         PutPage(_) | PutPageFromURL(_) | ClearPage(_) | GetPageRanges(_) | IncrementalCopyBlob(_) => {
             Box::pin(ready(Err(put_blob::page_blobs_are_not_supported())))
         }
-        UndeleteContainer(_) | FindBlobsByTags(_) | SetBlobExpiry(_) | QueryBlobContents(_) | GetUserDelegationKey => {
+        UndeleteContainer(_) | SetBlobExpiry(_) | QueryBlobContents(_) | GetUserDelegationKey => {
             Box::pin(ready(Err(ErrorCode::NotImplemented.into())))
         }
     }

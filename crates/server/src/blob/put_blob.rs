@@ -9,6 +9,7 @@ use tablerock_services::blob::{BlobKind, ContentSource, NewBlob};
 
 use super::BlobCall;
 use super::encode::{changed, checksum, encrypted, with_md5};
+use super::encryption::with_key;
 use super::request::BlobTarget;
 use crate::http::headers::{BLOB_TYPE, ResponseHeader};
 use crate::http::reply::Reply;
@@ -20,7 +21,8 @@ const MIB: u64 = 1 << 20;
 pub(super) async fn put_blob(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
     let (address, terms) = (call.address(at), call.write_terms()?);
-    let new = call.new_blob()?;
+    call.check_scope()?;
+    let (new, key) = (call.new_blob()?, call.customer_key()?);
     let (md5, crc64) = call.body_checksums()?;
     let bytes = match new.kind {
         BlobKind::Block => 0..=put_blob_bytes_max(call.cx.version),
@@ -28,16 +30,16 @@ pub(super) async fn put_blob(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Res
     };
     let blobs = &call.server().blobs;
     let mut body = call.content(bytes)?;
-    let received = blobs.receive_blob(address, &mut body, new.kind == BlobKind::Block).await?;
+    let received = blobs.receive_blob_with(address, &mut body, new.kind == BlobKind::Block, key.as_ref()).await?;
     received.digests.check(md5, crc64)?;
-    let digests = received.digests;
+    let (digests, key_digest) = (received.digests, received.key_digest);
     let mut new = new;
     if new.kind == BlobKind::Block {
         digests.check_stated(new.headers.md5.as_ref())?;
     }
     new.headers.md5 = new.headers.md5.or(digests.md5.map(Into::into));
     let put = call.server().blobs.put_blob(address, &terms, &new, received).await?;
-    let reply = encrypted(changed(Reply::empty(201), put));
+    let reply = with_key(encrypted(changed(Reply::empty(201), put)), key_digest);
     if new.kind == BlobKind::Append {
         return Ok(reply);
     }

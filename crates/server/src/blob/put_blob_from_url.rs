@@ -7,6 +7,7 @@ use tablerock_services::blob::{Blob, BlobKind, NewBlob};
 use super::BlobCall;
 use super::copy::{check_source, with_progress};
 use super::encode::{changed, encrypted, with_md5};
+use super::encryption::with_key;
 use super::names::COPY_SOURCE_PROPERTIES;
 use super::put_blob::put_blob_bytes_max;
 use super::request::BlobTarget;
@@ -20,16 +21,17 @@ pub(super) async fn put_blob_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -
         let given = call.header(&BLOB_TYPE).unwrap_or_default();
         return Err(ServiceError::invalid_header(BLOB_TYPE.as_str(), given));
     }
-    let (address, terms) = (call.address(at), call.write_terms()?);
+    call.check_scope()?;
+    let (address, terms, key) = (call.address(at), call.write_terms()?, call.customer_key()?);
     let given = call.content_headers(false)?;
     let (metadata, tags, tier) = (call.metadata()?, call.copied_tags()?, call.tier()?);
     let (source, mut content) = call.source_content().await?;
     if source.length > put_blob_bytes_max(call.cx.version) {
         return Err(ServiceError::body_too_large(put_blob_bytes_max(call.cx.version)));
     }
-    let receive = call.server().blobs.receive_blob(address, &mut content, true);
+    let receive = call.server().blobs.receive_blob_with(address, &mut content, true, key.as_ref());
     let received = with_progress(call.body.progress, receive).await?;
-    let digests = received.digests;
+    let (digests, key_digest) = (received.digests, received.key_digest);
     check_source(call, &digests)?;
     digests.check_stated(given.md5.as_ref())?;
     let metadata = if metadata.is_empty() { source.metadata.clone() } else { metadata };
@@ -39,7 +41,7 @@ pub(super) async fn put_blob_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -
     headers.md5 = digests.md5.map(Into::into);
     let new = NewBlob { kind: BlobKind::Block, headers, metadata, tags, tier };
     let put = call.server().blobs.put_blob(address, &terms, &new, received).await?;
-    let reply = encrypted(changed(Reply::empty(201), put));
+    let reply = with_key(encrypted(changed(Reply::empty(201), put)), key_digest);
     let md5 = call.source_checksums()?.0;
     let reply = with_md5(reply, ResponseHeader::ContentMd5, md5.map(Into::into).as_ref());
     Ok(reply.with(ResponseHeader::ContentCrc64, digests.crc64.to_base64()))

@@ -97,6 +97,7 @@ response_headers! {
     DataServiceVersion "DataServiceVersion" HeaderName::from_static("dataserviceversion"),
     DefaultEncryptionScope "x-ms-default-encryption-scope" HeaderName::from_static("x-ms-default-encryption-scope"),
     DeleteTypePermanent "x-ms-delete-type-permanent" HeaderName::from_static("x-ms-delete-type-permanent"),
+    EncryptionKeySha256 "x-ms-encryption-key-sha256" HeaderName::from_static("x-ms-encryption-key-sha256"),
     DenyEncryptionScopeOverride "x-ms-deny-encryption-scope-override" HeaderName::from_static("x-ms-deny-encryption-scope-override"),
     ErrorCode "x-ms-error-code" HeaderName::from_static("x-ms-error-code"),
     Etag "ETag" header::ETAG,

@@ -1,7 +1,7 @@
 //! The address of a blob, and the terms of a request.
 
 use tablerock_kv::{Bytes, ContentName};
-use tablerock_protocol::blob::{Conditions, LeaseId, TagCondition, Tags, TierCondition};
+use tablerock_protocol::blob::{Conditions, KeyDigest, LeaseId, TagCondition, Tags, TierCondition};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
 use super::lease::{self, Lease, Leased};
@@ -35,6 +35,8 @@ pub struct WriteTerms {
     pub tier: TierCondition,
     /// The caller may create blobs but not replace them.
     pub may_only_create: bool,
+    /// The digest of the customer's key that came with the request, for writes that need the blob's.
+    pub key_digest: Option<KeyDigest>,
 }
 
 /// The location of a blob in the store.

@@ -1,10 +1,11 @@
 //! Changes that leave the content as it is: headers, metadata, tags, tier, seal.
 
 use tablerock_kv::{Bytes, Transaction};
-use tablerock_protocol::blob::{AccessTier, ContentHeaders, RehydratePriority, Tags};
+use tablerock_protocol::blob::{AccessTier, ContentHeaders, RehydratePriority, Tags, check_customer_key};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
+use super::change::BlobChange;
 use super::lease;
 use super::stored_blob::{Blob, BlobKind};
 use super::tier::{self, TierChange};
@@ -37,6 +38,7 @@ impl BlobService {
         metadata: &Metadata,
     ) -> Result<Blob> {
         self.amend_with_terms(at, terms, |blob| {
+            check_customer_key(blob.key_digest, terms.key_digest)?;
             blob.metadata = metadata.clone();
             blob.copy = None;
             Ok(())
@@ -91,13 +93,15 @@ impl BlobService {
     /// Replaces all tags. The ETag does not change.
     pub async fn set_blob_tags(&self, at: BlobAddress<'_>, terms: &WriteTerms, tags: &Tags) -> Result<()> {
         let place = self.place_to_write(at).await?;
-        let set = |blob: &mut Blob| {
-            terms.check_change(blob, self.clock.ticks())?;
+        // A change of its own kind, because the index of tags has to change with the blob.
+        self.change(&place, |seen| {
+            let mut blob = seen.blob.clone().ok_or(ErrorCode::BlobNotFound)?;
+            terms.check_change(&blob, self.clock.ticks())?;
             blob.tags = tags.clone();
-            Ok(())
-        };
-        self.amend(&place, set).await?;
-        Ok(())
+            blob.tag_number = 0;
+            Ok((BlobChange::beside_blocks(Some(blob)), ()))
+        })
+        .await
     }
 
     /// Changes a blob on terms, which gives it a new ETag.

@@ -1,7 +1,7 @@
 //! Append Block.
 
 use tablerock_kv::Transaction;
-use tablerock_protocol::blob::BlockId;
+use tablerock_protocol::blob::{BlockId, check_customer_key};
 use tablerock_protocol::xml::BLOCKS_MAX;
 use tablerock_protocol::{DateTime, ErrorCode};
 
@@ -40,14 +40,15 @@ impl BlobService {
         let place = self.place_to_write(at).await?;
         received.check_place(&place)?;
         self.timestamps.reserve().await?;
-        let length = received.length;
+        let (length, key_digest) = (received.length, received.key_digest);
         let (source, intent) = match received.body {
             ReceivedBody::Inline(bytes) => (PieceSource::Inline(bytes), None),
             ReceivedBody::Stored { content, intent } => (PieceSource::Content(content), Some(intent)),
         };
-        let piece = Piece { id: BlockId::from_bytes(b""), length, source };
+        let piece = Piece { id: BlockId::from_bytes(b""), length, source, is_sealed: key_digest.is_some() };
         let append = |tx: &mut Transaction, blob: &mut Blob| {
             self.check_append(blob, terms, length)?;
+            check_customer_key(blob.key_digest, key_digest)?;
             let Body::Pieces { layout, records } = &mut blob.body else {
                 return Err(tablerock_kv::Error::corrupt("an append blob has no list of pieces").into());
             };

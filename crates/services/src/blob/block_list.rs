@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use tablerock_protocol::blob::BlockId;
+use tablerock_protocol::blob::{BlockId, check_customer_key};
 use tablerock_protocol::xml::{BlockListRequest, BlockSource};
 use tablerock_protocol::{DateTime, ErrorCode, Keyword};
 
@@ -73,8 +73,9 @@ impl BlobService {
         if seen.blob.as_ref().is_some_and(|blob| blob.kind != BlobKind::Block) {
             return Err(ErrorCode::InvalidBlobType.into());
         }
-        // The lease and the conditions come before the list.
+        // The lease, the conditions and the key come before the list.
         terms.check_replace(seen.blob.as_ref(), seen.lease.as_ref(), self.clock.ticks())?;
+        check_customer_key(seen.key_digest_or(terms.key_digest), terms.key_digest)?;
         let committed = match &seen.blob {
             Some(blob) => self.committed_pieces(place, blob).await?,
             None => vec![],
@@ -85,7 +86,8 @@ impl BlobService {
         let used: HashSet<u64> = pieces.iter().filter_map(Piece::content).collect();
         let records = pieces::into_records(pieces);
         let body = Body::Pieces { layout, records: records.len() as u64 };
-        let blob = Blob { blocks, ..self.blob_replacing(seen, terms, new, length, body)? };
+        let key_digest = terms.key_digest;
+        let blob = Blob { blocks, key_digest, ..self.blob_replacing(seen, terms, new, length, body)? };
         let changed = blob.changed;
         let mut change = BlobChange::replacing(seen, Some(blob));
         change
@@ -146,7 +148,8 @@ fn choose(list: &BlockListRequest, committed: &[Piece], uncommitted: &[Uncommitt
     let find_committed = |id: &BlockId| committed.get(id).map(|piece| (*piece).clone());
     let find_uncommitted = |id: &BlockId| {
         let block = uncommitted.get(id)?;
-        Some(Piece { id: block.id.clone(), length: block.length, source: PieceSource::Content(block.content) })
+        let source = PieceSource::Content(block.content);
+        Some(Piece { id: block.id.clone(), length: block.length, source, is_sealed: block.is_sealed })
     };
     let pieces = list.blocks.iter().map(|(source, id)| match source {
         BlockSource::Committed => find_committed(id),

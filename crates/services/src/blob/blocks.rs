@@ -2,18 +2,22 @@
 //! week.
 
 use tablerock_kv::{Bytes, Result, Store};
-use tablerock_protocol::blob::BlockId;
+use tablerock_protocol::blob::{BlockId, KeyDigest};
 
 use super::address::BlobLocation;
 use super::keys;
 use super::lease::{self, Lease};
 use super::reclaim::Reclaimable;
+use super::sealing::stored_length;
 use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
 
-/// The format of a header with a lease, which few have.
-const FORMAT_WITH_LEASE: u8 = 2;
+/// The format of a block under a customer's key.
+const FORMAT_SEALED: u8 = 2;
+
+/// The format of a header with a lease or a customer's key, which few have.
+const FORMAT_WITH_EXTRAS: u8 = 2;
 
 /// A block that was put and that no list has committed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,25 +25,29 @@ pub(super) struct UncommittedBlock {
     pub(super) id: BlockId,
     pub(super) content: u64,
     pub(super) length: u64,
+    /// Whether its content is encrypted with a customer's key.
+    pub(super) is_sealed: bool,
 }
 
 impl UncommittedBlock {
     pub(super) fn encode(&self) -> Bytes {
-        let mut out = FieldWriter::new(FORMAT);
+        let mut out = FieldWriter::new(if self.is_sealed { FORMAT_SEALED } else { FORMAT });
         out.number(self.content);
         out.number(self.length);
         out.finish()
     }
 
     pub(super) fn decode(key: &[u8], record: &Bytes) -> Result<Self> {
-        let mut fields = FieldReader::new(record, FORMAT, "the record of a block")?;
+        let is_sealed = record.first() == Some(&FORMAT_SEALED);
+        let format = if is_sealed { FORMAT_SEALED } else { FORMAT };
+        let mut fields = FieldReader::new(record, format, "the record of a block")?;
         let (content, length) = (fields.number()?, fields.number()?);
         fields.finish()?;
-        Ok(Self { id: BlockId::from_bytes(keys::block_id_of(key)?), content, length })
+        Ok(Self { id: BlockId::from_bytes(keys::block_id_of(key)?), content, length, is_sealed })
     }
 
     pub(super) fn reclaimable(&self) -> Reclaimable {
-        Reclaimable::Content { id: self.content, length: self.length }
+        Reclaimable::Content { id: self.content, length: stored_length(self.length, self.is_sealed) }
     }
 
     /// Returns all durable blocks of a blob, by id.
@@ -63,28 +71,37 @@ pub(super) struct BlocksHeader {
     pub(super) newest: u64,
     /// The lease on the name, if there is no blob yet that could have it.
     pub(super) lease: Option<Lease>,
+    /// The digest of the customer's key that all of them are encrypted with.
+    pub(super) key_digest: Option<KeyDigest>,
 }
 
 impl BlocksHeader {
     pub(super) fn encode(&self) -> Bytes {
-        let mut out = FieldWriter::new(if self.lease.is_some() { FORMAT_WITH_LEASE } else { FORMAT });
+        let has_extras = self.lease.is_some() || self.key_digest.is_some();
+        let mut out = FieldWriter::new(if has_extras { FORMAT_WITH_EXTRAS } else { FORMAT });
         out.number(self.count);
         out.number(self.id_length);
         out.ticks(self.newest);
-        if self.lease.is_some() {
+        if has_extras {
             lease::encode(self.lease.as_ref(), &mut out);
+            out.byte(u8::from(self.key_digest.is_some()));
+            out.raw(self.key_digest.as_ref().map_or(&[], |digest| &digest.0[..]));
         }
         out.finish()
     }
 
     pub(super) fn decode(record: &Bytes) -> Result<Self> {
-        let has_lease = record.first() == Some(&FORMAT_WITH_LEASE);
-        let format = if has_lease { FORMAT_WITH_LEASE } else { FORMAT };
+        let has_extras = record.first() == Some(&FORMAT_WITH_EXTRAS);
+        let format = if has_extras { FORMAT_WITH_EXTRAS } else { FORMAT };
         let mut fields = FieldReader::new(record, format, "the header of a blob's blocks")?;
         let (count, id_length, newest) = (fields.number()?, fields.number()?, fields.ticks()?);
-        let lease = if has_lease { lease::decode(&mut fields)? } else { None };
+        let (mut lease, mut key_digest) = (None, None);
+        if has_extras {
+            lease = lease::decode(&mut fields)?;
+            key_digest = if fields.byte()? == 1 { Some(KeyDigest(fields.array()?)) } else { None };
+        }
         fields.finish()?;
-        Ok(Self { count, id_length, newest, lease })
+        Ok(Self { count, id_length, newest, lease, key_digest })
     }
 }
 
@@ -100,17 +117,22 @@ mod tests {
 
     #[test]
     fn records_of_blocks_come_back_as_they_were() {
-        let block = UncommittedBlock { id: BlockId::from_bytes(b"001"), content: 300, length: 4 << 20 };
         let key = keys::block_key(b"001");
-        assert_eq!(UncommittedBlock::decode(&key, &block.encode()).unwrap(), block);
-        let header = BlocksHeader { count: 3, id_length: 8, newest: 638_000_000_000_000_000, lease: None };
-        assert_eq!(BlocksHeader::decode(&header.encode()).unwrap(), header);
-        let mut lease = None;
+        for is_sealed in [false, true] {
+            let block = UncommittedBlock { id: BlockId::from_bytes(b"001"), content: 300, length: 4 << 20, is_sealed };
+            assert_eq!(UncommittedBlock::decode(&key, &block.encode()).unwrap(), block);
+        }
+        let newest = 638_000_000_000_000_000;
         let duration = tablerock_protocol::blob::LeaseDuration::Infinite;
         let id = tablerock_protocol::blob::LeaseId(tablerock_protocol::Uuid::from_bytes([7; 16]));
         let acquire = tablerock_protocol::blob::LeaseAction::Acquire { duration, proposed: None };
-        lease::apply(&mut lease, acquire, header.newest, id).unwrap();
-        let leased = BlocksHeader { lease, ..header };
-        assert_eq!(BlocksHeader::decode(&leased.encode()).unwrap(), leased);
+        let mut acquired = None;
+        lease::apply(&mut acquired, acquire, newest, id).unwrap();
+        for lease in [None, acquired] {
+            for key_digest in [None, Some(KeyDigest([7; 32]))] {
+                let header = BlocksHeader { count: 3, id_length: 8, newest, lease, key_digest };
+                assert_eq!(BlocksHeader::decode(&header.encode()).unwrap(), header);
+            }
+        }
     }
 }

@@ -11,13 +11,14 @@
 use std::time::Duration;
 
 use tablerock_kv::{Bytes, Error as StoreError, Rng, Transaction};
+use tablerock_protocol::blob::KeyDigest;
 
 use super::address::BlobLocation;
 use super::blocks::{BlocksHeader, UncommittedBlock};
 use super::lease::Lease;
-use super::reclaim::Reclaimable;
+use super::reclaim::{ReclaimIntent, Reclaimable};
 use super::stored_blob::Blob;
-use super::{BlobService, keys};
+use super::{BlobService, keys, tag_index};
 use crate::Result;
 
 /// Attempts at a change before the request fails with `ServerBusy`.
@@ -35,6 +36,19 @@ pub(super) struct Seen {
     pub(super) blocks: Vec<UncommittedBlock>,
     /// The lease on the name: that of the blob, or of the blocks if there is no blob.
     pub(super) lease: Option<Lease>,
+    blocks_key_digest: Option<KeyDigest>,
+}
+
+impl Seen {
+    /// The digest of the customer's key of the blob, or of its blocks if there is no blob yet. A new blob may have any, so
+    /// nothing at all has that of the request.
+    pub(super) fn key_digest_or(&self, request: Option<KeyDigest>) -> Option<KeyDigest> {
+        match &self.blob {
+            Some(blob) => blob.key_digest,
+            None if self.blocks.is_empty() => request,
+            None => self.blocks_key_digest,
+        }
+    }
 }
 
 /// The state after a change.
@@ -109,17 +123,23 @@ impl BlobService {
             None => vec![],
             Some(_) => UncommittedBlock::read_all(&self.store, &place.partition).await?,
         };
-        let lease = match (&blob, &header) {
-            (Some(blob), _) => blob.lease,
-            (None, Some(header)) => BlocksHeader::decode(header)?.lease,
-            (None, None) => None,
+        let blocks_header = header.as_ref().map(BlocksHeader::decode).transpose()?;
+        let blocks_key_digest = blocks_header.as_ref().and_then(|header| header.key_digest);
+        let lease = match &blob {
+            Some(blob) => blob.lease,
+            None => blocks_header.and_then(|header| header.lease),
         };
-        Ok(Seen { base, header, blob, blocks, lease })
+        Ok(Seen { base, header, blob, blocks, lease, blocks_key_digest })
     }
 
     /// Commits a change; `false` if the blob is not as it was read.
     pub(super) async fn commit_change(&self, place: &BlobLocation, seen: &Seen, change: BlobChange) -> Result<bool> {
-        let BlobChange { blob, puts, deletes, leaves, drops_blocks } = change;
+        let BlobChange { mut blob, puts, deletes, mut leaves, drops_blocks } = change;
+        let indexing = match &mut blob {
+            Some(blob) if tag_index::is_missing(blob) => Some(self.index_tags(place, blob).await?),
+            _ => None,
+        };
+        leaves.extend(tag_index::left(seen.blob.as_ref(), blob.as_ref()));
         let intent = self.intend_replacement(place, leaves).await?;
         let record = blob.as_ref().map(Blob::encode);
         let (base_key, header_key) = (Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY));
@@ -140,11 +160,12 @@ impl BlobService {
             Ok(true)
         };
         let keys = vec![base_key.clone(), header_key.clone()];
-        let committed = self.store.transact(&place.partition, keys, decide).await;
+        let commit = async { Ok(self.store.transact(&place.partition, keys, decide).await?) };
+        let committed = ReclaimIntent::protect_attempt(indexing, commit).await;
         // With a known outcome the intent can be resolved at once, whichever it was.
         if let (Some(intent), Ok(_)) = (intent, &committed) {
             intent.over();
         }
-        Ok(committed?)
+        committed
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use tablerock_kv::{Bytes, CONTENT_PART_BYTES, ContentWriter, Error as StoreError, Store};
-use tablerock_protocol::blob::{Checksums, Digests};
+use tablerock_protocol::blob::{Checksums, Digests, KeyDigest};
 use tablerock_protocol::{ErrorCode, ServiceError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, JoinSet};
@@ -62,6 +62,8 @@ pub struct Received {
     pub(super) container_id: u64,
     pub length: u64,
     pub digests: Digests,
+    /// The digest of the customer's key that it is encrypted with.
+    pub key_digest: Option<KeyDigest>,
     pub(super) body: ReceivedBody,
 }
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use tablerock_kv::Bytes;
 use tablerock_protocol::blob::{
-    AccessTier, ByteRange, Checksums, Conditions, CopySourceUrl, LeaseId, RehydratePriority, TagCondition, Tags,
+    AccessTier, BlockId, ByteRange, Checksums, Conditions, CopySourceUrl, CustomerKey, LeaseId, RehydratePriority,
+    TagCondition, Tags, check_customer_key,
 };
 use tablerock_protocol::{DateTime, ErrorCode, Keyword, Metadata};
 
@@ -29,6 +30,8 @@ pub struct CopySource<'a> {
     pub conditions: Conditions,
     pub tags: Option<TagCondition>,
     pub lease: Option<LeaseId>,
+    /// The customer's key of the source.
+    pub key: Option<CustomerKey>,
     /// For the properties of the copy.
     pub url: CopySourceUrl,
 }
@@ -47,7 +50,12 @@ pub struct CopyTarget<'a> {
     pub priority: Option<RehydratePriority>,
     /// Whether an append blob is sealed, unless it is to be as its source is.
     pub seals: Option<bool>,
+    /// The customer's key that the copy is encrypted with.
+    pub key: Option<CustomerKey>,
 }
+
+/// The customer's keys of the source and of the copy.
+type KeysOfCopy<'a> = (Option<&'a CustomerKey>, Option<&'a CustomerKey>);
 
 /// The content of a copy, durable and noted.
 struct Copied {
@@ -65,7 +73,8 @@ impl BlobService {
         let seen = self.look(&to).await?;
         self.check_copy(&blob, &seen, target)?;
         let from = self.place(source.at).await?;
-        let copied = self.copy_content(&from, &blob, &to).await?;
+        let keys = (source.key.as_ref(), target.key.as_ref());
+        let copied = self.copy_content(&from, &blob, &to, keys).await?;
         // A container that went away while the content was copied may not get it, even if there is a new one.
         if self.container_id(target.at.account, target.at.container).await? != to.container_id {
             return Err(ErrorCode::ContainerNotFound.into());
@@ -88,7 +97,8 @@ impl BlobService {
                 Some(to) => Some(Tier::rehydrating(to, target.priority, changed)),
                 None => made.tier.clone(),
             };
-            let made = Blob { blocks: blob.blocks, is_sealed, copy, tier, ..made };
+            let key_digest = target.key.as_ref().map(CustomerKey::digest);
+            let made = Blob { blocks: blob.blocks, is_sealed, copy, tier, key_digest, ..made };
             Ok((BlobChange { puts: copied.puts.clone(), ..BlobChange::replacing(seen, Some(made)) }, changed))
         });
         Ok((ReclaimIntent::protect(copied.intent, change).await?, id))
@@ -105,6 +115,7 @@ impl BlobService {
         let from = self.place_to_read(source.at).await?;
         let terms = ReadTerms { conditions: Conditions::default(), tags: None, lease: source.lease };
         let blob = self.find(&from, source.snapshot, &terms).await?;
+        check_customer_key(blob.key_digest, source.key.as_ref().map(CustomerKey::digest))?;
         // Only the standard conditions have a code of their own.
         source.conditions.check_read(blob.changed).map_err(|_| ErrorCode::SourceConditionNotMet)?;
         check_tags(source.tags.as_ref(), Some(&blob))?;
@@ -131,20 +142,37 @@ impl BlobService {
         }
     }
 
-    async fn copy_content(&self, from: &BlobLocation, blob: &Blob, to: &BlobLocation) -> Result<Copied> {
+    async fn copy_content(
+        &self,
+        from: &BlobLocation,
+        blob: &Blob,
+        to: &BlobLocation,
+        keys: KeysOfCopy<'_>,
+    ) -> Result<Copied> {
         match (&blob.body, blob.kind) {
+            // What is encrypted has to be decrypted, or encrypted, or both.
+            _ if keys != (None, None) => self.copy_whole(from, blob, to, keys).await,
             (Body::Inline(bytes), _) => Ok(Copied { body: Body::Inline(bytes.clone()), puts: vec![], intent: None }),
             (Body::Pieces { layout, records }, BlobKind::Block) => self.copy_pieces(from, to, *layout, *records).await,
-            (Body::Whole { .. }, _) | (Body::Pieces { .. }, BlobKind::Append) => self.copy_whole(from, blob, to).await,
+            (Body::Whole { .. }, _) | (Body::Pieces { .. }, BlobKind::Append) => {
+                self.copy_whole(from, blob, to, keys).await
+            }
         }
     }
 
     /// Copies all bytes into one content. Appended blocks become one piece: they have no ids that a request could name.
-    async fn copy_whole(&self, from: &BlobLocation, blob: &Blob, to: &BlobLocation) -> Result<Copied> {
+    async fn copy_whole(
+        &self,
+        from: &BlobLocation,
+        blob: &Blob,
+        to: &BlobLocation,
+        (source_key, key): KeysOfCopy<'_>,
+    ) -> Result<Copied> {
         let range = ByteRange::whole(blob.length);
-        let opened = BlobReader::open(&self.store, from.container_id, &from.partition, blob, range).await?;
+        let opened = BlobReader::open(&self.store, from.container_id, &from.partition, blob, range, source_key).await?;
         let mut reader = opened.ok_or(ErrorCode::ServerBusy)?;
-        let received = self.receive(to, &mut reader, false, INLINE_BYTES_MAX).await?;
+        let received = self.receive_with(to, &mut reader, false, INLINE_BYTES_MAX, key).await?;
+        let is_sealed = key.is_some();
         let (source, intent) = match received.body {
             ReceivedBody::Inline(bytes) => (PieceSource::Inline(bytes), None),
             ReceivedBody::Stored { content, intent } => (PieceSource::Content(content), Some(intent)),
@@ -157,7 +185,8 @@ impl BlobService {
             return Ok(Copied { body, puts: vec![], intent });
         }
         let layout = self.content_ids.next().await?;
-        let piece = Piece { id: tablerock_protocol::blob::BlockId::from_bytes(b""), length: received.length, source };
+        let (id, length) = (BlockId::from_bytes(b""), received.length);
+        let piece = Piece { id, length, source, is_sealed };
         let pieces = if blob.length == 0 { vec![] } else { vec![piece] };
         Ok(copied_pieces(layout, pieces, intent))
     }

@@ -144,6 +144,7 @@ impl Sweep for BlobService {
     async fn drop_records(&self, id: u64) -> Result<()> {
         self.store.drop_range(keys::container_blobs(id)).await?;
         self.store.drop_range(keys::container_contents(id)).await?;
+        self.store.drop_range(keys::container_tags(id)).await?;
         if let Some(contents) = self.store.contents() {
             contents.remove_group(id).await?;
         }

@@ -11,10 +11,13 @@ const BLOB: u8 = b'b';
 const CONTENT: u8 = b'o';
 /// Reclaim intents and block watches.
 const INTENTS: u8 = b'n';
+/// The index tags of a container's blobs.
+const TAGS: u8 = b't';
 
 pub const TIMESTAMP_CEILING: &[u8] = b"blob-timestamp-ceiling";
 pub const NEXT_CONTAINER_ID: &[u8] = b"next-container-id";
 pub const NEXT_CONTENT_ID: &[u8] = b"next-content-id";
+pub const TAG_INDEX_STATE: &[u8] = b"blob-tag-index";
 
 /// The partition of one blob: everything that is changed together.
 pub fn blob_partition(container_id: u64, name: &str) -> Bytes {
@@ -33,6 +36,18 @@ pub fn blob_name_of(partition: &[u8]) -> Result<String> {
 /// The blobs whose names begin with a prefix.
 pub fn blobs_with_prefix(container_id: u64, prefix: &str) -> Range {
     Range::partitions(&blob_partition(container_id, prefix))
+}
+
+/// The id of the container that a blob's partition belongs to.
+pub fn container_id_of(partition: &[u8]) -> Result<u64> {
+    let mut pieces = KeyReader::new(partition);
+    pieces.tag()?;
+    pieces.number()
+}
+
+/// All blobs of all containers.
+pub fn all_blobs() -> Range {
+    Range::partitions(&[BLOB])
 }
 
 /// Everything that is stored about the blobs of a container, without their contents.
@@ -176,4 +191,36 @@ pub fn blob_of_block_watch(key: &[u8]) -> Result<(u64, u64, String)> {
 
 pub fn block_watches() -> Range {
     records_with_tag(&intents_partition(), BLOCK_WATCH)
+}
+
+/// The partition of a container's tag index.
+pub fn tags_partition(container_id: u64) -> Bytes {
+    KeyBuilder::new().tag(TAGS).number(container_id).finish()
+}
+
+/// The tag index of a container.
+pub fn container_tags(container_id: u64) -> Range {
+    Range::partition(&tags_partition(container_id))
+}
+
+/// The entry of one tag of a blob. The number is that of the blob's tags.
+pub fn tag_key(key: &str, value: &str, blob: &str, number: u64) -> Bytes {
+    KeyBuilder::new().text(key).text(value).text(blob).number(number).finish()
+}
+
+/// The beginning of the entries of a tag, with one value or with any.
+pub fn tag_prefix(key: &str, value: Option<&str>) -> Bytes {
+    let builder = KeyBuilder::new().text(key);
+    match value {
+        Some(value) => builder.text(value).finish(),
+        None => builder.finish(),
+    }
+}
+
+/// The name of the blob that an entry of the tag index is about.
+pub fn blob_of_tag(key: &[u8]) -> Result<String> {
+    let mut pieces = KeyReader::new(key);
+    pieces.text()?;
+    pieces.text()?;
+    Ok(pieces.text()?.into_owned())
 }

@@ -11,7 +11,9 @@
 //! | a tier | `tier.rs` |
 //! | blocks | `put_block.rs`, `block_list.rs`, on `blocks.rs` and `pieces.rs` |
 //! | a download | `read.rs`, `reader.rs` |
+//! | content under a customer's key | `sealing/` |
 //! | how space is reclaimed | `reclaim/`, `sweep.rs` |
+//! | index tags, and finding blobs by them | `tag_index/` |
 
 mod acl;
 mod address;
@@ -36,10 +38,12 @@ mod read;
 mod reader;
 mod reclaim;
 mod record;
+mod sealing;
 mod snapshot;
 mod stored_blob;
 mod stored_content;
 mod sweep;
+mod tag_index;
 mod tier;
 mod transfer;
 
@@ -68,6 +72,8 @@ pub use read::RangeChoice;
 pub use reader::BlobReader;
 pub use record::{Container, PublicAccess};
 pub use stored_blob::{Blob, BlobKind, CopyState};
+pub(crate) use tag_index::restart_build;
+pub use tag_index::{FoundBlob, FoundPage, TagSearch};
 pub use tier::{Tier, TierChange, TierNow};
 pub(crate) use transfer::{
     BlobBytes, Makeup, block_of, block_watch_of, contents_of_record, copy_content, read_content, renumbered,

@@ -8,6 +8,7 @@ use tablerock_kv::{Bytes, Error, Position, Result, Store};
 use tablerock_protocol::blob::BlockId;
 
 use super::keys;
+use super::sealing::stored_length;
 use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
@@ -22,6 +23,8 @@ pub(super) struct Piece {
     pub(super) id: BlockId,
     pub(super) length: u64,
     pub(super) source: PieceSource,
+    /// Whether the source is encrypted with a customer's key.
+    pub(super) is_sealed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +33,24 @@ pub(super) enum PieceSource {
     Content(u64),
 }
 
+impl PieceSource {
+    /// The number that a record has for the kind of source.
+    fn number(&self, is_sealed: bool) -> u8 {
+        match (self, is_sealed) {
+            (Self::Inline(_), false) => 1,
+            (Self::Content(_), false) => 2,
+            (Self::Inline(_), true) => 3,
+            (Self::Content(_), true) => 4,
+        }
+    }
+}
+
 impl Piece {
+    /// The length of its source.
+    pub(super) fn stored_length(&self) -> u64 {
+        stored_length(self.length, self.is_sealed)
+    }
+
     pub(super) fn content(&self) -> Option<u64> {
         match self.source {
             PieceSource::Inline(_) => None,
@@ -55,15 +75,10 @@ impl PieceRecord {
         for piece in &self.pieces {
             out.bytes(piece.id.as_bytes());
             out.number(piece.length);
+            out.byte(piece.source.number(piece.is_sealed));
             match &piece.source {
-                PieceSource::Inline(bytes) => {
-                    out.byte(1);
-                    out.bytes(bytes);
-                }
-                PieceSource::Content(content) => {
-                    out.byte(2);
-                    out.number(*content);
-                }
+                PieceSource::Inline(bytes) => out.bytes(bytes),
+                PieceSource::Content(content) => out.number(*content),
             }
         }
         out.finish()
@@ -77,12 +92,13 @@ impl PieceRecord {
         for _ in 0..count {
             let id = BlockId::from_bytes(&fields.bytes()?);
             let length = fields.number()?;
-            let source = match fields.byte()? {
-                1 => PieceSource::Inline(fields.bytes()?),
-                2 => PieceSource::Content(fields.number()?),
+            let kind = fields.byte()?;
+            let source = match kind {
+                1 | 3 => PieceSource::Inline(fields.bytes()?),
+                2 | 4 => PieceSource::Content(fields.number()?),
                 _ => return Err(fields.corrupt()),
             };
-            pieces.push(Piece { id, length, source });
+            pieces.push(Piece { id, length, source, is_sealed: kind > 2 });
         }
         fields.finish()?;
         Ok(Self { offset, pieces })
@@ -155,6 +171,7 @@ mod tests {
             .map(|n| Piece {
                 id: BlockId::from_bytes(&n.to_be_bytes()),
                 length: n % 5,
+                is_sealed: n % 3 == 0,
                 source: if n % 2 == 0 {
                     PieceSource::Content(n)
                 } else {

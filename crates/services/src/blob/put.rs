@@ -2,17 +2,18 @@
 
 use bytes::BytesMut;
 use tablerock_kv::Bytes;
-use tablerock_protocol::blob::{Checksums, ContentHeaders, Digests, Tags};
+use tablerock_protocol::blob::{Checksums, ContentHeaders, CustomerKey, Digests, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::address::{BlobAddress, BlobLocation, ContentAddress, WriteTerms};
 use super::change::{BlobChange, Seen};
 use super::content::{ContentSource, ContentUpload, INLINE_BYTES_MAX, Received, ReceivedBody};
 use super::reclaim::ReclaimIntent;
+use super::sealing::Sealer;
 use super::stored_blob::{Blob, BlobKind, Body};
 use super::tier::Tier;
 use super::{BlobService, lease};
-use crate::Result;
+use crate::{Error, Result};
 
 /// The properties of a new blob.
 #[derive(Debug, Clone)]
@@ -32,7 +33,20 @@ impl BlobService {
         source: &mut impl ContentSource,
         with_md5: bool,
     ) -> Result<Received> {
-        self.receive(&self.place(at).await?, source, with_md5, INLINE_BYTES_MAX).await
+        self.receive_blob_with(at, source, with_md5, None).await
+    }
+
+    /// The same for content that is to be encrypted with a customer's key.
+    pub async fn receive_blob_with(
+        &self,
+        at: BlobAddress<'_>,
+        source: &mut impl ContentSource,
+        with_md5: bool,
+        key: Option<&CustomerKey>,
+    ) -> Result<Received> {
+        let place = self.place(at).await?;
+        let received = self.receive_with(&place, source, with_md5, INLINE_BYTES_MAX, key).await;
+        self.check_upload(at, &place, received).await
     }
 
     /// Receives the content of a block, which is never part of a record: a list of blocks has to stay small.
@@ -42,7 +56,52 @@ impl BlobService {
         source: &mut impl ContentSource,
         with_md5: bool,
     ) -> Result<Received> {
-        self.receive(&self.place(at).await?, source, with_md5, 0).await
+        self.receive_block_with(at, source, with_md5, None).await
+    }
+
+    /// The same for content that is to be encrypted with a customer's key.
+    pub async fn receive_block_with(
+        &self,
+        at: BlobAddress<'_>,
+        source: &mut impl ContentSource,
+        with_md5: bool,
+        key: Option<&CustomerKey>,
+    ) -> Result<Received> {
+        let place = self.place(at).await?;
+        let received = self.receive_with(&place, source, with_md5, 0, key).await;
+        self.check_upload(at, &place, received).await
+    }
+
+    /// A container that is deleted takes its content along, also content that is being received. Then that is the reason.
+    async fn check_upload(
+        &self,
+        at: BlobAddress<'_>,
+        place: &BlobLocation,
+        received: Result<Received>,
+    ) -> Result<Received> {
+        match received {
+            Err(Error::Store(error)) => match self.directory.id(at.account, at.container).await {
+                Ok(id) if id != Some(place.container_id) => Err(ErrorCode::ContainerNotFound.into()),
+                _ => Err(Error::Store(error)),
+            },
+            received => received,
+        }
+    }
+
+    /// Receives content, which becomes a part of a record up to `inline_bytes_max`. With a key it is sealed.
+    pub(super) async fn receive_with(
+        &self,
+        place: &BlobLocation,
+        source: &mut impl ContentSource,
+        with_md5: bool,
+        inline_bytes_max: usize,
+        key: Option<&CustomerKey>,
+    ) -> Result<Received> {
+        let Some(key) = key else { return self.receive(place, source, with_md5, inline_bytes_max).await };
+        let mut sealer = Sealer::new(source, key, with_md5)?;
+        let received = self.receive(place, &mut sealer, false, inline_bytes_max).await?;
+        let (length, digests) = sealer.finish();
+        Ok(Received { length, digests, key_digest: Some(key.digest()), ..received })
     }
 
     pub(super) async fn receive(
@@ -76,7 +135,7 @@ impl BlobService {
         }
         let (length, digests) = upload.finish().await?;
         let body = ReceivedBody::Stored { content, intent };
-        Ok(Received { container_id: place.container_id, length, digests, body })
+        Ok(Received { container_id: place.container_id, length, digests, key_digest: None, body })
     }
 
     pub(super) fn upload(
@@ -99,7 +158,7 @@ impl BlobService {
         // Looked up again: the container may have been deleted while the content arrived.
         let place = self.place_to_write(at).await?;
         received.check_place(&place)?;
-        let length = received.length;
+        let (length, key_digest) = (received.length, received.key_digest);
         let (body, intent) = match received.body {
             // An append blob starts empty and grows by records of its layout.
             ReceivedBody::Inline(_) if new.kind == BlobKind::Append => {
@@ -109,7 +168,7 @@ impl BlobService {
             ReceivedBody::Stored { content, intent } => (Body::Whole { content }, Some(intent)),
         };
         let change = self.change(&place, |seen| {
-            let blob = self.blob_replacing(seen, terms, new, length, body.clone())?;
+            let blob = Blob { key_digest, ..self.blob_replacing(seen, terms, new, length, body.clone())? };
             let changed = blob.changed;
             Ok((BlobChange::replacing(seen, Some(blob)), changed))
         });
@@ -142,9 +201,11 @@ impl BlobService {
             headers: new.headers.clone(),
             metadata: new.metadata.clone(),
             tags: new.tags.clone(),
+            tag_number: 0,
             lease: lease::after_write(seen.lease, now),
             tier,
             copy: None,
+            key_digest: None,
             body,
         })
     }
@@ -153,5 +214,5 @@ impl BlobService {
 fn received_inline(place: &BlobLocation, bytes: Bytes, with_md5: bool) -> Received {
     let digests = Digests::of(&bytes, with_md5);
     let (container_id, length) = (place.container_id, bytes.len() as u64);
-    Received { container_id, length, digests, body: ReceivedBody::Inline(bytes) }
+    Received { container_id, length, digests, key_digest: None, body: ReceivedBody::Inline(bytes) }
 }

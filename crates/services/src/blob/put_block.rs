@@ -2,7 +2,7 @@
 
 use tablerock_kv::{Bytes, Error as StoreError, Transaction};
 use tablerock_protocol::ErrorCode;
-use tablerock_protocol::blob::{BlockId, LeaseId};
+use tablerock_protocol::blob::{BlockId, KeyDigest, LeaseId, check_customer_key};
 
 use super::address::{BlobAddress, BlobLocation};
 use super::blocks::{BlocksHeader, UncommittedBlock, watch_blocks};
@@ -40,7 +40,10 @@ impl BlobService {
         let ReceivedBody::Stored { content, intent } = received.body else {
             return Err(StoreError::internal("a block was received as if it were a small blob").into());
         };
-        let block = UncommittedBlock { id: id.clone(), content, length: received.length };
+        let key_digest = received.key_digest;
+        let is_sealed = key_digest.is_some();
+        let block = UncommittedBlock { id: id.clone(), content, length: received.length, is_sealed };
+        let block = (block, key_digest);
         let mut leaving = None;
         let put = self.put_received_block(&place, lease, &block, &mut leaving);
         let put = ReclaimIntent::protect(Some(intent), put).await;
@@ -55,7 +58,7 @@ impl BlobService {
         &self,
         place: &BlobLocation,
         lease: Option<LeaseId>,
-        block: &UncommittedBlock,
+        block: &(UncommittedBlock, Option<KeyDigest>),
         leaving: &mut Option<ReclaimIntent>,
     ) -> Result<()> {
         let (mut is_watched, mut intended) = (false, None);
@@ -82,17 +85,19 @@ impl BlobService {
         &self,
         place: &BlobLocation,
         lease: Option<LeaseId>,
-        block: &UncommittedBlock,
+        block: &(UncommittedBlock, Option<KeyDigest>),
         is_watched: bool,
         intended: Option<&UncommittedBlock>,
     ) -> Result<Attempt> {
         self.timestamps.reserve().await?;
         let (base_key, header_key) = (Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY));
+        let (block, key_digest) = block;
         let block_key = keys::block_key(block.id.as_bytes());
         let decide = |tx: &mut Transaction| {
             let blob = tx.get(&base_key).map(Blob::decode).transpose()?;
             if let Some(blob) = &blob {
                 self.check_takes_blocks(blob, lease)?;
+                check_customer_key(blob.key_digest, *key_digest)?;
             }
             let replaced = tx.get(&block_key).map(|record| UncommittedBlock::decode(&block_key, record)).transpose()?;
             let newest = self.timestamps.next()?.ticks();
@@ -103,8 +108,14 @@ impl BlobService {
             }
             let header = match header {
                 None if !is_watched => return Ok(Attempt::NeedsWatch),
-                None => BlocksHeader { count: 1, id_length, newest, lease: None },
-                Some(header) if header.count == 0 => BlocksHeader { count: 1, id_length, newest, lease: None },
+                None => BlocksHeader { count: 1, id_length, newest, lease: None, key_digest: *key_digest },
+                Some(header) if header.count == 0 => {
+                    BlocksHeader { count: 1, id_length, newest, lease: None, key_digest: *key_digest }
+                }
+                Some(header) if header.key_digest != *key_digest => {
+                    check_customer_key(header.key_digest, *key_digest)?;
+                    header
+                }
                 Some(header) if header.id_length != id_length => return Err(ErrorCode::InvalidBlobOrBlock.into()),
                 Some(header) => BlocksHeader { count: header.count + u64::from(replaced.is_none()), newest, ..header },
             };

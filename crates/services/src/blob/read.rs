@@ -1,7 +1,7 @@
 //! Reads: properties, content, and what they have in common.
 
 use tablerock_kv::Error as StoreError;
-use tablerock_protocol::blob::ByteRange;
+use tablerock_protocol::blob::{ByteRange, CustomerKey, check_customer_key};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
 use super::BlobService;
@@ -48,14 +48,27 @@ impl BlobService {
         at: BlobAddress<'_>,
         snapshot: Option<DateTime>,
         terms: &ReadTerms,
+        choose: impl RangeChoice,
+    ) -> Result<(Blob, ByteRange, BlobReader)> {
+        self.download_with(at, snapshot, terms, None, choose).await
+    }
+
+    /// The same with the customer's key, which must be the blob's.
+    pub async fn download_with(
+        &self,
+        at: BlobAddress<'_>,
+        snapshot: Option<DateTime>,
+        terms: &ReadTerms,
+        key: Option<&CustomerKey>,
         mut choose: impl RangeChoice,
     ) -> Result<(Blob, ByteRange, BlobReader)> {
         let place = self.place_to_read(at).await?;
         for _ in 0..ATTEMPTS_MAX {
             let blob = self.find(&place, snapshot, terms).await?;
             blob.check_online(self.clock.ticks())?;
+            check_customer_key(blob.key_digest, key.map(CustomerKey::digest))?;
             let range = choose.choose(&blob).await?;
-            let opened = BlobReader::open(&self.store, place.container_id, &place.partition, &blob, range).await?;
+            let opened = BlobReader::open(&self.store, place.container_id, &place.partition, &blob, range, key).await?;
             if let Some(reader) = opened {
                 return Ok((blob, range, reader));
             }

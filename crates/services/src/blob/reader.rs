@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 
 use tablerock_kv::{Bytes, Error as StoreError, Store};
-use tablerock_protocol::ServiceError;
-use tablerock_protocol::blob::ByteRange;
+use tablerock_protocol::blob::{ByteRange, CustomerKey};
+use tablerock_protocol::{ErrorCode, ServiceError};
 
 use super::address::ContentAddress;
 use super::content::ContentSource;
 use super::pieces::{self, Piece, PieceSource};
+use super::sealing::{Opener, stored_length};
 use super::stored_blob::{Blob, Body};
 use super::stored_content::StoredContent;
 use crate::Result;
@@ -29,6 +30,8 @@ pub struct BlobReader {
     ahead: VecDeque<Bytes>,
     /// The content that is read at the moment.
     content: Option<StoredContent>,
+    /// Opens what a customer's key has sealed.
+    opener: Option<Opener>,
     /// Bytes that are not read yet.
     left: u64,
 }
@@ -42,6 +45,7 @@ enum Part {
         offset: u64,
         length: u64,
         whole: u64,
+        is_sealed: bool,
     },
 }
 
@@ -62,6 +66,7 @@ impl BlobReader {
         partition: &Bytes,
         blob: &Blob,
         range: ByteRange,
+        key: Option<&CustomerKey>,
     ) -> Result<Option<Self>> {
         let mut reader = Self {
             store: store.clone(),
@@ -71,6 +76,7 @@ impl BlobReader {
             list: None,
             ahead: VecDeque::new(),
             content: None,
+            opener: key.map(Opener::new),
             left: range.length,
         };
         if range.length == 0 {
@@ -78,13 +84,15 @@ impl BlobReader {
         }
         match &blob.body {
             Body::Inline(bytes) => {
+                let bytes = reader.opened(bytes, blob.is_key_needed()).await?;
                 let (start, end) = (range.offset as usize, (range.offset + range.length) as usize);
                 let part = if end <= bytes.len() { bytes.slice(start..end) } else { return Err(damaged()) };
                 reader.parts.push_back(Part::Inline(part));
             }
             Body::Whole { content } => {
                 let (offset, length) = (range.offset, range.length);
-                reader.parts.push_back(Part::Content { id: *content, offset, length, whole: blob.length });
+                let (whole, is_sealed) = (blob.length, blob.is_key_needed());
+                reader.parts.push_back(Part::Content { id: *content, offset, length, whole, is_sealed });
             }
             Body::Pieces { layout, records } => {
                 let found = pieces::find_record(store, partition, *layout, *records, range.offset).await?;
@@ -139,12 +147,13 @@ impl BlobReader {
                 Some(Part::Inline(bytes)) if bytes.is_empty() => {}
                 Some(Part::Inline(bytes)) => return Ok(self.hand_out(bytes)),
                 Some(Part::Content { length: 0, .. }) => {}
-                Some(Part::Content { id, offset, length, whole }) => {
-                    let Some(bytes) = self.read_content(id, offset, length, whole).await? else {
+                Some(Part::Content { id, offset, length, whole, is_sealed }) => {
+                    let Some(bytes) = self.read_content(id, offset, length, whole, is_sealed).await? else {
                         return Ok(Read::Gone);
                     };
                     let read = bytes.len() as u64;
-                    self.parts.push_front(Part::Content { id, offset: offset + read, length: length - read, whole });
+                    let (offset, length) = (offset + read, length - read);
+                    self.parts.push_front(Part::Content { id, offset, length, whole, is_sealed });
                     return Ok(self.hand_out(bytes));
                 }
                 None => {
@@ -156,13 +165,33 @@ impl BlobReader {
         }
     }
 
-    async fn read_content(&mut self, id: u64, offset: u64, length: u64, whole: u64) -> Result<Option<Bytes>> {
+    async fn read_content(
+        &mut self,
+        id: u64,
+        offset: u64,
+        length: u64,
+        whole: u64,
+        is_sealed: bool,
+    ) -> Result<Option<Bytes>> {
         let at = ContentAddress { container_id: self.container_id, content: id };
         let content = match &mut self.content {
             Some(content) if content.at == at => content,
-            other => other.insert(StoredContent::open(&self.store, at, whole).await?),
+            other => other.insert(StoredContent::open(&self.store, at, stored_length(whole, is_sealed)).await?),
         };
+        if is_sealed {
+            let opener = self.opener.as_mut().ok_or(ErrorCode::BlobUsesCustomerSpecifiedEncryption)?;
+            return opener.read(content, offset, length, whole).await;
+        }
         Ok(content.read(offset, length).await?)
+    }
+
+    /// Small content as it was before it was sealed.
+    async fn opened(&mut self, bytes: &Bytes, is_sealed: bool) -> Result<Bytes> {
+        if !is_sealed {
+            return Ok(bytes.clone());
+        }
+        let opener = self.opener.as_mut().ok_or(ErrorCode::BlobUsesCustomerSpecifiedEncryption)?;
+        opener.open_small(bytes.clone()).await
     }
 
     /// The last part may reach beyond the range.
@@ -182,16 +211,26 @@ impl BlobReader {
             return Ok(false);
         };
         list.next += 1;
-        for Piece { length, source, .. } in record.pieces {
-            let skipped = list.skip.min(length);
-            list.skip -= skipped;
-            self.parts.push_back(match source {
-                PieceSource::Inline(bytes) if skipped as usize > bytes.len() => return Err(damaged()),
-                PieceSource::Inline(bytes) => Part::Inline(bytes.slice(skipped as usize..)),
-                PieceSource::Content(id) => {
-                    Part::Content { id, offset: skipped, length: length - skipped, whole: length }
+        let mut skip = list.skip;
+        for Piece { length, source, is_sealed, .. } in record.pieces {
+            let skipped = skip.min(length);
+            skip -= skipped;
+            let part = match source {
+                PieceSource::Inline(bytes) => {
+                    let bytes = self.opened(&bytes, is_sealed).await?;
+                    if skipped as usize > bytes.len() {
+                        return Err(damaged());
+                    }
+                    Part::Inline(bytes.slice(skipped as usize..))
                 }
-            });
+                PieceSource::Content(id) => {
+                    Part::Content { id, offset: skipped, length: length - skipped, whole: length, is_sealed }
+                }
+            };
+            self.parts.push_back(part);
+        }
+        if let Some(list) = &mut self.list {
+            list.skip = skip;
         }
         Ok(true)
     }

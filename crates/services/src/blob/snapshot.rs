@@ -1,6 +1,7 @@
 //! Snapshots: records of a blob as it was, which share its content.
 
 use tablerock_kv::{Error as StoreError, Transaction};
+use tablerock_protocol::blob::check_customer_key;
 use tablerock_protocol::{DateTime, Metadata};
 
 use super::address::{BlobAddress, WriteTerms, check_tags};
@@ -26,8 +27,12 @@ impl BlobService {
             terms.conditions.check_write(Some(blob.changed))?;
             check_tags(terms.tags.as_ref(), Some(blob))?;
             blob.check_online(self.clock.ticks())?;
+            // Only metadata is encrypted anew, so only it needs the key.
+            if metadata.is_some() || terms.key_digest.is_some() {
+                check_customer_key(blob.key_digest, terms.key_digest)?;
+            }
             let taken = self.next_change(None)?;
-            let mut snapshot = Blob { lease: None, snapshots: 0, ..blob.clone() };
+            let mut snapshot = Blob { lease: None, snapshots: 0, tag_number: 0, ..blob.clone() };
             if let Some(metadata) = metadata {
                 snapshot.metadata = metadata.clone();
                 snapshot.changed = taken;

@@ -1,14 +1,22 @@
 //! The record of a blob or of a snapshot.
 
 use tablerock_kv::{Bytes, Result};
-use tablerock_protocol::blob::{ContentHeaders, ContentMd5, ContentType, CopySourceUrl, Tags};
+use tablerock_protocol::blob::{ContentHeaders, ContentMd5, ContentType, CopySourceUrl, KeyDigest, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Keyword, Metadata, ServiceError};
 
 use super::lease::{self, Lease};
+use super::sealing::stored_length;
 use super::tier::Tier;
 use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
+
+/// The same with fields behind the body that most blobs do not have: their number, and each behind its tag.
+const FORMAT_WITH_EXTRAS: u8 = 2;
+
+/// The tags of these fields.
+const TAG_NUMBER: u8 = 1;
+const KEY_DIGEST: u8 = 2;
 
 /// How a blob is written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,9 +74,13 @@ pub struct Blob {
     pub headers: ContentHeaders,
     pub metadata: Metadata,
     pub tags: Tags,
+    /// The number of the tags' entries in the index; 0 if they have none.
+    pub(super) tag_number: u64,
     pub lease: Option<Lease>,
     pub tier: Option<Tier>,
     pub copy: Option<CopyState>,
+    /// The digest of the customer's key that its content is encrypted with.
+    pub key_digest: Option<KeyDigest>,
     pub(super) body: Body,
 }
 
@@ -86,8 +98,19 @@ impl Blob {
         }
     }
 
+    /// Whether its content is encrypted with a customer's key.
+    pub(super) fn is_key_needed(&self) -> bool {
+        self.key_digest.is_some()
+    }
+
+    /// The length of its content as it is stored.
+    pub(super) fn stored_length(&self) -> u64 {
+        stored_length(self.length, self.is_key_needed())
+    }
+
     pub(super) fn encode(&self) -> Bytes {
-        let mut out = FieldWriter::new(FORMAT);
+        let extras = u64::from(self.tag_number != 0) + u64::from(self.key_digest.is_some());
+        let mut out = FieldWriter::new(if extras == 0 { FORMAT } else { FORMAT_WITH_EXTRAS });
         out.byte(match self.kind {
             BlobKind::Block => 1,
             BlobKind::Append => 2,
@@ -124,11 +147,23 @@ impl Blob {
                 out.number(*records);
             }
         }
+        if extras > 0 {
+            out.number(extras);
+        }
+        if self.tag_number != 0 {
+            out.byte(TAG_NUMBER);
+            out.number(self.tag_number);
+        }
+        if let Some(digest) = &self.key_digest {
+            out.byte(KEY_DIGEST);
+            out.raw(&digest.0);
+        }
         out.finish()
     }
 
     pub(crate) fn decode(record: &Bytes) -> Result<Self> {
-        let mut fields = FieldReader::new(record, FORMAT, "the record of a blob")?;
+        let format = if record.first() == Some(&FORMAT_WITH_EXTRAS) { FORMAT_WITH_EXTRAS } else { FORMAT };
+        let mut fields = FieldReader::new(record, format, "the record of a blob")?;
         let kind = match fields.byte()? {
             1 => BlobKind::Block,
             2 => BlobKind::Append,
@@ -159,11 +194,21 @@ impl Blob {
             3 => Body::Pieces { layout: fields.number()?, records: fields.number()? },
             _ => return Err(fields.corrupt()),
         };
+        let (mut tag_number, mut key_digest) = (0, None);
+        let extras = if format == FORMAT_WITH_EXTRAS { fields.count()? } else { 0 };
+        for _ in 0..extras {
+            match fields.byte()? {
+                TAG_NUMBER => tag_number = fields.number()?,
+                KEY_DIGEST => key_digest = Some(KeyDigest(fields.array()?)),
+                _ => return Err(fields.corrupt()),
+            }
+        }
         fields.finish()?;
         let tier = Some(tier).filter(|tier| !tier.name.is_empty());
         #[rustfmt::skip]
         let blob = Self {
-            kind, changed, created, length, blocks, is_sealed, snapshots, headers, metadata, tags, lease, tier, copy, body,
+            kind, changed, created, length, blocks, is_sealed, snapshots, headers, metadata, tags, tag_number, lease, tier,
+            copy, key_digest, body,
         };
         Ok(blob)
     }
@@ -215,9 +260,11 @@ mod tests {
             },
             metadata: Metadata::new(vec![("k".to_owned(), "v".to_owned())]).unwrap(),
             tags: Tags::parse_header("a=1").unwrap(),
+            tag_number: 0,
             lease: None,
             tier: None,
             copy: None,
+            key_digest: None,
             body: Body::Inline(Bytes::from_static(b"abc")),
         };
         let copied = Blob {
@@ -230,8 +277,11 @@ mod tests {
             }),
             body: Body::Pieces { layout: 300, records: 2 },
             is_sealed: true,
+            tag_number: 300,
+            key_digest: Some(KeyDigest([5; 32])),
             ..plain.clone()
         };
+        assert_eq!((plain.encode()[0], copied.encode()[0]), (1, 2), "what 0.1 has keeps its form");
         for blob in [plain.clone(), Blob { body: Body::Whole { content: 9 }, ..plain }, copied] {
             let record = blob.encode();
             assert_eq!(Blob::decode(&record).unwrap(), blob);

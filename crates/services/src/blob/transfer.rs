@@ -8,6 +8,7 @@ use super::blocks::{BlocksHeader, UncommittedBlock};
 use super::content::{ContentUpload, Inflow};
 use super::keys::{self, BlobKey};
 use super::pieces::{PieceRecord, PieceSource};
+use super::sealing::stored_length;
 use super::stored_blob::{Blob, BlobKind, Body};
 use super::stored_content::{StoredContent, copy_stored};
 
@@ -16,6 +17,8 @@ pub(crate) fn renumbered(key: &Bytes, value: &Bytes, new: impl Fn(u64) -> Result
     match keys::blob_key_of(key)? {
         BlobKey::Snapshot(_) | BlobKey::Base => {
             let mut blob = Blob::decode(value)?;
+            // The next search there makes entries for its tags.
+            blob.tag_number = 0;
             match &mut blob.body {
                 Body::Inline(_) => {}
                 Body::Whole { content } => *content = new(*content)?,
@@ -47,18 +50,18 @@ pub(crate) fn contents_of_record(key: &Bytes, value: &Bytes) -> Result<Vec<(u64,
         BlobKey::Snapshot(_) | BlobKey::Base => {
             let blob = Blob::decode(value)?;
             Ok(match blob.body {
-                Body::Whole { content } => vec![(content, blob.length)],
+                Body::Whole { content } => vec![(content, blob.stored_length())],
                 Body::Inline(_) | Body::Pieces { .. } => vec![],
             })
         }
         BlobKey::Blocks => Ok(vec![]),
         BlobKey::Block => {
             let block = UncommittedBlock::decode(key, value)?;
-            Ok(vec![(block.content, block.length)])
+            Ok(vec![(block.content, stored_length(block.length, block.is_sealed))])
         }
         BlobKey::Pieces => {
             let pieces = PieceRecord::decode(value)?.pieces;
-            Ok(pieces.iter().filter_map(|piece| Some((piece.content()?, piece.length))).collect())
+            Ok(pieces.iter().filter_map(|piece| Some((piece.content()?, piece.stored_length()))).collect())
         }
     }
 }
@@ -130,15 +133,18 @@ impl Makeup {
         let mut makeup = Self::default();
         match &blob.body {
             Body::Inline(bytes) => makeup.held.push(BlobBytes::Inline(bytes.clone())),
-            Body::Whole { content } => makeup.held.push(BlobBytes::Stored { content: *content, length: blob.length }),
+            Body::Whole { content } => {
+                makeup.held.push(BlobBytes::Stored { content: *content, length: blob.stored_length() })
+            }
             Body::Pieces { layout, records } => {
                 for piece in super::pieces::read_all(store, partition, *layout, *records).await? {
                     if blob.kind == BlobKind::Block {
                         makeup.blocks.push((piece.id.to_base64(), piece.length));
                     }
+                    let length = piece.stored_length();
                     makeup.held.push(match piece.source {
                         PieceSource::Inline(bytes) => BlobBytes::Inline(bytes),
-                        PieceSource::Content(content) => BlobBytes::Stored { content, length: piece.length },
+                        PieceSource::Content(content) => BlobBytes::Stored { content, length },
                     });
                 }
             }
@@ -167,5 +173,5 @@ pub(crate) async fn read_content(
 /// An uncommitted block's id in Base64, and its content.
 pub(crate) fn block_of(record: &Record) -> Result<(String, u64, u64)> {
     let block = UncommittedBlock::decode(&record.key, &record.value)?;
-    Ok((block.id.to_base64(), block.content, block.length))
+    Ok((block.id.to_base64(), block.content, stored_length(block.length, block.is_sealed)))
 }

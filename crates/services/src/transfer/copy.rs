@@ -104,6 +104,9 @@ impl Copying<'_> {
             self.report();
         }
         ceilings::raise_all(self.from, self.to).await?;
+        if all.iter().any(|object| object.kind == Namespace::Containers) {
+            blob::restart_build(self.to).await?;
+        }
         self.publish(all).await?;
         Checkpoint::remove(self.to, self.account).await?;
         Ok(self.progress)

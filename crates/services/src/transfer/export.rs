@@ -192,6 +192,10 @@ impl Export<'_> {
         if let Some(tier) = &blob.tier {
             line.time("tierChanged", tier.changed);
         }
+        if let Some(digest) = blob.key_digest {
+            // The content follows as it is stored, encrypted.
+            line.text("customerKeySha256", &digest.to_base64());
+        }
         if let Some(copy) = &blob.copy {
             line.open("copy").text("id", &copy.id).text("source", copy.source.as_str());
             line.time("completed", copy.completed).close();

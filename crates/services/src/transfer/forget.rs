@@ -18,6 +18,7 @@ pub async fn forget_copy(to: &Store, account: &str) -> Result<bool> {
     drop_ids(to, queues, queue::keys::messages_range).await?;
     drop_ids(to, containers, blob::keys::container_blobs).await?;
     drop_ids(to, containers, blob::keys::container_contents).await?;
+    drop_ids(to, containers, blob::keys::container_tags).await?;
     if let Some(contents) = to.contents() {
         for id in containers.up..containers.up + containers.count {
             contents.remove_group(id).await?;

@@ -5,11 +5,12 @@
 use std::sync::Arc;
 
 use tablerock_kv::fault::{Call, Fault};
-use tablerock_kv::{Error, FaultEngine, MemoryEngine, Store};
+use tablerock_kv::{Bytes, Error, FaultEngine, MemoryEngine, Store};
 use tablerock_protocol::blob::Conditions;
 use tablerock_protocol::xml::BlockSource;
+use tablerock_protocol::{ErrorCode, ServiceError};
 use tablerock_services::Result;
-use tablerock_services::blob::{BlobService, DeleteSnapshots, WriteTerms};
+use tablerock_services::blob::{BlobService, ContentSource, DeleteSnapshots, WriteTerms};
 use tablerock_testkit::blob_model::*;
 
 /// Far more commits than any of the requests below takes.
@@ -119,4 +120,33 @@ async fn a_deleted_container_takes_its_blobs_with_it_also_when_that_is_cut_short
     assert_eq!(records(&store, b"o").await.len(), 3, "the content is still stored");
     service.sweep_if_ours(&[ACCOUNT.to_owned()]).await.unwrap();
     assert_eq!(records(&store, b"boc").await, []);
+}
+
+/// Content that arrives while its container is deleted.
+struct DeletedMeanwhile<'a>(&'a BlobService, u8);
+
+impl ContentSource for DeletedMeanwhile<'_> {
+    async fn next(&mut self) -> Result<Option<Bytes>, ServiceError> {
+        self.1 += 1;
+        if self.1 == 2 {
+            let deleted = self.0.delete_container(ACCOUNT, CONTAINER, &Conditions::default(), None).await;
+            deleted.map_err(tablerock_services::Error::into_service_error)?;
+        }
+        Ok((self.1 < 4).then(|| content(1).into()))
+    }
+
+    fn bytes_left(&self) -> Option<u64> {
+        None
+    }
+}
+
+#[tokio::test]
+async fn an_upload_that_fails_because_its_container_went_returns_that() {
+    let engine = Arc::new(FaultEngine::new(Arc::new(MemoryEngine::new())));
+    let service = service_with_container(&Store::new(engine.clone()), manual_clock()).await;
+    // The commits of the intent, of two chunks, of the deletion, and of its tombstone.
+    let gone = || Error::unavailable("the folder is gone");
+    engine.script(Call::Commit, (0..5).map(|_| Fault::Pass).chain((0..20).map(|_| Fault::Fail(gone()))));
+    let outcome = service.receive_blob(at("b"), &mut DeletedMeanwhile(&service, 0), false).await;
+    assert_eq!(code(outcome), ErrorCode::ContainerNotFound);
 }

@@ -65,6 +65,7 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
         "queue_time",
         "range_of_container_blobs",
         "range_of_container_contents",
+        "range_of_container_tags",
         "range_of_queue",
         "range_of_table",
         "snapshot",
@@ -75,6 +76,8 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
         "timestamp_ceiling",
         "timestamp_lane",
         "block_watch",
+        "tag",
+        "tag_index_state",
     ];
     assert_eq!(shown, BTreeSet::from(wanted), "each kind of key has its example");
 }
@@ -239,6 +242,7 @@ impl Example {
             ("range_of_queue", [Number(queue)]) => range(&queue_keys::messages_range(*queue)),
             ("next_container_id", []) => record(&keys::system_partition(), blob_keys::NEXT_CONTAINER_ID),
             ("next_content_id", []) => record(&keys::system_partition(), blob_keys::NEXT_CONTENT_ID),
+            ("tag_index_state", []) => record(&keys::system_partition(), blob_keys::TAG_INDEX_STATE),
             ("blob_timestamp_ceiling", []) => record(&keys::system_partition(), blob_keys::TIMESTAMP_CEILING),
             ("container", [Text(account), Text(name)]) => {
                 record(&Namespace::Containers.directory(account), &namespace::row_key(name))
@@ -266,6 +270,12 @@ impl Example {
             }
             ("range_of_container_blobs", [Number(container)]) => range(&blob_keys::container_blobs(*container)),
             ("range_of_container_contents", [Number(container)]) => range(&blob_keys::container_contents(*container)),
+            ("range_of_container_tags", [Number(container)]) => range(&blob_keys::container_tags(*container)),
+            ("tag", [Number(container), Text(key), Text(value), Text(blob), Number(number)]) => {
+                let entry = blob_keys::tag_key(key, value, blob, *number);
+                assert_eq!(blob_keys::blob_of_tag(&entry).unwrap(), *blob);
+                record(&blob_keys::tags_partition(*container), &entry)
+            }
             ("reclaim_intent", [Number(id)]) => {
                 record(&blob_keys::intents_partition(), &blob_keys::reclaim_intent_key(*id))
             }

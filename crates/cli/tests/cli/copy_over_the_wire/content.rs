@@ -54,8 +54,20 @@ pub(crate) async fn fill(server: &Server) {
     // It says of itself an MD5 that is not its own.
     let headers = BlobHttpHeaders { content_md5: "AAAAAAAAAAAAAAAAAAAAAA==".to_owned(), ..BlobHttpHeaders::default() };
     container.blob("odd").commit_block_list([]).headers(headers).await.unwrap();
-    server.put_blob_raw("/box/log", "x-ms-blob-type: AppendBlob\r\n");
-    server.put_blob_raw("/box/empty?comp=snapshot", "");
+    let log = container.blob("log");
+    log.create_append_blob().metadata(pairs()).tags(pairs()).await.unwrap();
+    for offset in 0..3 {
+        log.append_block("line\n", 5 * offset).await.unwrap();
+    }
+    log.create_snapshot().await.unwrap();
+    log.append_block("last\n", 15).await.unwrap();
+    log.seal().await.unwrap();
+    let changed = container.blob("changed");
+    for content in ["one", "two", "three"] {
+        changed.upload(content).metadata(pairs()).tags(pairs()).access_tier("Cool").await.unwrap();
+        changed.create_snapshot().await.unwrap();
+    }
+    changed.upload("now").await.unwrap();
 }
 
 async fn fill_tables(service: &TableServiceClient) {
@@ -118,14 +130,18 @@ pub(crate) async fn seen(text: &str) -> Vec<String> {
     for container in blobs.list_containers().stream().try_collect::<Vec<_>>().await.unwrap() {
         let client = blobs.container(&container.name);
         lines.push(format!("{container:?} {:?}", client.get_access_policies().await.unwrap()));
-        for blob in client.list_blobs().stream().try_collect::<Vec<_>>().await.unwrap() {
-            if blob.blob_type != "BlockBlob" {
-                continue;
-            }
-            let content = client.blob(&blob.name).download().await.unwrap().content;
+        let listing = client.list_blobs().include_snapshots().include_tags().stream();
+        for blob in listing.try_collect::<Vec<_>>().await.unwrap() {
+            let of_blob = client.blob(&blob.name);
+            let is_snapshot = blob.snapshot.is_some();
+            let place = blob.snapshot.as_ref().map_or(of_blob.clone(), |id| of_blob.at_snapshot(id));
+            let content = place.download().await.unwrap().content;
             assert!(blob.name != "large" || content == large(), "the large blob differs");
             let (name, headers, metadata) = (&blob.name, BlobHttpHeaders::from(&blob), &blob.metadata);
-            lines.push(format!("{name} {headers:?} {metadata:?} {} bytes", content.len()));
+            let short = content.slice(..content.len().min(20));
+            lines.push(format!("{name} {is_snapshot} {headers:?} {metadata:?} {} bytes, {short:?}", content.len()));
+            let tier = if blob.is_tier_inferred { "" } else { &blob.access_tier };
+            lines.push(format!("{} {:?} {tier} {}", blob.blob_type, blob.tags, blob.is_sealed));
         }
     }
     lines

@@ -6,7 +6,7 @@ use tablerock_protocol::DateTime;
 use tablerock_protocol::signing::{
     AccountKey, AccountPermissions, AccountSasTerms, SignedResourceTypes, SignedServices,
 };
-use tablerock_testkit::process::{ANY_PORTS, NO_ADMIN, ServerProcess, exchange_text};
+use tablerock_testkit::process::{ANY_PORTS, NO_ADMIN, ServerProcess};
 
 pub(crate) const ACCOUNT: &str = "acct";
 
@@ -50,18 +50,6 @@ impl Server {
         let permissions = AccountPermissions::parse("rwdlacup").unwrap();
         let terms = AccountSasTerms::new(services, types, permissions, DateTime::MAX);
         terms.sign(ACCOUNT, &AccountKey::parse(self.key).unwrap()).unwrap().to_query()
-    }
-
-    /// A request that the client has no name for.
-    pub(crate) fn put_blob_raw(&self, target: &str, headers: &str) {
-        let separator = if target.contains('?') { '&' } else { '?' };
-        let head = format!(
-            "PUT /{ACCOUNT}{target}{separator}{} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nx-ms-version: 2021-12-02\r\n\
-             Content-Length: 0\r\n{headers}\r\n",
-            self.sas("b")
-        );
-        let answer = exchange_text(self.address("Blob"), &head);
-        assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
     }
 
     pub(crate) fn stop(self) {

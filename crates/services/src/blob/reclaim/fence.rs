@@ -15,7 +15,7 @@ pub(super) async fn fence(store: &Store, now: u64, location: &BlobLocation) -> R
     let decide = |tx: &mut Transaction| {
         let header = match tx.get(&key).map(BlocksHeader::decode).transpose()? {
             Some(header) => BlocksHeader { newest: now.max(header.newest + 1), ..header },
-            None => BlocksHeader { count: 0, id_length: 0, newest: now, lease: None },
+            None => BlocksHeader { count: 0, id_length: 0, newest: now, lease: None, key_digest: None },
         };
         tx.put(key.clone(), header.encode());
         Ok(())

@@ -15,6 +15,8 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::blob) enum Direction {
     Arriving,
+    /// New entries of the tag index.
+    Indexing,
     Leaving,
 }
 
@@ -53,6 +55,7 @@ impl BlobService {
         let reclaimer = Arc::clone(&self.reclaimer);
         let (permits, outcome) = match direction {
             Direction::Arriving => (&reclaimer.arriving, WriteOutcome::Unsent),
+            Direction::Indexing => (&reclaimer.indexing, WriteOutcome::Unsent),
             // Stored right before the write is sent.
             Direction::Leaving => (&reclaimer.leaving, WriteOutcome::Unknown),
         };
@@ -99,6 +102,22 @@ impl ReclaimIntent {
             Ok(_) => intent.outcome = WriteOutcome::Kept,
             Err(Error::Refused(_)) => intent.outcome = WriteOutcome::Over,
             Err(Error::Store(_)) => {}
+        }
+        outcome
+    }
+
+    /// The same for a write that may find the blob changed, and then has no effect and returns `false`.
+    pub(in crate::blob) async fn protect_attempt(
+        intent: Option<Self>,
+        write: impl Future<Output = Result<bool>> + Send,
+    ) -> Result<bool> {
+        let Some(mut intent) = intent else { return write.await };
+        intent.outcome = WriteOutcome::Unknown;
+        let outcome = write.await;
+        match &outcome {
+            Ok(true) => intent.outcome = WriteOutcome::Kept,
+            Ok(false) => intent.outcome = WriteOutcome::Over,
+            Err(_) => {}
         }
         outcome
     }

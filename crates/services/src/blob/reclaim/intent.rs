@@ -2,18 +2,22 @@
 
 use tablerock_kv::{Bytes, Result};
 
+use tablerock_protocol::blob::Tags;
+
 use crate::blob::stored_blob::{Blob, Body};
 use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
 
 /// Something that a blob refers to and that takes up space of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::blob) enum Reclaimable {
     /// With its length, or `u64::MAX` while that is unknown.
     Content { id: u64, length: u64 },
     /// All records of a list of pieces, however many there are by then.
     Layout { id: u64 },
+    /// The entries that the index has for these tags under their number.
+    Tags { number: u64, tags: Tags },
 }
 
 impl Reclaimable {
@@ -21,9 +25,14 @@ impl Reclaimable {
     pub(in crate::blob) fn of(blob: &Blob) -> Option<Self> {
         match blob.body {
             Body::Inline(_) => None,
-            Body::Whole { content } => Some(Self::Content { id: content, length: blob.length }),
+            Body::Whole { content } => Some(Self::Content { id: content, length: blob.stored_length() }),
             Body::Pieces { layout, .. } => Some(Self::Layout { id: layout }),
         }
+    }
+
+    /// The entries of a blob's tags in the index.
+    pub(in crate::blob) fn tags_of(blob: &Blob) -> Option<Self> {
+        (blob.tag_number != 0).then(|| Self::Tags { number: blob.tag_number, tags: blob.tags.clone() })
     }
 }
 
@@ -42,13 +51,17 @@ impl IntentRecord {
         out.text(&self.name);
         out.number(self.reclaimables.len() as u64);
         for reclaimable in &self.reclaimables {
-            let (kind, id, size) = match *reclaimable {
-                Reclaimable::Content { id, length } => (1, id, length),
-                Reclaimable::Layout { id } => (2, id, 0),
+            let (kind, id, size) = match reclaimable {
+                Reclaimable::Content { id, length } => (1, *id, *length),
+                Reclaimable::Layout { id } => (2, *id, 0),
+                Reclaimable::Tags { number, .. } => (3, *number, 0),
             };
             out.byte(kind);
             out.number(id);
             out.number(size);
+            if let Reclaimable::Tags { tags, .. } = reclaimable {
+                out.pairs(tags.pairs());
+            }
         }
         out.finish()
     }
@@ -62,6 +75,10 @@ impl IntentRecord {
             reclaimables.push(match kind {
                 1 => Reclaimable::Content { id, length: size },
                 2 => Reclaimable::Layout { id },
+                3 => {
+                    let tags = Tags::new(fields.pairs()?).map_err(|_| fields.corrupt())?;
+                    Reclaimable::Tags { number: id, tags }
+                }
                 _ => return Err(fields.corrupt()),
             });
         }
@@ -76,7 +93,11 @@ mod tests {
 
     #[test]
     fn an_intent_comes_back_as_it_was() {
-        let reclaimables = vec![Reclaimable::Content { id: 7, length: u64::MAX }, Reclaimable::Layout { id: 300 }];
+        let reclaimables = vec![
+            Reclaimable::Content { id: 7, length: u64::MAX },
+            Reclaimable::Tags { number: 8, tags: Tags::parse_header("a=1&b=").unwrap() },
+            Reclaimable::Layout { id: 300 },
+        ];
         let intent = IntentRecord { container_id: 3, name: "a/é".to_owned(), reclaimables };
         let record = intent.encode();
         assert_eq!(IntentRecord::decode(&record).unwrap(), intent);

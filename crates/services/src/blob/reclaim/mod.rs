@@ -52,9 +52,11 @@ pub(super) struct Reclaimer {
     store: Store,
     clock: Arc<dyn Clock>,
     sharing: Sharing,
-    /// Two semaphores, because a write may hold a permit of the first and wait for one of the second, never the other
-    /// way round.
+    /// Several semaphores, because a write may hold a permit of one and wait for one of a later one, never the other way
+    /// round.
     arriving: Arc<Semaphore>,
+    /// For the entries of tags: taken with a permit of the first, and before one of the last.
+    indexing: Arc<Semaphore>,
     leaving: Arc<Semaphore>,
     delayed: Arc<Semaphore>,
 }
@@ -67,6 +69,7 @@ impl Reclaimer {
             store,
             clock,
             arriving: semaphore(INTENTS_MAX),
+            indexing: semaphore(INTENTS_MAX),
             leaving: semaphore(INTENTS_MAX),
             delayed: semaphore(DELAYED_MAX),
         })
@@ -74,7 +77,7 @@ impl Reclaimer {
 
     /// Waits until all work in the background is done.
     pub(super) async fn rest(&self) {
-        for permits in [&self.arriving, &self.leaving] {
+        for permits in [&self.arriving, &self.indexing, &self.leaving] {
             drop(permits.acquire_many(INTENTS_MAX as u32).await.expect("the semaphore is never closed"));
         }
     }

@@ -9,12 +9,15 @@ use super::{Reclaimer, keys};
 use crate::blob::blocks::UncommittedBlock;
 use crate::blob::pieces::{self, Piece};
 use crate::blob::stored_blob::{Blob, Body};
+use crate::blob::tag_index;
 
 /// The references of a blob and its snapshots.
 #[derive(Debug, Default)]
 struct References {
     contents: BTreeSet<u64>,
     layouts: BTreeSet<u64>,
+    /// The number of the blob's tags in the index. Tags of snapshots are not there.
+    tag_number: u64,
 }
 
 impl Reclaimer {
@@ -24,14 +27,17 @@ impl Reclaimer {
         let mut contents = BTreeSet::new();
         let mut layouts = Vec::new();
         for reclaimable in &intent.reclaimables {
-            match *reclaimable {
-                Reclaimable::Content { id, length } if !live.contents.contains(&id) => {
-                    contents.insert((id, length));
+            match reclaimable {
+                Reclaimable::Content { id, length } if !live.contents.contains(id) => {
+                    contents.insert((*id, *length));
                 }
-                Reclaimable::Layout { id } if !live.layouts.contains(&id) => {
-                    let pieces = pieces::read_all(&self.store, &partition, id, u64::MAX).await?;
-                    contents.extend(pieces.iter().filter_map(|piece| Some((piece.content()?, piece.length))));
-                    layouts.push(id);
+                Reclaimable::Layout { id } if !live.layouts.contains(id) => {
+                    let pieces = pieces::read_all(&self.store, &partition, *id, u64::MAX).await?;
+                    contents.extend(pieces.iter().filter_map(|piece| Some((piece.content()?, piece.stored_length()))));
+                    layouts.push(*id);
+                }
+                Reclaimable::Tags { number, tags } if live.tag_number != *number => {
+                    tag_index::delete_entries(&self.store, intent.container_id, &intent.name, *number, tags).await?;
                 }
                 _ => {}
             }
@@ -54,7 +60,9 @@ impl Reclaimer {
         range.end = Some(Position::new(partition.clone(), keys::BASE_KEY).successor());
         let mut records = self.store.records(range);
         while let Some(record) = records.next().await? {
-            match Blob::decode(&record.value)?.body {
+            let blob = Blob::decode(&record.value)?;
+            live.tag_number = live.tag_number.max(blob.tag_number);
+            match blob.body {
                 Body::Inline(_) => {}
                 Body::Whole { content } => drop(live.contents.insert(content)),
                 Body::Pieces { layout, .. } => drop(live.layouts.insert(layout)),
