@@ -339,7 +339,7 @@ operations! {
             parameters["snapshot" "versionid"],
             refuses[IMMUTABILITY];
         CopyBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE SOURCE_TOKEN COPY COPY_TAGS], parameters["snapshot" "versionid"],
+            headers[SCOPE METADATA TAGS TIER LEASE TAG_CONDITION SOURCE SOURCE_TOKEN COPY COPY_TAGS], parameters["snapshot" "versionid"],
             refuses[IMMUTABILITY FILE_SOURCE];
         AbortCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
         IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[SOURCE];

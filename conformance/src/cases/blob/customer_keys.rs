@@ -253,7 +253,7 @@ async fn a_list_shows_the_digest_of_a_customers_key(at: &Session) -> Outcome {
 async fn a_copy_source_under_a_customers_key_needs_it(at: &Session) -> Outcome {
     let container = at.container().await?;
     seed(&container, "source", "content").await?;
-    let from = container.url("source");
+    let from = container.readable_url("source");
     let sourced = |request, key| with_source(request, &from, key);
     let block = || container.put_block("b", "QQ==", "");
     block()?.header("x-ms-copy-source", &from).send().await?.expect_refusal()?;
@@ -265,7 +265,7 @@ async fn a_copy_source_under_a_customers_key_needs_it(at: &Session) -> Outcome {
     sourced(put, KEY).send().await?.expect(201)?;
     equal("a whole blob", container.content("whole").await?, "content")?;
     let put = container.blob("PUT", "keyed")?.header("x-ms-blob-type", "BlockBlob");
-    let put = keyed(put, OTHER).header("x-ms-copy-source", &container.url("whole")).send().await?;
+    let put = keyed(put, OTHER).header("x-ms-copy-source", &container.readable_url("whole")).send().await?;
     put.expect(201)?.expect_header("x-ms-encryption-key-sha256", OTHER.1)?;
     equal("a new key", keyed(container.blob("GET", "keyed")?, OTHER).send().await?.expect(200)?.text(), "content")?;
     let copy = container.blob("PUT", "copy")?.header("x-ms-copy-source", &from);
