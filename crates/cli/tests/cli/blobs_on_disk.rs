@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use tablerock_kv::{Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
-use tablerock_services::blob::{DeleteSnapshots, WriteTerms};
+use tablerock_protocol::blob::{TagQuery, Tags};
+use tablerock_services::blob::{BlobKind, DeleteSnapshots, NewBlob, ReadTerms, TagSearch, WriteTerms};
 use tablerock_services::transfer::{CopyTerms, Progress, copy_account};
 use tablerock_testkit::blob_model::*;
 
@@ -37,6 +38,35 @@ async fn blobs_on_disk_do_what_the_model_does() {
         }
         store.close().await.unwrap();
     }
+}
+
+/// A client may go away at any moment, also while the commit of its blob is being synced.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_that_was_abandoned_leaves_a_blob_that_can_be_read_and_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_in(folder.path());
+    let service = service_with_container(&store, Arc::new(SystemClock)).await;
+    let new = |round: u64| {
+        let tags = Tags::parse_header(&format!("round={round}")).unwrap();
+        NewBlob { tags, ..new_blob(BlobKind::Block) }
+    };
+    for round in 0..200 {
+        let received = receive(&service, "b", &content(20_000, round)).await.unwrap();
+        let (terms, new) = (WriteTerms::default(), new(round));
+        let put = service.put_blob(at("b"), &terms, &new, received);
+        let _ = tokio::time::timeout(Duration::from_micros(round * 25), put).await;
+        service.rest().await;
+        // Whatever was accepted is durable after the next commit.
+        put_list(&service, "other", &[]).await.unwrap();
+        let Ok(blob) = service.blob(at("b"), None, &ReadTerms::default()).await else { continue };
+        let seed = blob.tags.value("round").unwrap().parse().unwrap();
+        assert!(read(&service, "b", None).await.unwrap() == content(20_000, seed), "{round}");
+        let query = TagQuery::parse(&format!("round='{seed}'")).unwrap();
+        let search = TagSearch { container: Some(CONTAINER.to_owned()), query, marker: None, items_max: 10 };
+        let found = service.find_blobs_by_tags(ACCOUNT, &search).await.unwrap();
+        assert_eq!(found.blobs.len(), 1, "{round}");
+    }
+    store.close().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! Fencing a blob off from writes that were decided before and have not arrived.
+//! Fencing a blob off from writes that were decided before and have not arrived, and waiting for those that have.
 
 use tablerock_kv::{Bytes, Result, Store, Transaction};
 
@@ -21,4 +21,11 @@ pub(super) async fn fence(store: &Store, now: u64, location: &BlobLocation) -> R
         Ok(())
     };
     store.transact(&location.partition, vec![key.clone()], decide).await
+}
+
+/// Waits until every write of the blob that the engine has accepted is durable. All of them change the record of the blob or
+/// the header of its blocks, and a commit that expects such a value returns after the value is durable.
+pub(super) async fn settle(store: &Store, location: &BlobLocation) -> Result<()> {
+    let keys = vec![Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY)];
+    store.transact(&location.partition, keys, |_: &mut Transaction| Ok(())).await
 }

@@ -146,8 +146,10 @@ impl Drop for ReclaimIntent {
                 tokio::time::sleep(delay).await;
             }
             let ended = async {
-                if delay.is_some() && outcome == WriteOutcome::Unknown {
-                    reclaimer.fence(&record).await?;
+                match (outcome, delay) {
+                    (WriteOutcome::Unknown, Some(_)) => reclaimer.fence(&record).await?,
+                    (WriteOutcome::Unknown, None) => reclaimer.settle(&record).await?,
+                    _ => {}
                 }
                 if outcome != WriteOutcome::Kept {
                     reclaimer.resolve(&record).await?;

@@ -6,6 +6,9 @@
 //! interrupts that, the intent is resolved later: in the background, or at the next start. To resolve an intent is to
 //! examine what the blob refers to, so it is correct in every case, and may be done twice.
 //!
+//! To examine a blob is to read durable records. A write whose client went away may have been accepted and not be durable
+//! yet, so before its intent is resolved, the blob is [settled](fence): everything accepted before is durable then.
+//!
 //! A store that servers share differs in two ways. A write that failed, or whose client went away, may still be on its
 //! way to the database. It gets time to arrive, but no time is long enough: a commit that waits for a standby has no
 //! bound. So before its intent is resolved, the blob is [fenced](fence): whatever was decided before finds it changed,
@@ -18,7 +21,7 @@
 //! | `guard.rs` | the life of an intent during a request, and the permits that bound it |
 //! | `resolve.rs` | finding out what the blob still refers to |
 //! | `delete.rs` | deleting contents and layouts |
-//! | `fence.rs` | rejecting writes that arrive late |
+//! | `fence.rs` | waiting for writes that were accepted, and rejecting those that arrive late |
 
 mod delete;
 mod fence;
@@ -111,6 +114,10 @@ impl Reclaimer {
 
     async fn fence(&self, intent: &IntentRecord) -> Result<()> {
         fence::fence(&self.store, self.clock.ticks(), &BlobLocation::new(intent.container_id, &intent.name)).await
+    }
+
+    async fn settle(&self, intent: &IntentRecord) -> Result<()> {
+        fence::settle(&self.store, &BlobLocation::new(intent.container_id, &intent.name)).await
     }
 
     async fn delete_intent(&self, key: Bytes) -> Result<()> {
