@@ -13,7 +13,7 @@ from account import Account
 
 pytest_plugins = ["results"]
 
-COMMAND_SECONDS_MAX = 120
+COMMAND_SECONDS_MAX = 60
 
 
 class ProgramFailed(Exception):
