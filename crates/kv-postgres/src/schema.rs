@@ -28,8 +28,8 @@ const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
 const MIGRATION_WAIT: Duration = Duration::from_secs(600);
 const BOUNDS: Bounds = Bounds { statement: MIGRATION_WAIT, idle: MIGRATION_WAIT };
 
-/// Vacuums the records, and the large values apart from them, once one in twenty is dead instead of one in five. The space of
-/// what was dropped is then there for what comes next, and the table does not grow.
+/// Vacuums the records, and the large values apart from them, once one in twenty is dead instead of one in five. So the space
+/// of dropped rows is free before new rows need it, and the table does not grow.
 const VACUUM_EARLY: &str = "ALTER TABLE tablerock_records SET (\
      autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, \
      toast.autovacuum_vacuum_scale_factor = 0.05, toast.autovacuum_vacuum_threshold = 1000)";

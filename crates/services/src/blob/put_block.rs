@@ -11,6 +11,7 @@ use super::content::{Received, ReceivedBody};
 use super::lease::{self, Leased};
 use super::reclaim::{Direction, ReclaimIntent};
 use super::stored_blob::{Blob, BlobKind};
+use super::usage::Usage;
 use super::{BlobService, keys};
 use crate::{Error, Result};
 
@@ -89,6 +90,7 @@ impl BlobService {
         self.timestamps.reserve().await?;
         let (base_key, header_key) = (Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY));
         let block_key = keys::block_key(block.id.as_bytes());
+        let mut usage = Usage::default();
         let decide = |tx: &mut Transaction| {
             if let Some(record) = tx.get(&base_key) {
                 self.check_takes_blocks(&Blob::decode(record)?, lease)?;
@@ -106,6 +108,9 @@ impl BlobService {
             if header.count > UNCOMMITTED_BLOCKS_MAX {
                 return Err(ErrorCode::BlockCountExceedsLimit.into());
             }
+            let was_there = tx.get(&base_key).is_some() || header.count > 1 || replaced.is_some();
+            let replaced_bytes = replaced.as_ref().map_or(0, |replaced| replaced.length);
+            usage = Usage::change((replaced_bytes, block.length), (was_there, true));
             match replaced {
                 Some(replaced) if intended != Some(&replaced) => return Ok(Attempt::NeedsIntent(replaced)),
                 _ => {}
@@ -115,7 +120,14 @@ impl BlobService {
             Ok(Attempt::Done)
         };
         let keys = vec![base_key.clone(), header_key.clone(), block_key.clone()];
-        self.store.transact(&place.partition, keys, decide).await
+        let pending = place.begin_change();
+        let attempt = self.store.transact(&place.partition, keys, decide).await;
+        match (pending, &attempt) {
+            (Some(pending), Ok(Attempt::Done)) => pending.settle(usage),
+            (Some(pending), Ok(_) | Err(Error::Refused(_))) => pending.settle(Usage::default()),
+            _ => {}
+        }
+        attempt
     }
 
     fn check_takes_blocks(&self, blob: &Blob, lease: Option<LeaseId>) -> Result<()> {
