@@ -179,7 +179,7 @@ impl Sweeper {
     }
 
     /// Writes a record that is never read until fjall takes the journal, which has so many bytes, for full.
-    fn fill_journal(&self, bytes: u64) -> Result<()> {
+    pub(crate) fn fill_journal(&self, bytes: u64) -> Result<()> {
         let filler =
             Write { key: Bytes::from_static(NO_RECORD), value: Some(Bytes::from_static(&journal_space::FILLER)) };
         // One more, because the allocated bytes are rounded up.

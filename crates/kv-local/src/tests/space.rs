@@ -8,13 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tablerock_kv::{Bytes, Commit, Engine, Range};
+use tablerock_kv::{Bytes, Commit, Engine, Position, Range, ScanLimits};
 
 use super::{Setup, setup_with};
 use crate::garbage::Garbage;
 use crate::sweep_queue::SweepQueue;
 use crate::sweeper::Sweeper;
-use crate::{LocalEngine, LocalOptions};
+use crate::{LocalEngine, LocalOptions, journal_space};
 
 const MIB: u64 = 1 << 20;
 const NEVER: Duration = Duration::from_secs(24 * 3_600);
@@ -91,4 +91,33 @@ async fn a_dropped_range_whose_journal_is_not_full_leaves_little_on_disk() {
 #[tokio::test]
 async fn a_dropped_range_of_more_than_a_journal_leaves_little_on_disk() {
     dropping_leaves_little(90).await;
+}
+
+#[tokio::test]
+async fn a_journal_that_was_being_filled_at_a_crash_shows_no_filler() {
+    let setup = at_rest();
+    fill(&setup.engine, "kept", 1).await;
+    let sweeper = sweeper(&setup.engine, setup.directory.path());
+    // Begins with few bytes missing, and is not released.
+    tokio::task::spawn_blocking(move || sweeper.fill_journal(journal_space::FULL_BYTES).unwrap()).await.unwrap();
+    let Setup { engine, directory, .. } = &setup;
+    let copy = tempfile::tempdir().unwrap();
+    copy_folder(directory.path(), copy.path());
+    let everything = Range { start: Position::new("", ""), end: None };
+    let reopened = LocalEngine::open(copy.path()).unwrap();
+    for engine in [&**engine, &reopened] {
+        let page = engine.scan(&everything, ScanLimits::PAGE).await.unwrap();
+        assert_eq!((page.records.len(), page.next), (64, None));
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        match entry.metadata().unwrap().is_dir() {
+            true => copy_folder(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
 }
