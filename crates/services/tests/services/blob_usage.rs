@@ -4,10 +4,12 @@
 
 use std::sync::Arc;
 
-use tablerock_kv::{MemoryEngine, Store};
+use tablerock_kv::{MemoryEngine, Rng, Store};
+use tablerock_protocol::blob::Conditions;
 use tablerock_services::blob::{BlobService, DeleteSnapshots, Usage, WriteTerms};
 use tablerock_testkit::blob_model::{
-    ACCOUNT, Comparison, at, manual_clock, put, put_block, service_on, service_with_container, usage,
+    ACCOUNT, CONTAINER, Comparison, at, manual_clock, put, put_block, records, service_on, service_with_container,
+    usage,
 };
 
 /// Counts the container, with a step between two pages.
@@ -84,4 +86,17 @@ async fn changes_during_a_count_are_counted_once() {
     let service = service_on(&store, manual_clock()).await;
     recount(&service, async || ()).await;
     assert_eq!(usage(&service).await, Some(expected));
+}
+
+#[tokio::test]
+async fn a_deleted_container_leaves_no_usage_behind() {
+    let store = Store::in_memory();
+    let service = service_with_container(&store, manual_clock()).await;
+    let other = BlobService::open(store.clone(), manual_clock(), Rng::seeded(8)).await.unwrap();
+    put(&service, "a", b"1").await.unwrap();
+    put(&other, "b", b"1").await.unwrap();
+    service.delete_container(ACCOUNT, CONTAINER, &Conditions::default(), None).await.unwrap();
+    service.close().await.unwrap();
+    other.close().await.unwrap();
+    assert_eq!(records(&store, b"u").await, []);
 }

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
-use tablerock_kv::{Bytes, Clock, Result, Rng, Store, TICKS_PER_SECOND, Transaction};
+use tablerock_kv::{Clock, Result, Rng, Store, TICKS_PER_SECOND, Transaction};
 
 use super::keys;
 use super::stored_blob::Blob;
@@ -237,19 +237,29 @@ impl Usages {
     async fn store_all(&self, all: &[(u64, Arc<OpenContainer>, bool)]) -> Result<()> {
         let now = self.clock.ticks();
         for some in all.chunks(RECORDS_PER_COMMIT) {
+            let base = |id: u64| keys::usage_key(id, BASE);
+            let closed = some.iter().filter(|(.., is_open)| !is_open).map(|(id, ..)| base(*id)).collect();
             let records: Vec<_> = some
                 .iter()
                 .map(|(id, container, is_open)| {
                     let mut state = container.state.lock();
                     state.stored_changes = state.changes;
-                    let record = UsageRecord { sum: state.sum, is_open: *is_open, stored: now };
-                    (keys::usage_key(*id, self.server), record.encode())
+                    (*id, UsageRecord { sum: state.sum, is_open: *is_open, stored: now })
                 })
                 .collect();
-            let put = |tx: &mut Transaction| {
-                records.iter().for_each(|(key, record): &(Bytes, Bytes)| tx.put(key.clone(), record.clone()))
+            let decide = |tx: &mut Transaction| {
+                for (id, record) in &records {
+                    let key = keys::usage_key(*id, self.server);
+                    // Without a base, which a deleted container has no longer, a sum means nothing.
+                    if record.is_open || tx.get(&base(*id)).is_some() {
+                        tx.put(key, record.encode());
+                    } else {
+                        tx.delete(key);
+                    }
+                }
+                Ok(())
             };
-            self.store.write(&keys::usage_partition(), put).await?;
+            self.store.transact(&keys::usage_partition(), closed, decide).await?;
         }
         Ok(())
     }
