@@ -35,6 +35,10 @@ const STORE_TICKS: u64 = 5 * 60 * TICKS_PER_SECOND;
 /// The age of an open record at which its server must have died, because it would have stored it again.
 const DEAD_TICKS: u64 = 3 * STORE_TICKS;
 
+/// Locks for opening and closing, each for some of the containers: first changes of many containers do not wait for each
+/// other.
+const STRIPES: u64 = 64;
+
 /// The sums that one commit stores.
 const RECORDS_PER_COMMIT: usize = 500;
 
@@ -143,8 +147,8 @@ pub(super) struct Usages {
     clock: Arc<dyn Clock>,
     server: u64,
     open: RwLock<HashMap<u64, Arc<OpenContainer>>>,
-    /// Opening and closing are one at a time, so that a sum is never read while it is being stored.
-    opening: tokio::sync::Mutex<()>,
+    /// Opening and closing of a container are one at a time, so that a sum is never read while it is being stored.
+    opening: Vec<tokio::sync::Mutex<()>>,
     stored_at: Mutex<u64>,
 }
 
@@ -152,7 +156,8 @@ impl Usages {
     pub(super) fn new(store: Store, clock: Arc<dyn Clock>, rng: &Rng) -> Self {
         let server = rng.number().max(BASE + 1);
         let stored_at = Mutex::new(clock.ticks());
-        Self { store, clock, server, open: RwLock::default(), opening: tokio::sync::Mutex::default(), stored_at }
+        let opening = (0..STRIPES).map(|_| tokio::sync::Mutex::default()).collect();
+        Self { store, clock, server, open: RwLock::default(), opening, stored_at }
     }
 
     /// Opens the sum of a container before it is changed.
@@ -160,7 +165,7 @@ impl Usages {
         if let Some(open) = self.open.read().get(&container_id) {
             return Ok(Arc::clone(open));
         }
-        let _one_at_a_time = self.opening.lock().await;
+        let _one_at_a_time = self.opening[stripe_of(container_id)].lock().await;
         if let Some(open) = self.open.read().get(&container_id) {
             return Ok(Arc::clone(open));
         }
@@ -209,21 +214,25 @@ impl Usages {
 
     /// Stores all sums, and closes those that are not in use; at the end of a process, all of them.
     pub(super) async fn store_sums(&self, is_end: bool) -> Result<()> {
-        let _one_at_a_time = self.opening.lock().await;
-        let closing = self.take_idle(is_end);
-        let stored = self.store_all(&closing).await;
-        if stored.is_err() {
-            self.open
-                .write()
-                .extend(closing.iter().filter(|(_, _, is_open)| !is_open).map(|(id, open, _)| (*id, Arc::clone(open))));
+        for (stripe, lock) in self.opening.iter().enumerate() {
+            let _one_at_a_time = lock.lock().await;
+            let some = self.take_idle(stripe, is_end);
+            if let Err(error) = self.store_all(&some).await {
+                let closed = some.into_iter().filter(|(.., stays)| !stays);
+                self.open.write().extend(closed.map(|(id, container, _)| (id, container)));
+                return Err(error);
+            }
         }
-        stored
+        Ok(())
     }
 
-    /// Returns all containers, each with whether it stays open; those that do not are taken out.
-    fn take_idle(&self, is_end: bool) -> Vec<(u64, Arc<OpenContainer>, bool)> {
+    /// Returns the containers of a stripe, each with whether it stays open; those that do not are taken out.
+    fn take_idle(&self, stripe: usize, is_end: bool) -> Vec<(u64, Arc<OpenContainer>, bool)> {
         let mut all = Vec::new();
         self.open.write().retain(|&id, container| {
+            if stripe_of(id) != stripe {
+                return true;
+            }
             let is_in_use = Arc::strong_count(container) > 1;
             let state = container.state.lock();
             let is_changed = state.changes != state.stored_changes;
@@ -306,6 +315,10 @@ impl Usages {
         };
         record.is_open && is_dead
     }
+}
+
+fn stripe_of(container_id: u64) -> usize {
+    (container_id % STRIPES) as usize
 }
 
 #[cfg(test)]
