@@ -27,7 +27,7 @@ pub(crate) fn run(workspace: &Workspace, chosen: &[Suite], others: Others, table
     let Others { azurite, postgres } = others;
     let ports = Ports::up_to(table_port)?;
     let suites = if chosen.is_empty() { Suite::ALL.to_vec() } else { chosen.to_vec() };
-    let mut environments: Vec<Environment> = suites.iter().filter_map(|suite| suite.environment()).collect();
+    let mut environments: Vec<Environment> = suites.iter().flat_map(|suite| suite.environments()).copied().collect();
     environments.extend(azurite.then_some(Environment::Azurite));
     let mut preparation = Preparation::begin(workspace, &environments);
     let mut summary = Summary::default();
@@ -52,7 +52,7 @@ pub(crate) fn against_both(
     summary: &mut Summary,
 ) -> Option<Ports> {
     let (beside, after): (Vec<Suite>, Vec<Suite>) = suites.iter().partition(|suite| suite.waits_for_programs());
-    let environments: Vec<Environment> = beside.iter().filter_map(|suite| suite.environment()).collect();
+    let environments: Vec<Environment> = beside.iter().flat_map(|suite| suite.environments()).copied().collect();
     let mut prepared = preparation.wait_for_all(&environments);
     let mut summary_beside = Summary::default();
     let used = thread::scope(|scope| {
@@ -149,10 +149,15 @@ fn run_suite(workspace: &Workspace, ports: Ports, target: Target, suite: Suite, 
         Ok(run) => run,
         Err(why) => return failed(&name, &why),
     };
-    if let Some(Err(why)) = suite.environment().map(|environment| preparation.wait_for(environment)) {
-        return cannot_run(&name, "suite", &why);
+    let mut missing = Vec::new();
+    for &environment in suite.environments() {
+        match preparation.wait_for(environment) {
+            Err(why) if environment.is_one_program() && !is_ci() => missing.push((environment, why)),
+            Err(why) => return cannot_run(&name, "suite", &format!("{}: {why}", environment.name())),
+            Ok(()) => {}
+        }
     }
-    run.run(ports).unwrap_or_else(|why| failed(&name, &why))
+    run.run(ports, &missing).unwrap_or_else(|why| failed(&name, &why))
 }
 
 /// Reports suites as skipped because an earlier step failed.

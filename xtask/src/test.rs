@@ -41,6 +41,7 @@ pub(crate) enum Part {
     Java,
     Az,
     Rclone,
+    Programs,
 }
 
 impl Part {
@@ -56,6 +57,7 @@ impl Part {
             Suite::Java => Part::Java,
             Suite::Az => Part::Az,
             Suite::Rclone => Part::Rclone,
+            Suite::Programs => Part::Programs,
         }
     }
 }
@@ -77,7 +79,7 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], table_port: u16) -> Resu
     }
     // Installing begins once the quick checks have passed, and continues while cargo builds.
     let mut preparation = summary.is_success().then(|| {
-        let environments: Vec<Environment> = suites.iter().filter_map(|suite| suite.environment()).collect();
+        let environments: Vec<Environment> = suites.iter().flat_map(|suite| suite.environments()).copied().collect();
         Preparation::begin(workspace, &environments)
     });
     if wants(Part::Lint) && summary.is_success() {

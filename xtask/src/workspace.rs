@@ -55,6 +55,11 @@ impl Workspace {
         self.root.join("conformance/sdk").join(name)
     }
 
+    /// The folder of the suite that drives programs.
+    pub(crate) fn programs(&self) -> PathBuf {
+        self.root.join("conformance/programs")
+    }
+
     /// An installed environment of the suites: `target/sdk/{name}`.
     pub(crate) fn installed(&self, name: &str) -> PathBuf {
         self.target.join("sdk").join(name)

@@ -90,6 +90,7 @@ impl LocalEngine {
             data: directory.data(),
             garbage_check_interval: options.garbage_check_interval,
             garbage: Garbage::default(),
+            is_journal_garbage: false,
             swept: vec![],
         };
         let threads =

@@ -57,6 +57,7 @@ mod failure;
 mod format;
 mod garbage;
 mod journal;
+mod journal_space;
 mod location_error;
 mod manifest;
 mod options;

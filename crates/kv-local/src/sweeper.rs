@@ -5,6 +5,9 @@
 //! through the commit queue. Then a compaction removes the deleted records if they are a large part of a small database; a
 //! large one reaches them in its normal compactions. Records that clients deleted are compacted the same way, in a lull.
 //!
+//! Journals hold the records too. After ranges were swept or tables compacted, and with no range left to sweep, the journals
+//! of that time are released as well, if they are large.
+//!
 //! Dropping a table leaves no trace in the journal, so after a crash the journal may restore some of its records. So the
 //! intent of a swept range stays until every journal of that time is deleted, and each start sweeps such ranges again:
 //! they are nearly always empty then.
@@ -23,6 +26,7 @@ use crate::database::Handles;
 use crate::failure::translate;
 use crate::garbage::Garbage;
 use crate::journal;
+use crate::journal_space::{self, JournalSpace};
 use crate::overlay::Write;
 use crate::shared::Shared;
 use crate::sweep_queue::{SweepIntent, SweepQueue, SweepTask};
@@ -49,6 +53,8 @@ pub(crate) struct Sweeper {
     pub(crate) data: PathBuf,
     pub(crate) garbage_check_interval: Duration,
     pub(crate) garbage: Garbage,
+    /// Whether records were reclaimed that the journals may still hold.
+    pub(crate) is_journal_garbage: bool,
     /// Swept ranges whose intents stay until the journals of that time are deleted.
     pub(crate) swept: Vec<SweepIntent>,
 }
@@ -73,7 +79,7 @@ impl Sweeper {
         }
     }
 
-    fn sweep(&mut self, intent: &SweepIntent) -> Result<()> {
+    pub(crate) fn sweep(&mut self, intent: &SweepIntent) -> Result<()> {
         let (start, end) = physical::encode_range(&intent.range);
         let start = Bytes::from(start);
         let tables_dropped = self.drop_tables(&start, end.as_deref())?;
@@ -87,6 +93,7 @@ impl Sweeper {
         if tables_dropped > 0 || compacted {
             self.release_files()?;
         }
+        self.is_journal_garbage |= tables_dropped > 0 || deleted_bytes > 0;
         // If the journal restored nothing, the recorded intent is still right.
         if intent.swept_at_journal.is_some() && tables_dropped == 0 && deleted_bytes == 0 {
             self.swept.push(intent.clone());
@@ -139,11 +146,52 @@ impl Sweeper {
     }
 
     /// Compacts records that clients deleted if it is due, and deletes old intents.
-    fn check_garbage(&mut self) -> Result<()> {
+    pub(crate) fn check_garbage(&mut self) -> Result<()> {
         if self.garbage.check(&self.shared.deleted, &self.handles.records) && self.compact()? {
             self.release_files()?;
+            self.is_journal_garbage = true;
+        }
+        if self.is_journal_garbage && self.queue.unswept() == 0 && self.release_journals()? {
+            self.is_journal_garbage = false;
         }
         self.forget_old_intents()
+    }
+
+    /// Releases the journals if they are large next to the tables. Returns `false` if a timeout or the stop came first.
+    fn release_journals(&self) -> Result<bool> {
+        let space = JournalSpace::read(&self.data)?;
+        let bytes_min = journal_space::RELEASE_BYTES_MIN.max(self.handles.records.disk_space() / 4);
+        if space.total() < bytes_min {
+            return Ok(true);
+        }
+        if space.current >= journal_space::RELEASE_BYTES_MIN {
+            self.fill_journal(space.current)?;
+        }
+        // A full journal is deleted once both keyspaces have flushed what it holds. The first flush begins the next journal.
+        self.renew_view()?;
+        for keyspace in [&self.handles.own, &self.handles.records] {
+            keyspace.rotate_memtable().map_err(|error| translate("cannot flush", error))?;
+        }
+        let is_flushed = self.wait_until_flushed();
+        tracing::debug!(before = space.total(), is_flushed, "released journals");
+        self.release_files()?;
+        Ok(is_flushed)
+    }
+
+    /// Writes a record that is never read until fjall takes the journal, which has so many bytes, for full.
+    pub(crate) fn fill_journal(&self, bytes: u64) -> Result<()> {
+        let filler =
+            Write { key: Bytes::from_static(NO_RECORD), value: Some(Bytes::from_static(&journal_space::FILLER)) };
+        // One more, because the allocated bytes are rounded up.
+        let missing = journal_space::FULL_BYTES.saturating_sub(bytes) / journal_space::FILLER.len() as u64 + 1;
+        for _ in 0..=missing {
+            if self.queue.is_stopped() {
+                break;
+            }
+            self.commit(vec![filler.clone()], vec![])?;
+            std::thread::sleep(PAUSE);
+        }
+        Ok(())
     }
 
     /// Compacts all tables, which removes deleted records. Returns `false` if a timeout or the stop came first.
@@ -154,16 +202,24 @@ impl Sweeper {
         // buffer that is not empty. The latest deletions are in that buffer too, and take part only as a table.
         self.renew_view()?;
         records.rotate_memtable().map_err(|error| translate("cannot flush", error))?;
-        let give_up = Instant::now() + FLUSH_TIMEOUT;
-        while records.sealed_memtable_count() > 0 {
-            if Instant::now() > give_up || self.queue.is_stopped() {
-                return Ok(false);
-            }
-            std::thread::sleep(PAUSE);
+        if !self.wait_until_flushed() {
+            return Ok(false);
         }
         records.major_compact().map_err(|error| translate("cannot compact tables", error))?;
         self.garbage.compacted(&self.shared.deleted, counted);
         Ok(true)
+    }
+
+    /// Waits until all rotated write buffers are tables. Returns `false` if a timeout or the stop came first.
+    fn wait_until_flushed(&self) -> bool {
+        let give_up = Instant::now() + FLUSH_TIMEOUT;
+        while [&self.handles.records, &self.handles.own].iter().any(|keyspace| keyspace.sealed_memtable_count() > 0) {
+            if Instant::now() > give_up || self.queue.is_stopped() {
+                return false;
+            }
+            std::thread::sleep(PAUSE);
+        }
+        true
     }
 
     /// Releases files of dropped tables: a commit replaces the view that still sees them, and a rotation of the write
@@ -192,7 +248,8 @@ impl Sweeper {
 
     /// Commits through the queue and waits for the disk.
     fn commit(&self, records: Vec<Write>, own: Vec<Write>) -> Result<()> {
-        let bytes = records.iter().chain(&own).map(|write| write.key.len()).sum();
+        let size = |write: &Write| write.key.len() + write.value.as_ref().map_or(0, Bytes::len);
+        let bytes = records.iter().chain(&own).map(size).sum();
         let permit = loop {
             match self.shared.queue.try_reserve(bytes) {
                 Some(permit) => break permit,

@@ -75,7 +75,7 @@ pub(crate) async fn keep_sweeping(pool: Arc<Pool>) {
 }
 
 /// Sweeps one due range that no other server has claimed. Returns whether there was one.
-async fn sweep_one(pool: &Arc<Pool>) -> Result<bool> {
+pub(crate) async fn sweep_one(pool: &Arc<Pool>) -> Result<bool> {
     let found = query(&mut pool.acquire().await?, FIND, &[]).await?;
     let Some(row) = found.first() else { return Ok(false) };
     let id: &[u8] = row.get(0);

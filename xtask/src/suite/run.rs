@@ -11,6 +11,7 @@ use crate::process::child::{self, End, TAIL_LINES};
 use crate::server::connection_string;
 use crate::server::ports::Ports;
 use crate::server::second_port::SecondPort;
+use crate::setup::environments::Environment;
 use crate::suite::known_differences::Known;
 use crate::suite::libtest;
 use crate::suite::results::{self, CaseResult};
@@ -44,21 +45,23 @@ impl<'w> SuiteRun<'w> {
         Ok(run)
     }
 
-    /// Runs the suite, prints the outcome, and returns its row of the summary.
-    pub(crate) fn run(&self, ports: Ports) -> Result<Row> {
+    /// Runs the suite, prints the outcome, and returns its row of the summary. The jobs of programs that could not be installed
+    /// are reported as skipped.
+    pub(crate) fn run(&self, ports: Ports, missing: &[(Environment, String)]) -> Result<Row> {
         let name = name(self.target, self.suite);
         println!("{name}: runs");
         let started = Instant::now();
-        let verdict = self.judge(ports)?;
+        let verdict = self.judge(ports, missing)?;
         let time = started.elapsed();
         self.report(&name, &verdict, time);
         let Verdict { passed, known, skipped, problems } = verdict;
         Ok(Row { name, passed, known, failed: problems.len(), skipped: skipped.len(), time })
     }
 
-    fn judge(&self, ports: Ports) -> Result<Verdict> {
-        let (mut end, mut results) =
-            self.run_once(self.suite.command(self.workspace), ports, &self.log(), &self.results())?;
+    fn judge(&self, ports: Ports, missing: &[(Environment, String)]) -> Result<Verdict> {
+        let mut command = self.suite.command(self.workspace);
+        command.envs(missing.iter().map(|(program, why)| (program.variable("CONFORMANCE_MISSING_"), why)));
+        let (mut end, mut results) = self.run_once(command, ports, &self.log(), &self.results())?;
         if ports == Ports::DEVELOPMENT
             && let Some(command) = self.suite.command_on_second_port(self.workspace)
         {

@@ -6,6 +6,7 @@ mod grouping;
 mod poison;
 mod queue_bound;
 mod resurrection;
+mod space;
 mod unsynced;
 mod write_buffer;
 

@@ -2,6 +2,7 @@
 
 mod migrations;
 mod plans;
+mod space;
 
 use std::sync::LazyLock;
 

@@ -59,6 +59,11 @@ impl MetricsTable {
     }
 }
 
+/// Returns the name of the table of the Blob service's capacity, which has two rows a day.
+pub fn capacity_table() -> TableName {
+    TableName::of_analytics("$MetricsCapacityBlob".to_owned())
+}
+
 /// The one form of a folded name: what the oldest versions called a table is the same table.
 pub(super) fn newer_name(folded: String) -> String {
     match folded.strip_prefix(OLD_PREFIX) {

@@ -9,6 +9,6 @@ mod table;
 
 pub use account::{AccountName, SECONDARY_SUFFIX};
 pub use blob::{BlobName, ContainerName};
-pub use metrics_table::{MetricsPeriod, MetricsTable};
+pub use metrics_table::{MetricsPeriod, MetricsTable, capacity_table};
 pub use queue::QueueName;
 pub use table::TableName;

@@ -3,7 +3,7 @@
 use tablerock_protocol::xml::{
     BOM, ListEcho, ListedBlob as BlobElement, ListedContainer as ContainerElement, render_blobs, render_containers,
 };
-use tablerock_protocol::{ContainerName, ErrorCode, ServiceError, ServiceVersion};
+use tablerock_protocol::{ContainerName, ErrorCode, ServiceError};
 use tablerock_services::blob::{BlobQuery, ContainerQuery, ListedBlob};
 
 use super::{BlobCall, containers, encode};
@@ -64,7 +64,7 @@ pub(super) async fn list_blobs(call: &BlobCall<'_>, container: &ContainerName) -
         prefix: prefix.unwrap_or_default().to_owned(),
         delimiter: delimiter.map(str::to_owned),
         marker: call.parameter("marker").map(str::to_owned),
-        from: call.parameter("startFrom").filter(|_| call.cx.version >= ServiceVersion::LIST_FROM).map(str::to_owned),
+        from: call.parameter("startFrom").map(str::to_owned),
         items_max,
         with_snapshots: has("snapshots"),
         with_uncommitted: has("uncommittedblobs"),

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tablerock_kv::TICKS_PER_SECOND;
 use tablerock_protocol::xml::MetricsLevel;
-use tablerock_protocol::{DateTime, ErrorCode, EtagCondition, Filter, MetricsPeriod, MetricsTable, Service};
+use tablerock_protocol::{DateTime, ErrorCode, EtagCondition, Filter, MetricsPeriod, MetricsTable, Service, TableName};
 
 use super::counters::{Counters, Tally};
 use super::counts::Counts;
@@ -161,7 +161,7 @@ async fn write_rows(tables: &TableService, account: &str, table: MetricsTable, e
     let name = table.name();
     let mut before = match rows_of(tables, account, name.as_str(), &partition_key).await {
         Err(Error::Refused(error)) if error.code == ErrorCode::TableNotFound => {
-            create_table(tables, account, table).await?;
+            create_table(tables, account, &name).await?;
             HashMap::new()
         }
         rows => rows?,
@@ -212,8 +212,8 @@ async fn rows_of(
     rows.collect()
 }
 
-async fn create_table(tables: &TableService, account: &str, table: MetricsTable) -> Result<()> {
-    match tables.create_table(account, &table.name()).await {
+pub(super) async fn create_table(tables: &TableService, account: &str, table: &TableName) -> Result<()> {
+    match tables.create_table(account, table).await {
         Err(Error::Refused(error)) if error.code == ErrorCode::TableAlreadyExists => Ok(()),
         created => created,
     }

@@ -9,9 +9,11 @@
 //! | --- | --- |
 //! | what is switched on | `switches.rs` |
 //! | a count | `counters.rs`, `counts.rs`, `metrics_writer.rs` |
+//! | the capacity of blobs | `capacity_writer.rs`, and `blob/usage` |
 //! | a line | `log_buffer.rs`, `log_writer.rs` |
 //! | how old data goes | `retention.rs` |
 
+mod capacity_writer;
 mod counters;
 mod counts;
 mod log_buffer;
@@ -192,6 +194,9 @@ impl Analytics {
 
     async fn round(&self, tables: &TableService, blobs: &BlobService, is_last: bool) {
         self.follow(blobs).await;
+        if let Err(error) = blobs.store_usage_if_due().await {
+            tracing::warn!(%error, "storing the usage of containers failed, will retry");
+        }
         let now = DateTime::from_ticks(self.clock.ticks());
         for services in self.accounts.values() {
             let round = Round { analytics: self, tables, blobs, now, is_last, services };

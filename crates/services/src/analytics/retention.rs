@@ -4,7 +4,8 @@
 use tablerock_kv::TICKS_PER_SECOND;
 use tablerock_protocol::analytics::hour_of_log_blob;
 use tablerock_protocol::{
-    ContainerName, DateTime, ErrorCode, EtagCondition, Filter, MetricsPeriod, MetricsTable, limits,
+    ContainerName, DateTime, ErrorCode, EtagCondition, Filter, MetricsPeriod, MetricsTable, Service, TableName,
+    capacity_table, limits,
 };
 
 use super::watched::{Round, Settings, Watched};
@@ -28,8 +29,13 @@ impl Watched {
         }
         for period in MetricsPeriod::ALL {
             if let Some(days) = settings.metrics(period).retention_days {
-                or_absent(self.drop_metrics(round, period, oldest(days)).await)?;
+                let table = MetricsTable { period, service: self.service() }.name();
+                or_absent(self.drop_metrics(round, &table, oldest(days)).await)?;
             }
+        }
+        // The capacity goes by the policy of the hours.
+        if let (Service::Blob, Some(days)) = (self.service(), settings.metrics(MetricsPeriod::Hour).retention_days) {
+            or_absent(self.drop_metrics(round, &capacity_table(), oldest(days)).await)?;
         }
         Ok(())
     }
@@ -57,8 +63,7 @@ impl Watched {
         Ok(())
     }
 
-    async fn drop_metrics(&self, round: &Round<'_>, period: MetricsPeriod, oldest: DateTime) -> Result<()> {
-        let table = MetricsTable { period, service: self.service() }.name();
+    async fn drop_metrics(&self, round: &Round<'_>, table: &TableName, oldest: DateTime) -> Result<()> {
         let filter = Filter::parse(&format!("PartitionKey lt '{}'", MetricsPeriod::partition_key(oldest)))?;
         let query = EntityQuery { filter, top: Some(PAGE_ITEMS), ..EntityQuery::default() };
         for _ in 0..PAGES_MAX {

@@ -7,6 +7,7 @@ use tablerock_protocol::analytics::RequestKind;
 use tablerock_protocol::xml::{AnalyticsVersion, Metrics, ServiceProperties};
 use tablerock_protocol::{DateTime, MetricsPeriod, Service};
 
+use super::capacity_writer::CapacityWriter;
 use super::counters::{Counters, Measured};
 use super::log_buffer::{LogBuffer, LogLine, LogRoom, hour_of};
 use super::log_writer::LogWriter;
@@ -50,6 +51,8 @@ impl Settings {
 struct Writer {
     log: LogWriter,
     metrics: MetricsWriter,
+    /// Of the Blob service only.
+    capacity: Option<CapacityWriter>,
     /// The hour of the last search for old data.
     retention_hour: Option<DateTime>,
 }
@@ -85,6 +88,7 @@ impl Watched {
         let writer = Writer {
             log: LogWriter::new(server),
             metrics: MetricsWriter::new(now, metrics_lease),
+            capacity: (service == Service::Blob).then(CapacityWriter::default),
             retention_hour: None,
         };
         Self {
@@ -151,14 +155,19 @@ impl Watched {
     pub(super) async fn write(&self, round: &Round<'_>) {
         let settings = self.settings.lock().clone();
         let mut writer = self.writer.lock().await;
-        let Writer { log, metrics, retention_hour } = &mut *writer;
+        let Writer { log, metrics, capacity, retention_hour } = &mut *writer;
         let counted = metrics.write(self, round).await;
+        let measured = match capacity {
+            Some(capacity) => capacity.write(self, &settings, round).await,
+            None => Ok(()),
+        };
         let logged = log.write(self, &self.log, round).await;
         let hour = hour_of(round.now);
         let is_due = !round.is_last && retention_hour.replace(hour) != Some(hour);
         let dropped =
             if !is_due || !round.analytics.drops_old().await { Ok(()) } else { self.drop_old(&settings, round).await };
-        for (what, outcome) in [("metrics", counted), ("logs", logged), ("retention", dropped)] {
+        for (what, outcome) in [("metrics", counted), ("capacity", measured), ("logs", logged), ("retention", dropped)]
+        {
             if let Err(error) = outcome {
                 let (account, service) = (&self.account, self.service.name());
                 tracing::warn!(account, service, what, %error, "writing Storage Analytics failed, will retry");

@@ -1,11 +1,14 @@
 //! The address of a blob, and the terms of a request.
 
+use std::sync::Arc;
+
 use tablerock_kv::{Bytes, ContentName};
 use tablerock_protocol::blob::{Conditions, KeyDigest, LeaseId, TagCondition, Tags, TierCondition};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
 use super::lease::{self, Lease, Leased};
 use super::stored_blob::Blob;
+use super::usage::{OpenContainer, PendingChange};
 use super::{BlobService, keys};
 use crate::Result;
 
@@ -45,11 +48,19 @@ pub(super) struct BlobLocation {
     pub(super) container_id: u64,
     pub(super) partition: Bytes,
     pub(super) name: String,
+    /// Where changes of the blob are counted; `None` for a request that makes none.
+    usage: Option<Arc<OpenContainer>>,
 }
 
 impl BlobLocation {
     pub(super) fn new(container_id: u64, name: &str) -> Self {
-        Self { container_id, partition: keys::blob_partition(container_id, name), name: name.to_owned() }
+        let partition = keys::blob_partition(container_id, name);
+        Self { container_id, partition, name: name.to_owned(), usage: None }
+    }
+
+    /// Announces a change, whose outcome has to follow.
+    pub(super) fn begin_change(&self) -> Option<PendingChange<'_>> {
+        self.usage.as_ref().map(|usage| usage.begin(&self.partition))
     }
 }
 
@@ -89,7 +100,13 @@ impl BlobService {
     pub(super) async fn place_to_write(&self, at: BlobAddress<'_>) -> Result<BlobLocation> {
         let place = self.place(at).await?;
         self.load.write(at.account, at.container, at.name, 1);
-        Ok(place)
+        self.counting(place).await
+    }
+
+    /// Counts the changes at a location.
+    pub(super) async fn counting(&self, place: BlobLocation) -> Result<BlobLocation> {
+        let usage = Some(self.usages.open(place.container_id).await?);
+        Ok(BlobLocation { usage, ..place })
     }
 
     /// The durable record of a blob or of one of its snapshots.

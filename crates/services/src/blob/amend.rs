@@ -9,8 +9,9 @@ use super::change::BlobChange;
 use super::lease;
 use super::stored_blob::{Blob, BlobKind};
 use super::tier::{self, TierChange};
+use super::usage::Usage;
 use super::{BlobService, keys};
-use crate::Result;
+use crate::{Error, Result};
 
 impl BlobService {
     /// Replaces the content headers, all of them; `None` leaves them as they are. The blob is changed in either case.
@@ -142,13 +143,23 @@ impl BlobService {
         mut change: impl FnMut(&mut Transaction, &mut Blob) -> Result<T> + Send,
     ) -> Result<(Blob, T)> {
         let key = Bytes::from_static(keys::BASE_KEY);
+        let mut usage = Usage::default();
         let decide = |tx: &mut Transaction| {
             let mut blob = Blob::decode(tx.get(&key).ok_or(ErrorCode::BlobNotFound)?)?;
+            let before = Usage::bytes_of(&blob);
             let outcome = change(tx, &mut blob)?;
+            usage = Usage::change((before, Usage::bytes_of(&blob)), (true, true));
             tx.put(key.clone(), blob.encode());
             Ok((blob, outcome))
         };
         let reads = [key.clone()].into_iter().chain(expected).collect();
-        self.store.transact(&place.partition, reads, decide).await
+        let pending = place.begin_change();
+        let committed = self.store.transact(&place.partition, reads, decide).await;
+        match (pending, &committed) {
+            (Some(pending), Ok(_)) => pending.settle(usage),
+            (Some(pending), Err(Error::Refused(_))) => pending.settle(Usage::default()),
+            _ => {}
+        }
+        committed
     }
 }

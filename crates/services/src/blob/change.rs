@@ -18,6 +18,7 @@ use super::blocks::{BlocksHeader, UncommittedBlock};
 use super::lease::Lease;
 use super::reclaim::{ReclaimIntent, Reclaimable};
 use super::stored_blob::Blob;
+use super::usage::Usage;
 use super::{BlobService, keys, tag_index};
 use crate::Result;
 
@@ -63,6 +64,17 @@ pub(super) struct BlobChange {
     pub(super) leaves: Vec<Reclaimable>,
     /// Whether the uncommitted blocks go; their content must be in `leaves` or in the new blob then.
     pub(super) drops_blocks: bool,
+}
+
+impl Seen {
+    /// The change of the container's usage when the blob becomes this one.
+    fn usage_change(&self, blob: Option<&Blob>, drops_blocks: bool) -> Usage {
+        let length = |blob: Option<&Blob>| blob.map_or(0, Usage::bytes_of);
+        let dropped: u64 = self.blocks.iter().filter(|_| drops_blocks).map(|block| block.length).sum();
+        let had_blocks = !self.blocks.is_empty();
+        let objects = (self.blob.is_some() || had_blocks, blob.is_some() || had_blocks && !drops_blocks);
+        Usage::change((length(self.blob.as_ref()) + dropped, length(blob)), objects)
+    }
 }
 
 impl BlobChange {
@@ -160,8 +172,16 @@ impl BlobService {
             Ok(true)
         };
         let keys = vec![base_key.clone(), header_key.clone()];
+        let pending = place.begin_change();
         let commit = async { Ok(self.store.transact(&place.partition, keys, decide).await?) };
         let committed = ReclaimIntent::protect_attempt(indexing, commit).await;
+        if let (Some(pending), Ok(is_committed)) = (pending, &committed) {
+            pending.settle(if *is_committed {
+                seen.usage_change(blob.as_ref(), drops_blocks)
+            } else {
+                Usage::default()
+            });
+        }
         // With a known outcome the intent can be resolved at once, whichever it was.
         if let (Some(intent), Ok(_)) = (intent, &committed) {
             intent.over();

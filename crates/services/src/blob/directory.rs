@@ -29,7 +29,12 @@ impl BlobService {
             entry.put(Container { id, changed, public_access, metadata, lease: None, policies }.encode());
             Ok(changed)
         };
-        self.directory.transact(account, name, decide).await
+        let changed = self.directory.transact(account, name, decide).await?;
+        if let Err(error) = self.usages.create(id).await {
+            // Its blobs are counted when its usage is needed.
+            tracing::debug!(account, container = name, %error, "cannot store the usage of a new container");
+        }
+        Ok(changed)
     }
 
     /// Creates a private container unless it is there.
@@ -142,9 +147,11 @@ impl Sweep for BlobService {
     }
 
     async fn drop_records(&self, id: u64) -> Result<()> {
+        self.usages.forget(id);
         self.store.drop_range(keys::container_blobs(id)).await?;
         self.store.drop_range(keys::container_contents(id)).await?;
         self.store.drop_range(keys::container_tags(id)).await?;
+        self.store.drop_range(keys::usage_of_container(id)).await?;
         if let Some(contents) = self.store.contents() {
             contents.remove_group(id).await?;
         }

@@ -13,6 +13,8 @@ const CONTENT: u8 = b'o';
 const INTENTS: u8 = b'n';
 /// The index tags of a container's blobs.
 const TAGS: u8 = b't';
+/// The bytes and objects of containers.
+const USAGE: u8 = b'u';
 
 pub const TIMESTAMP_CEILING: &[u8] = b"blob-timestamp-ceiling";
 pub const NEXT_CONTAINER_ID: &[u8] = b"next-container-id";
@@ -150,6 +152,29 @@ pub fn container_contents(container_id: u64) -> Range {
 
 pub fn intents_partition() -> Bytes {
     KeyBuilder::new().tag(INTENTS).finish()
+}
+
+pub fn usage_partition() -> Bytes {
+    KeyBuilder::new().tag(USAGE).finish()
+}
+
+/// The sum of one server's changes of a container; the base has the number zero.
+pub fn usage_key(container_id: u64, server: u64) -> Bytes {
+    KeyBuilder::new().number(container_id).number(server).finish()
+}
+
+/// The server that a sum belongs to.
+pub fn server_of_usage(key: &[u8]) -> Result<u64> {
+    let mut pieces = KeyReader::new(key);
+    pieces.number()?;
+    pieces.number()
+}
+
+/// The base and the sums of a container.
+pub fn usage_of_container(container_id: u64) -> Range {
+    let partition = usage_partition();
+    let start = |id| Position::new(partition.clone(), KeyBuilder::new().number(id).finish());
+    Range::between(start(container_id), start(container_id + 1))
 }
 
 const RECLAIM_INTENT: u8 = 1;

@@ -46,6 +46,7 @@ mod sweep;
 mod tag_index;
 mod tier;
 mod transfer;
+mod usage;
 
 use std::sync::Arc;
 
@@ -78,6 +79,7 @@ pub use tier::{Tier, TierChange, TierNow};
 pub(crate) use transfer::{
     BlobBytes, Makeup, block_of, block_watch_of, contents_of_record, copy_content, read_content, renumbered,
 };
+pub use usage::{ContainerUsage, Recount, Usage};
 
 /// Ids that are taken from the store at a time. A busy server uses thousands in a second.
 const CONTENT_IDS_BLOCK: u64 = 4096;
@@ -94,6 +96,7 @@ pub struct BlobService {
     content_ids: Ids,
     inflow: content::Inflow,
     reclaimer: Arc<reclaim::Reclaimer>,
+    usages: usage::Usages,
     load: Load,
 }
 
@@ -106,8 +109,9 @@ impl BlobService {
         let reclaimer = reclaim::Reclaimer::new(store.clone(), clock.clone());
         reclaimer.resolve_at_start().await?;
         let inflow = content::Inflow::default();
+        let usages = usage::Usages::new(store.clone(), clock.clone(), &rng);
         let load = Load::new(Service::Blob, clock.clone());
-        Ok(Self { store, clock, rng, timestamps, directory, content_ids, inflow, reclaimer, load })
+        Ok(Self { store, clock, rng, timestamps, directory, content_ids, inflow, reclaimer, usages, load })
     }
 
     /// The containers and blobs that are read and written most.
@@ -118,6 +122,7 @@ impl BlobService {
     /// Prepares the store for a clean stop. Requests must have ended.
     pub async fn close(&self) -> Result<()> {
         self.reclaimer.rest().await;
+        self.usages.store_sums(true).await?;
         Ok(self.timestamps.close().await?)
     }
 

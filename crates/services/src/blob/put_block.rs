@@ -11,6 +11,7 @@ use super::content::{Received, ReceivedBody};
 use super::lease::{self, Leased};
 use super::reclaim::{Direction, ReclaimIntent};
 use super::stored_blob::{Blob, BlobKind};
+use super::usage::Usage;
 use super::{BlobService, keys};
 use crate::{Error, Result};
 
@@ -93,6 +94,7 @@ impl BlobService {
         let (base_key, header_key) = (Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY));
         let (block, key_digest) = block;
         let block_key = keys::block_key(block.id.as_bytes());
+        let mut usage = Usage::default();
         let decide = |tx: &mut Transaction| {
             let blob = tx.get(&base_key).map(Blob::decode).transpose()?;
             if let Some(blob) = &blob {
@@ -122,6 +124,9 @@ impl BlobService {
             if header.count > UNCOMMITTED_BLOCKS_MAX {
                 return Err(ErrorCode::BlockCountExceedsLimit.into());
             }
+            let was_there = tx.get(&base_key).is_some() || header.count > 1 || replaced.is_some();
+            let replaced_bytes = replaced.as_ref().map_or(0, |replaced| replaced.length);
+            usage = Usage::change((replaced_bytes, block.length), (was_there, true));
             match replaced {
                 Some(replaced) if intended != Some(&replaced) => return Ok(Attempt::NeedsIntent(replaced)),
                 _ => {}
@@ -131,7 +136,14 @@ impl BlobService {
             Ok(Attempt::Done)
         };
         let keys = vec![base_key.clone(), header_key.clone(), block_key.clone()];
-        self.store.transact(&place.partition, keys, decide).await
+        let pending = place.begin_change();
+        let attempt = self.store.transact(&place.partition, keys, decide).await;
+        match (pending, &attempt) {
+            (Some(pending), Ok(Attempt::Done)) => pending.settle(usage),
+            (Some(pending), Ok(_) | Err(Error::Refused(_))) => pending.settle(Usage::default()),
+            _ => {}
+        }
+        attempt
     }
 
     fn check_takes_blocks(&self, blob: &Blob, lease: Option<LeaseId>) -> Result<()> {

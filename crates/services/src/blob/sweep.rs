@@ -41,7 +41,7 @@ impl BlobService {
             if since + BLOCKS_TICKS > now || !self.directory.sweep_lease.renew().await? {
                 return Ok(());
             }
-            let location = BlobLocation::new(container_id, &name);
+            let location = self.counting(BlobLocation::new(container_id, &name)).await?;
             let header = self.store.get(&location.partition, keys::BLOCKS_KEY).await?;
             match header.as_ref().map(BlocksHeader::decode).transpose()? {
                 Some(header) if header.newest + BLOCKS_TICKS > now => {

@@ -8,14 +8,17 @@ use std::time::Duration;
 
 use crate::support::*;
 use tablerock_kv::fault::{Call, Fault};
-use tablerock_kv::{Error as KvError, FaultEngine, ManualClock, MemoryEngine, Rng, Store};
+use tablerock_kv::{Bytes, Error as KvError, FaultEngine, ManualClock, MemoryEngine, Rng, Store};
 use tablerock_protocol::analytics::{Authentication, RequestKind, RequestStatus};
 use tablerock_protocol::xml::{AnalyticsVersion, ServicePropertiesUpdate};
-use tablerock_protocol::{DateTime, Service, ServiceVersion, Value};
+use tablerock_protocol::{DateTime, Metadata, Service, ServiceVersion, Value};
 use tablerock_services::analytics::{LogLine, Measured};
-use tablerock_services::blob::{BlobAddress, BlobQuery, DeleteSnapshots, ListedBlob, ReadTerms, WriteTerms};
+use tablerock_services::blob::{
+    BlobAddress, BlobKind, BlobQuery, DeleteSnapshots, ListedBlob, PublicAccess, ReadTerms, WriteTerms,
+};
 use tablerock_services::table::{EntityQuery, FoundEntity, TableQuery};
 use tablerock_services::{AccountService, Analytics, BlobService, TableService};
+use tablerock_testkit::blob_model::new_blob;
 
 const HOURS: &str = "$MetricsHourPrimaryTransactionsTable";
 const MINUTES: &str = "$MetricsMinutePrimaryTransactionsTable";
@@ -394,4 +397,33 @@ async fn no_line_is_lost_when_servers_that_share_a_store_log_at_once() {
             assert_eq!(all.matches(&line).count(), 1, "{line} in {all}");
         }
     }
+}
+
+#[tokio::test]
+async fn the_capacity_of_blobs_is_two_rows_a_day() {
+    let world = World::new().await;
+    world.set(LOGGING).await;
+    let (nothing, private) = (Metadata::default(), PublicAccess::Private);
+    world.blobs.create_container(ACCOUNT, "photos", &nothing, private).await.unwrap();
+    let photo = BlobAddress { account: ACCOUNT, container: "photos", name: "a" };
+    let received = world.blobs.receive_blob(photo, &mut Some(Bytes::from_static(b"12345")), true).await.unwrap();
+    world.blobs.put_blob(photo, &WriteTerms::default(), &new_blob(BlobKind::Block), received).await.unwrap();
+    world.log("a line\n", RequestKind::Read);
+    world.pass(24 * HOUR).await;
+    // As after a crash: the usage is not known, and the blobs are counted in the next rounds.
+    let world = World::on(world.store, world.clock).await;
+    world.pass(24 * HOUR).await;
+    for _ in 0..4 {
+        world.pass(Duration::from_secs(1)).await;
+    }
+    let rows = world.rows("$MetricsCapacityBlob").await;
+    assert_eq!(keys(&rows)[..2], ["20260801T0000 analytics", "20260801T0000 data"]);
+    assert_eq!(keys(&rows)[2..], ["20260802T0000 analytics", "20260802T0000 data"]);
+    for data in [&rows[1], &rows[3]] {
+        assert_eq!(["Capacity", "ContainerCount", "ObjectCount"].map(|column| number(data, column)), [5.0, 1.0, 1.0]);
+    }
+    assert_eq!(["ContainerCount", "ObjectCount"].map(|column| number(&rows[2], column)), [1.0, 1.0]);
+    // A new account keeps metrics for a week.
+    world.pass(9 * 24 * HOUR).await;
+    assert!(keys(&world.rows("$MetricsCapacityBlob").await).iter().all(|key| key.as_str() > "20260803"));
 }

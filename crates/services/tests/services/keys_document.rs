@@ -75,6 +75,7 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
         "text",
         "timestamp_ceiling",
         "timestamp_lane",
+        "usage",
         "block_watch",
         "tag",
         "tag_index_state",
@@ -281,6 +282,11 @@ impl Example {
             }
             ("dated_reclaim_intent", [Number(since), Number(id)]) => {
                 record(&blob_keys::intents_partition(), &blob_keys::dated_reclaim_intent_key(*since, *id))
+            }
+            ("usage", [Number(container), Number(server)]) => {
+                let key = blob_keys::usage_key(*container, *server);
+                assert_eq!(blob_keys::server_of_usage(&key).unwrap(), *server);
+                record(&blob_keys::usage_partition(), &key)
             }
             ("block_watch", [Number(since), Number(container), Text(name)]) => {
                 let key = blob_keys::block_watch_key(*since, *container, name);

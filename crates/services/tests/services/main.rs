@@ -4,6 +4,7 @@ mod analytics;
 mod blob_crashes;
 mod blob_random;
 mod blob_tiers;
+mod blob_usage;
 mod blobs;
 mod blobs_of_many_servers;
 mod customer_keys;
