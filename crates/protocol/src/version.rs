@@ -59,6 +59,8 @@ impl ServiceVersion {
     pub const SAS_SNAPSHOT: Self = Self::dated(2018, 11, 9);
     /// Blocks of up to 4000 MiB, and blobs of up to 5000 MiB in one request.
     pub const LARGE_BLOCKS: Self = Self::dated(2019, 12, 12);
+    /// Get Page Ranges returns its list in pages.
+    pub const PAGED_PAGE_RANGES: Self = Self::dated(2020, 10, 2);
     /// Bearer tokens for tables.
     pub const BEARER_TOKEN: Self = Self::dated(2020, 12, 6);
     /// `ses` is part of what an account SAS signs.

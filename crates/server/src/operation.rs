@@ -142,7 +142,12 @@ const TIER: &[&str] = &["x-ms-access-tier"];
 const TAGS: &[&str] = &["x-ms-tags"];
 const RANGE: &[&str] = &["x-ms-range", "x-ms-range-get-content-md5", "x-ms-range-get-content-crc64"];
 const CHECKSUM: &[&str] = &["x-ms-content-crc64", "x-ms-structured-body"];
-const PAGES: &[&str] = &["x-ms-page-write"];
+const PAGES: &[&str] = &["x-ms-page-write", "x-ms-range"];
+const SEQUENCE_CONDITIONS: &[&str] =
+    &["x-ms-if-sequence-number-eq", "x-ms-if-sequence-number-le", "x-ms-if-sequence-number-lt"];
+const PAGE_BLOB: &[&str] = &["x-ms-blob-content-length", "x-ms-blob-sequence-number"];
+const SEQUENCE_ACTION: &[&str] = &["x-ms-sequence-number-action"];
+const PAGE_RANGES: &[&str] = &["x-ms-range", "x-ms-previous-snapshot-url"];
 const APPEND: &[&str] = &["x-ms-blob-condition-appendpos", "x-ms-blob-condition-maxsize"];
 const SNAPSHOTS: &[&str] = &["x-ms-delete-snapshots"];
 const CONTENT: &[&str] = &[
@@ -235,7 +240,7 @@ operations! {
             parameters["prefix" "delimiter" "marker" "maxresults" "include"];
         FindBlobsByTags: Reads, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), parameters["where"];
         PutBlob: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM],
+            headers[BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM PAGE_BLOB],
             parameters["snapshot" "versionid"];
         PutBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[BLOB_TYPE METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
@@ -244,7 +249,7 @@ operations! {
         GetBlobProperties: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
             headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         SetBlobProperties: Writes, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[CONTENT LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[CONTENT LEASE TAG_CONDITION PAGE_BLOB SEQUENCE_ACTION], parameters["snapshot" "versionid"];
         GetBlobMetadata: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
             headers[LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         SetBlobMetadata: Writes, sas([WRITE]), account(OBJECT [WRITE]),
@@ -266,10 +271,15 @@ operations! {
             headers[APPEND LEASE TAG_CONDITION SOURCE], parameters["snapshot" "versionid"];
         SealBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[APPEND LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
-        PutPage: Writes with body, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES];
-        PutPageFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES SOURCE];
-        ClearPage: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES];
-        GetPageRanges: Reads, sas([READ]), account(OBJECT [READ]), flags[Public];
+        PutPage: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
+            headers[PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"];
+        PutPageFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]),
+            headers[PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION SOURCE], parameters["snapshot" "versionid"];
+        ClearPage: Writes, sas([WRITE]), account(OBJECT [WRITE]),
+            headers[PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+        GetPageRanges: Reads, sas([READ]), account(OBJECT [READ]), flags[Public Page],
+            headers[PAGE_RANGES LEASE TAG_CONDITION],
+            parameters["snapshot" "versionid" "prevsnapshot" "marker" "maxresults"];
         AcquireBlobLease: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
         RenewBlobLease: Writes, sas([WRITE]), account(OBJECT [WRITE]),
@@ -287,7 +297,8 @@ operations! {
         CopyBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY], parameters["snapshot" "versionid"];
         AbortCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
-        IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[SOURCE];
+        IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]),
+            headers[SOURCE COPY LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         SetBlobTier: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[TIER LEASE], parameters["snapshot" "versionid"];
         GetBlobTags: Reads, sas([TAGS]), account(OBJECT [TAGS]),
@@ -360,6 +371,8 @@ impl Operation {
                 | Self::PutBlobFromURL
                 | Self::PutBlockFromURL
                 | Self::AppendBlockFromURL
+                | Self::PutPageFromURL
+                | Self::IncrementalCopyBlob
         )
     }
 

@@ -10,6 +10,7 @@
 //! | `lease` | ids, durations and actions of leases |
 //! | `block_id` | ids of blocks |
 //! | `tags` | index tags, and conditions on them |
+//! | `pages` | ranges, lengths and sequence numbers of page blobs |
 //! | `etag` | ETags and dates of containers and blobs |
 
 mod block_id;
@@ -20,6 +21,7 @@ mod copy_source_url;
 mod etag;
 mod lease;
 mod numbers;
+mod pages;
 mod range;
 mod tag_condition;
 mod tags;
@@ -31,6 +33,10 @@ pub use content_headers::{CONTENT_TYPE_DEFAULT, ContentHeaders};
 pub use copy_source_url::CopySourceUrl;
 pub use etag::{parse_http_date, strong_etag, unquoted_etag};
 pub use lease::{LeaseAction, LeaseDuration, LeaseId};
+pub use pages::{
+    PAGE_BLOB_BYTES_MAX, PAGE_BYTES, PageRangeMarker, SequenceAction, SequenceConditions, parse_page_length,
+    parse_page_range, parse_sequence_number,
+};
 pub use range::{ByteRange, RangeAsked};
 pub use tag_condition::TagCondition;
 pub use tags::Tags;

@@ -13,6 +13,7 @@ mod blob_settings;
 mod blob_tags;
 mod block_list;
 mod cors_rules;
+mod page_list;
 mod queue_listing;
 mod queue_messages;
 pub(crate) mod reading;
@@ -35,6 +36,7 @@ pub use cors_rules::{
     CORS_BYTES_MAX, CORS_LITERAL_HEADERS_MAX, CORS_ORIGINS_MAX, CORS_PREFIXED_HEADERS_MAX, CORS_RULES_MAX,
     CORS_VALUE_CHARS_MAX,
 };
+pub use page_list::{ListedPages, render_page_list};
 pub use queue_listing::QueueListing;
 pub use queue_messages::{QueueMessageElement, parse_message_text, render_messages};
 pub use service_properties::{ServiceProperties, ServicePropertiesUpdate};

@@ -5,7 +5,7 @@ use tablerock_protocol::{ErrorCode, ServiceError, limits};
 use tablerock_services::blob::DeleteSnapshots;
 
 use super::BlobCall;
-use super::encode::{changed, encrypted};
+use super::encode::{changed, encrypted, sequence_number};
 use super::names::{
     ACCESS_TIER, APPEND_POSITION, BLOB_CACHE_CONTROL, BLOB_CONTENT_DISPOSITION, BLOB_CONTENT_ENCODING,
     BLOB_CONTENT_LANGUAGE, BLOB_CONTENT_MD5, BLOB_CONTENT_TYPE, DELETE_SNAPSHOTS,
@@ -27,8 +27,12 @@ pub(super) async fn set_blob_properties(call: &BlobCall<'_>, at: BlobTarget<'_>)
     ];
     let headers = call.content_headers(false)?;
     let headers = names.iter().any(|name| call.header_value(name).is_some()).then_some(&headers);
-    let blob = call.server().blobs.set_blob_properties(address, &terms, headers).await?;
-    Ok(changed(Reply::empty(200), blob.changed))
+    let blobs = &call.server().blobs;
+    let blob = match call.page_properties()? {
+        Some(pages) => blobs.set_page_properties(address, &terms, headers, pages).await?,
+        None => blobs.set_blob_properties(address, &terms, headers).await?,
+    };
+    Ok(sequence_number(changed(Reply::empty(200), blob.changed), &blob))
 }
 
 pub(super) async fn set_blob_metadata(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {

@@ -3,11 +3,12 @@
 use std::ops::RangeInclusive;
 
 use bytes::Bytes;
-use tablerock_protocol::{ErrorCode, ServiceError, ServiceVersion};
+use tablerock_protocol::{ServiceError, ServiceVersion};
 use tablerock_services::blob::{BlobKind, ContentSource, NewBlob};
 
 use super::BlobCall;
 use super::encode::{changed, checksum, encrypted};
+use super::pages;
 use super::request::BlobTarget;
 use crate::http::headers::{BLOB_TYPE, ResponseHeader};
 use crate::http::reply::Reply;
@@ -24,6 +25,7 @@ pub(super) async fn put_blob(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Res
     let bytes = match new.kind {
         BlobKind::Block => 0..=put_blob_bytes_max(call.cx.version),
         BlobKind::Append => 0..=0,
+        BlobKind::Page => return pages::put_page_blob(call, at, &terms, &new).await,
     };
     let blobs = &call.server().blobs;
     let mut body = call.content(bytes)?;
@@ -56,7 +58,7 @@ impl<'a> BlobCall<'a> {
         let kind = match self.header(&BLOB_TYPE) {
             Some("BlockBlob") => BlobKind::Block,
             Some("AppendBlob") => BlobKind::Append,
-            Some("PageBlob") => return Err(page_blobs_are_not_supported()),
+            Some("PageBlob") => BlobKind::Page,
             Some(other) => return Err(ServiceError::invalid_header(BLOB_TYPE.as_str(), other)),
             None => return Err(ServiceError::missing_header(BLOB_TYPE.as_str())),
         };
@@ -65,7 +67,7 @@ impl<'a> BlobCall<'a> {
             headers: self.content_headers(true)?,
             metadata: self.metadata()?,
             tags: self.tags()?,
-            tier: self.tier()?,
+            tier: if kind == BlobKind::Page { self.page_tier()? } else { self.tier()? },
         })
     }
 
@@ -91,11 +93,6 @@ impl<'a> BlobCall<'a> {
             bytes_max: *bytes.end(),
         })
     }
-}
-
-/// The error of every operation on page blobs.
-pub(super) fn page_blobs_are_not_supported() -> ServiceError {
-    ServiceError::with_message(ErrorCode::NotImplemented, "Page blobs are not supported.")
 }
 
 /// The body of a request, as content of a blob or block.

@@ -137,7 +137,7 @@ impl Listing<'_> {
                     && !self.state.is_committed
                     && BlocksHeader::decode(&record.value)?.count > 0
             }
-            BlobKey::Block | BlobKey::Pieces => false,
+            BlobKey::Block | BlobKey::Pieces | BlobKey::Layer | BlobKey::PageMap | BlobKey::Pages => false,
         };
         if !is_listed {
             return Ok(false);

@@ -41,10 +41,10 @@ pub struct CopyTarget<'a> {
 }
 
 /// The content of a copy, durable and noted.
-struct Copied {
-    body: Body,
-    puts: Vec<(Bytes, Bytes)>,
-    intent: Option<ReclaimIntent>,
+pub(super) struct Copied {
+    pub(super) body: Body,
+    pub(super) puts: Vec<(Bytes, Bytes)>,
+    pub(super) intent: Option<ReclaimIntent>,
 }
 
 impl BlobService {
@@ -55,7 +55,7 @@ impl BlobService {
         let current = self.stored_blob(&to, None).await?;
         self.check_copy(&blob, current.as_ref(), target)?;
         let from = self.place(source.at).await?;
-        let copied = self.copy_content(&from, &blob, &to).await?;
+        let copied = self.copy_content(&from, source.snapshot, &blob, &to).await?;
         // A container that went away while the content was copied may not get it, even if there is a new one.
         if self.container_id(target.at.account, target.at.container).await? != to.container_id {
             return Err(ErrorCode::ContainerNotFound.into());
@@ -79,7 +79,7 @@ impl BlobService {
         Ok((ReclaimIntent::protect(copied.intent, change).await?, id))
     }
 
-    async fn copy_source(&self, source: &CopySource<'_>) -> Result<Blob> {
+    pub(super) async fn copy_source(&self, source: &CopySource<'_>) -> Result<Blob> {
         let from = self.place_to_read(source.at).await?;
         let terms = ReadTerms { conditions: Conditions::default(), tags: None, lease: source.lease };
         let blob = self.find(&from, source.snapshot, &terms).await?;
@@ -98,18 +98,25 @@ impl BlobService {
         }
     }
 
-    async fn copy_content(&self, from: &BlobLocation, blob: &Blob, to: &BlobLocation) -> Result<Copied> {
+    async fn copy_content(
+        &self,
+        from: &BlobLocation,
+        snapshot: Option<DateTime>,
+        blob: &Blob,
+        to: &BlobLocation,
+    ) -> Result<Copied> {
         match (&blob.body, blob.kind) {
             (Body::Inline(bytes), _) => Ok(Copied { body: Body::Inline(bytes.clone()), puts: vec![], intent: None }),
             (Body::Pieces { layout, records }, BlobKind::Block) => self.copy_pieces(from, to, *layout, *records).await,
-            (Body::Whole { .. }, _) | (Body::Pieces { .. }, BlobKind::Append) => self.copy_whole(from, blob, to).await,
+            (Body::Pages(_), _) => self.copy_pages(from, keys::record_key(snapshot), blob, to).await,
+            (Body::Whole { .. }, _) | (Body::Pieces { .. }, _) => self.copy_whole(from, blob, to).await,
         }
     }
 
     /// Copies all bytes into one content. Appended blocks become one piece: they have no ids that a request could name.
     async fn copy_whole(&self, from: &BlobLocation, blob: &Blob, to: &BlobLocation) -> Result<Copied> {
         let range = ByteRange::whole(blob.length);
-        let opened = BlobReader::open(&self.store, from.container_id, &from.partition, blob, range).await?;
+        let opened = BlobReader::open(&self.store, from.container_id, &from.partition, None, blob, range).await?;
         let mut reader = opened.ok_or(ErrorCode::ServerBusy)?;
         let received = self.receive(to, &mut reader, false, INLINE_BYTES_MAX).await?;
         let (source, intent) = match received.body {

@@ -1,4 +1,4 @@
-//! The Blob service: containers, block blobs, append blobs, leases, snapshots and copies on one store.
+//! The Blob service: containers, block, append and page blobs, leases, snapshots and copies on one store.
 //!
 //! A blob is a partition of the store, so every decision about it is atomic. Content that is not small lies elsewhere, in
 //! chunks that never change. `docs/keys.md` has the layout.
@@ -9,6 +9,7 @@
 //! | a large one | `content.rs`, then the same |
 //! | a container | `directory.rs`, `record.rs`, `list.rs`, `acl.rs` |
 //! | blocks | `put_block.rs`, `block_list.rs`, on `blocks.rs` and `pieces.rs` |
+//! | pages | `page/` |
 //! | a download | `read.rs`, `reader.rs` |
 //! | how space is reclaimed | `reclaim/`, `sweep.rs` |
 
@@ -27,6 +28,7 @@ mod directory;
 pub mod keys;
 mod lease;
 mod list;
+mod page;
 mod pieces;
 mod put;
 mod put_block;
@@ -60,13 +62,18 @@ pub use copy::{CopySource, CopyTarget};
 pub use delete::DeleteSnapshots;
 pub use lease::{Lease, LeaseOutcome, LeaseState, state_of};
 pub use list::{ContainerPage, ContainerQuery, ListedContainer};
+pub use page::{
+    IncrementalCopied, NewPages, PageBody, PageProperties, PageRange, PageRangeQuery, PageRanges, PageTerms, PageWrite,
+    PagesWritten,
+};
 pub use put::NewBlob;
 pub use read::RangeChoice;
 pub use reader::BlobReader;
 pub use record::{Container, PublicAccess};
 pub use stored_blob::{Blob, BlobKind, CopyState, Tier};
 pub(crate) use transfer::{
-    BlobBytes, Makeup, block_of, block_watch_of, contents_of_record, copy_content, read_content, renumbered,
+    BlobBytes, Makeup, block_of, block_watch_of, contents_of_record, copy_content, read_blob_pages, read_content,
+    renumbered,
 };
 
 /// Ids that are taken from the store at a time. A busy server uses thousands in a second.

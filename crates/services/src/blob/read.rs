@@ -53,8 +53,12 @@ impl BlobService {
         let place = self.place_to_read(at).await?;
         for _ in 0..ATTEMPTS_MAX {
             let blob = self.find(&place, snapshot, terms).await?;
+            if snapshot.is_none() {
+                blob.check_not_incremental()?;
+            }
             let range = choose.choose(&blob).await?;
-            let opened = BlobReader::open(&self.store, place.container_id, &place.partition, &blob, range).await?;
+            let (container_id, partition) = (place.container_id, &place.partition);
+            let opened = BlobReader::open(&self.store, container_id, partition, snapshot, &blob, range).await?;
             if let Some(reader) = opened {
                 return Ok((blob, range, reader));
             }

@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 
 use tablerock_kv::{Bytes, Error as StoreError, Store};
-use tablerock_protocol::ServiceError;
 use tablerock_protocol::blob::ByteRange;
+use tablerock_protocol::{DateTime, ServiceError};
 
 use super::address::ContentAddress;
 use super::content::ContentSource;
+use super::keys;
+use super::page::reader::{PageReader, PageSource};
 use super::pieces::{self, Piece, PieceSource};
 use super::stored_blob::{Blob, Body};
 use super::stored_content::StoredContent;
@@ -29,6 +31,8 @@ pub struct BlobReader {
     ahead: VecDeque<Bytes>,
     /// The content that is read at the moment.
     content: Option<StoredContent>,
+    /// The pages that are read, of a page blob.
+    pages: Option<PageReader>,
     /// Bytes that are not read yet.
     left: u64,
 }
@@ -55,11 +59,13 @@ struct List {
 }
 
 impl BlobReader {
-    /// Opens a range of a blob and reads its beginning; `None` if the content has gone since the record was read.
+    /// Opens a range of a blob, or of a snapshot, and reads its beginning; `None` if the content has gone since the record
+    /// was read.
     pub(super) async fn open(
         store: &Store,
         container_id: u64,
         partition: &Bytes,
+        snapshot: Option<DateTime>,
         blob: &Blob,
         range: ByteRange,
     ) -> Result<Option<Self>> {
@@ -71,6 +77,7 @@ impl BlobReader {
             list: None,
             ahead: VecDeque::new(),
             content: None,
+            pages: None,
             left: range.length,
         };
         if range.length == 0 {
@@ -92,6 +99,11 @@ impl BlobReader {
                 let Some(record) = pieces::read_record(store, partition, *layout, next).await? else { return Ok(None) };
                 let skip = range.offset - record.offset;
                 reader.list = Some(List { layout: *layout, next, records: *records, skip });
+            }
+            Body::Pages(body) => {
+                let key = keys::record_key(snapshot);
+                let Some(source) = PageSource::open(store, partition, key, body).await? else { return Ok(None) };
+                reader.pages = Some(PageReader::new(source, range));
             }
         }
         while reader.ahead.len() < CHUNKS_AHEAD {
@@ -133,6 +145,12 @@ impl BlobReader {
     async fn read(&mut self) -> Result<Read> {
         if self.left == 0 {
             return Ok(Read::End);
+        }
+        if let Some(pages) = &mut self.pages {
+            return Ok(match pages.next().await? {
+                Some(bytes) => self.hand_out(bytes),
+                None => Read::Gone,
+            });
         }
         loop {
             match self.parts.pop_front() {

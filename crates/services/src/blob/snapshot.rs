@@ -5,7 +5,7 @@ use tablerock_protocol::{DateTime, Metadata};
 
 use super::address::{BlobAddress, WriteTerms};
 use super::lease::{self, Leased};
-use super::stored_blob::Blob;
+use super::stored_blob::{Blob, Body};
 use super::{BlobService, keys};
 use crate::Result;
 
@@ -24,11 +24,15 @@ impl BlobService {
             // A snapshot does not change the blob, so it needs no lease; one that is named must be the right one.
             lease::check_read(blob.lease.as_ref(), terms.lease, self.clock.ticks(), Leased::Blob)?;
             terms.conditions.check_write(Some(blob.changed))?;
+            blob.check_not_incremental()?;
             let taken = self.next_change(None)?;
             let mut snapshot = Blob { lease: None, snapshots: 0, ..blob.clone() };
             if let Some(metadata) = metadata {
                 snapshot.metadata = metadata.clone();
                 snapshot.changed = taken;
+            }
+            if let Body::Pages(body) = &mut blob.body {
+                body.is_frozen = true;
             }
             blob.snapshots = blob.snapshots.checked_add(1).ok_or_else(|| StoreError::corrupt("too many snapshots"))?;
             tx.put(keys::snapshot_key(taken.ticks()), snapshot.encode());

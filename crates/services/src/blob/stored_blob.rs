@@ -2,9 +2,10 @@
 
 use tablerock_kv::{Bytes, Result};
 use tablerock_protocol::blob::{ContentHeaders, CopySourceUrl, Md5, Tags};
-use tablerock_protocol::{DateTime, Metadata};
+use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 
 use super::lease::{self, Lease};
+use super::page::PageBody;
 use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
@@ -14,6 +15,7 @@ const FORMAT: u8 = 1;
 pub enum BlobKind {
     Block,
     Append,
+    Page,
 }
 
 impl BlobKind {
@@ -22,6 +24,7 @@ impl BlobKind {
         match self {
             Self::Block => "BlockBlob",
             Self::Append => "AppendBlob",
+            Self::Page => "PageBlob",
         }
     }
 }
@@ -35,6 +38,8 @@ pub(super) enum Body {
     Whole { content: u64 },
     /// In pieces, which are listed in so many records of this layout.
     Pieces { layout: u64, records: u64 },
+    /// In layers of pages.
+    Pages(PageBody),
 }
 
 /// Where a copy came from.
@@ -75,11 +80,35 @@ pub struct Blob {
 }
 
 impl Blob {
+    /// The pages of a page blob, and the properties that only page blobs have. Other blobs are of the wrong type.
+    pub fn pages(&self) -> Result<&PageBody, ErrorCode> {
+        match &self.body {
+            Body::Pages(body) => Ok(body),
+            _ => Err(ErrorCode::InvalidBlobType),
+        }
+    }
+
+    pub(super) fn pages_mut(&mut self) -> Result<&mut PageBody, ErrorCode> {
+        match &mut self.body {
+            Body::Pages(body) => Ok(body),
+            _ => Err(ErrorCode::InvalidBlobType),
+        }
+    }
+
+    /// Rejects what the target of an incremental copy does not allow.
+    pub(super) fn check_not_incremental(&self) -> Result<(), ErrorCode> {
+        match &self.body {
+            Body::Pages(body) if body.is_incremental_copy() => Err(ErrorCode::OperationNotAllowedOnIncrementalCopyBlob),
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn encode(&self) -> Bytes {
         let mut out = FieldWriter::new(FORMAT);
         out.byte(match self.kind {
             BlobKind::Block => 1,
             BlobKind::Append => 2,
+            BlobKind::Page => 3,
         });
         out.ticks(self.changed.ticks());
         out.ticks(self.created.ticks());
@@ -112,6 +141,10 @@ impl Blob {
                 out.number(*layout);
                 out.number(*records);
             }
+            Body::Pages(body) => {
+                out.byte(4);
+                body.encode(&mut out);
+            }
         }
         out.finish()
     }
@@ -121,6 +154,7 @@ impl Blob {
         let kind = match fields.byte()? {
             1 => BlobKind::Block,
             2 => BlobKind::Append,
+            3 => BlobKind::Page,
             _ => return Err(fields.corrupt()),
         };
         let changed = fields.time()?;
@@ -145,6 +179,7 @@ impl Blob {
             1 => Body::Inline(fields.bytes()?),
             2 => Body::Whole { content: fields.number()? },
             3 => Body::Pieces { layout: fields.number()?, records: fields.number()? },
+            4 => Body::Pages(PageBody::decode(&mut fields)?),
             _ => return Err(fields.corrupt()),
         };
         fields.finish()?;
@@ -181,6 +216,7 @@ fn decode_headers(fields: &mut FieldReader<'_>) -> Result<ContentHeaders> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blob::page::Incremental;
 
     #[test]
     fn a_record_comes_back_as_it_was() {
@@ -217,7 +253,12 @@ mod tests {
             is_sealed: true,
             ..plain.clone()
         };
-        for blob in [plain.clone(), Blob { body: Body::Whole { content: 9 }, ..plain }, copied] {
+        let mut body = PageBody { top: 300, is_frozen: true, ..PageBody::new(9, noon, 1 << 62) };
+        let pages = Blob { kind: BlobKind::Page, body: Body::Pages(body.clone()), ..plain.clone() };
+        body.incremental = Some(Incremental { source: "a/c/b".into(), copied: noon, taken: noon });
+        let incremental = Blob { body: Body::Pages(body), ..pages.clone() };
+        let whole = Blob { body: Body::Whole { content: 9 }, ..plain.clone() };
+        for blob in [plain, whole, copied, pages, incremental] {
             let record = blob.encode();
             assert_eq!(Blob::decode(&record).unwrap(), blob);
             for length in 0..record.len() {

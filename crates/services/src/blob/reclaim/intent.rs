@@ -14,6 +14,9 @@ pub(in crate::blob) enum Reclaimable {
     Content { id: u64, length: u64 },
     /// All records of a list of pieces, however many there are by then.
     Layout { id: u64 },
+    /// Layers of pages: those that nothing refers to, and those that can be merged. A copy that is writing this one
+    /// is not finished.
+    Pages { layer: u64 },
 }
 
 impl Reclaimable {
@@ -23,6 +26,7 @@ impl Reclaimable {
             Body::Inline(_) => None,
             Body::Whole { content } => Some(Self::Content { id: content, length: blob.length }),
             Body::Pieces { layout, .. } => Some(Self::Layout { id: layout }),
+            Body::Pages(ref body) => Some(Self::Pages { layer: body.top }).filter(|_| body.top != 0),
         }
     }
 }
@@ -45,6 +49,7 @@ impl IntentRecord {
             let (kind, id, size) = match *reclaimable {
                 Reclaimable::Content { id, length } => (1, id, length),
                 Reclaimable::Layout { id } => (2, id, 0),
+                Reclaimable::Pages { layer } => (3, layer, 0),
             };
             out.byte(kind);
             out.number(id);
@@ -62,6 +67,7 @@ impl IntentRecord {
             reclaimables.push(match kind {
                 1 => Reclaimable::Content { id, length: size },
                 2 => Reclaimable::Layout { id },
+                3 => Reclaimable::Pages { layer: id },
                 _ => return Err(fields.corrupt()),
             });
         }
@@ -76,7 +82,8 @@ mod tests {
 
     #[test]
     fn an_intent_comes_back_as_it_was() {
-        let reclaimables = vec![Reclaimable::Content { id: 7, length: u64::MAX }, Reclaimable::Layout { id: 300 }];
+        let content = Reclaimable::Content { id: 7, length: u64::MAX };
+        let reclaimables = vec![content, Reclaimable::Layout { id: 300 }, Reclaimable::Pages { layer: 301 }];
         let intent = IntentRecord { container_id: 3, name: "a/é".to_owned(), reclaimables };
         let record = intent.encode();
         assert_eq!(IntentRecord::decode(&record).unwrap(), intent);

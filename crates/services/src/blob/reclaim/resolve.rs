@@ -6,6 +6,7 @@ use tablerock_kv::{Bytes, Position, Result};
 
 use super::intent::{IntentRecord, Reclaimable};
 use super::{Reclaimer, keys};
+use crate::blob::address::BlobLocation;
 use crate::blob::blocks::UncommittedBlock;
 use crate::blob::pieces::{self, Piece};
 use crate::blob::stored_blob::{Blob, Body};
@@ -23,6 +24,7 @@ impl Reclaimer {
         let live = self.references(&partition).await?;
         let mut contents = BTreeSet::new();
         let mut layouts = Vec::new();
+        let mut layers = Vec::new();
         for reclaimable in &intent.reclaimables {
             match *reclaimable {
                 Reclaimable::Content { id, length } if !live.contents.contains(&id) => {
@@ -33,6 +35,7 @@ impl Reclaimer {
                     contents.extend(pieces.iter().filter_map(|piece| Some((piece.content()?, piece.length))));
                     layouts.push(id);
                 }
+                Reclaimable::Pages { layer } => layers.push(layer),
                 _ => {}
             }
         }
@@ -43,6 +46,9 @@ impl Reclaimer {
         // Last, because they list the contents to delete.
         for layout in layouts {
             self.delete_layout(&partition, layout).await?;
+        }
+        if !layers.is_empty() {
+            self.reclaim_pages(&BlobLocation::new(intent.container_id, &intent.name), &layers).await?;
         }
         Ok(())
     }
@@ -55,7 +61,7 @@ impl Reclaimer {
         let mut records = self.store.records(range);
         while let Some(record) = records.next().await? {
             match Blob::decode(&record.value)?.body {
-                Body::Inline(_) => {}
+                Body::Inline(_) | Body::Pages(_) => {}
                 Body::Whole { content } => drop(live.contents.insert(content)),
                 Body::Pieces { layout, .. } => drop(live.layouts.insert(layout)),
             }
