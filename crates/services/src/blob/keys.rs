@@ -119,6 +119,11 @@ pub fn place_in_layer(key: &[u8]) -> Result<(u64, u64)> {
     Ok((layer, if tag == LAYER { 0 } else { pieces.number()? }))
 }
 
+/// Whether a record of a blob is one of a layer.
+pub fn is_of_layer(key: &[u8]) -> bool {
+    key.first().is_some_and(|tag| (LAYER..=PAGES).contains(tag))
+}
+
 /// The descriptions of all layers of a page blob.
 pub fn layers(partition: &Bytes) -> Range {
     records_with_tag(partition, LAYER)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tablerock_kv::{MemoryEngine, Store};
 use tablerock_testkit::page_model::PageComparison;
 
-const SEEDS: u64 = 8;
+const SEEDS: u64 = 4;
 const STEPS: usize = 120;
 
 async fn compare(store: fn() -> Store) {
