@@ -9,6 +9,7 @@ mod copy_over_the_wire;
 mod filters_under_writes;
 mod fixtures;
 mod many_servers;
+mod pages_on_disk;
 mod queues_on_disk;
 mod request_log;
 mod services;

@@ -107,6 +107,66 @@ async fn what_is_left_to_merge_is_noted_for_the_sweep() {
     assert_eq!(read_range(&service, "b", None, range).await.unwrap(), [[1; 512], [2; 512]].concat());
 }
 
+/// Writes of several segments next to each other, snapshots that come and go, and readers that must see each write whole.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_write_of_pages_is_half_seen_while_layers_come_and_go() {
+    const REGION: u64 = 640 << 10;
+    let store = Store::in_memory();
+    let service = Arc::new(service_with_container(&store, manual_clock()).await);
+    create_pages(&service, "b", 16 * MIB).await.unwrap();
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(3);
+    let mut tasks = tokio::task::JoinSet::new();
+    for writer in 0..3u64 {
+        let writing = service.clone();
+        tasks.spawn(async move {
+            let (service, mut round) = (writing, 0u8);
+            while std::time::Instant::now() < end {
+                round = round.wrapping_add(1);
+                let offset = writer * 4 * MIB + 1024;
+                match round % 7 {
+                    0 => drop(clear_pages(&service, "b", offset, REGION).await.unwrap()),
+                    _ => drop(put_pages(&service, "b", offset, &vec![round; REGION as usize]).await.unwrap()),
+                }
+            }
+            1 + u64::from(round)
+        });
+        tasks.spawn({
+            let service = service.clone();
+            async move {
+                let mut reads = 0;
+                while std::time::Instant::now() < end {
+                    let range = ByteRange { offset: writer * 4 * MIB + 1024, length: REGION };
+                    // A reader that is overtaken by writers all the time fails and reads again.
+                    let Ok(found) = read_range(&service, "b", None, range).await else { continue };
+                    assert!(found.iter().all(|byte| *byte == found[0]), "half of a write");
+                    reads += 1;
+                }
+                reads
+            }
+        });
+    }
+    let snapshots = service.clone();
+    tasks.spawn(async move {
+        let mut taken = 0;
+        while std::time::Instant::now() < end {
+            let snapshot = snapshots.snapshot_blob(at("b"), &WriteTerms::default(), None).await.unwrap().0;
+            let range = ByteRange { offset: 1024, length: REGION };
+            let first = read_range(&snapshots, "b", Some(snapshot), range).await.unwrap();
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            let second = read_range(&snapshots, "b", Some(snapshot), range).await.unwrap();
+            assert!(first == second && first.iter().all(|byte| *byte == first[0]), "a snapshot changes");
+            snapshots.delete_snapshot(at("b"), &ReadTerms::default(), snapshot).await.unwrap();
+            taken += 1;
+        }
+        taken
+    });
+    while let Some(done) = tasks.join_next().await {
+        assert!(done.unwrap() > 0, "a task did nothing");
+    }
+    service.rest().await;
+    assert_eq!(records(&store, b"n").await, []);
+}
+
 /// Creates, writes, snapshots, clears, shrinks, copies and deletes page blobs.
 async fn write(service: &BlobService, step: usize) -> Result<()> {
     match step {
