@@ -99,7 +99,7 @@ async fn an_account_is_the_same_text_wherever_it_is() {
     let text = export(&from, ACCOUNT).await;
     assert_eq!(text.matches("{\"entity\":").count(), 2_500);
     assert_eq!(text.matches("{\"message\":").count(), 300);
-    assert_eq!(text.matches("{\"blob\":{").count(), 5);
+    assert_eq!(text.matches("{\"blob\":{").count(), 7);
     assert_eq!(text.matches("{\"block\":").count(), 1);
     let committed = text.lines().filter(|line| line.starts_with("{\"committed\":"));
     let lengths: Vec<&str> = committed.map(|line| line.rsplit("\"length\":").next().unwrap()).collect();

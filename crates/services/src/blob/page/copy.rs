@@ -33,7 +33,7 @@ impl BlobService {
         let (mut upload, intent) = self.page_upload(to).await?;
         let (mut next, end) = (0, blob.length.div_ceil(super::SEGMENT_BYTES));
         while next < end {
-            let window = source.window(next, end).await?.ok_or(ErrorCode::ServerBusy)?;
+            let window = source.unchanged_window(next, end).await?.ok_or(ErrorCode::ServerBusy)?;
             for (place, segment) in window.segments {
                 upload.put(place, segment.without_cleared()).await?;
             }

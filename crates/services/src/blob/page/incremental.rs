@@ -5,7 +5,7 @@ use tablerock_protocol::{DateTime, ErrorCode};
 
 use super::body::{Incremental, PageBody};
 use super::layer::Layer;
-use super::reader::PageSource;
+use super::reader::{PageSource, WINDOW_SEGMENTS};
 use super::span::{Span, union};
 use super::window::read_window;
 use crate::Result;
@@ -151,7 +151,7 @@ impl BlobService {
         let number = upload.layer;
         let (mut next, end) = (0, u64::MAX);
         while next < end {
-            let window = read_window(&self.store, &from.partition, layers, next, end).await?;
+            let window = read_window(&self.store, &from.partition, layers, next, end, WINDOW_SEGMENTS).await?;
             for (place, segment) in window.segments {
                 let is_whole = since.is_none();
                 upload.put(place, if is_whole { segment.without_cleared() } else { segment }).await?;

@@ -4,9 +4,10 @@
 //! reader goes from newer to older layers, so it finds whatever is moved meanwhile. Each step is a transaction that
 //! reads the descriptions of both layers, so a merge that comes late changes nothing:
 //!
-//! 1. The upper layer is marked as leaving, so that no merge with a layer above it begins or goes on.
+//! 1. The upper layer is marked as leaving, so that no merge with a layer above it begins or goes on. If clients write to it
+//!    and it has much, it is frozen, as by a snapshot: they begin another one above it.
 //! 2. What the upper layer hides goes from the lower one, which then hides it itself.
-//! 3. Segments of the upper layer move to the lower one, some at a time. Clients may write to the upper one meanwhile.
+//! 3. Segments of the upper layer move to the lower one, some at a time.
 //! 4. Records and layers that name the upper layer name the lower one. That of the blob itself only if no page was written
 //!    since the upper layer was found empty.
 
@@ -28,24 +29,51 @@ pub(super) const CLEARS_MAX: usize = 1_024;
 /// Segments that one transaction moves.
 const MOVED_MAX: usize = 16;
 
-/// Merges a layer with the one above it, up to so many segments; returns how many it moved.
-pub(super) async fn merge(store: &Store, partition: &Bytes, lower: u64, upper: u64, segments_max: u64) -> Result<u64> {
+/// Segments of a layer that clients may go on writing to while it is merged, which takes a moment then.
+const SMALL_SEGMENTS_MAX: usize = 64;
+
+/// How often a layer that clients write to is found empty and is not any more.
+const ROUNDS_MAX: u32 = 8;
+
+/// How far a merge came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Merged {
+    /// So many segments were moved, and there may be more.
+    Some(u64),
+    /// Clients write to the layer all the time.
+    Later,
+}
+
+/// Merges a layer with the one above it, up to so many segments.
+pub(super) async fn merge(
+    store: &Store,
+    partition: &Bytes,
+    lower: u64,
+    upper: u64,
+    segments_max: u64,
+) -> Result<Merged> {
     let pair = Pair { store, partition, lower, upper };
     if !pair.mark().await? {
-        return Ok(0);
+        return Ok(Merged::Some(0));
     }
+    pair.freeze_unless_small().await?;
     let mut moved = pair.hide(segments_max).await?;
+    let mut rounds = 0;
     while moved < segments_max {
         // Read before the layer is found empty: a later write changes it.
         let written = pair.written().await?;
         match pair.move_some().await? {
-            None => return Ok(moved),
-            Some(0) if pair.replace(written).await? => return Ok(moved),
-            Some(0) => moved += 1,
+            None => break,
+            Some(0) if pair.replace(written).await? => break,
+            Some(0) if rounds == ROUNDS_MAX => {
+                pair.unmark().await?;
+                return Ok(Merged::Later);
+            }
+            Some(0) => rounds += 1,
             Some(count) => moved += count,
         }
     }
-    Ok(moved)
+    Ok(Merged::Some(moved))
 }
 
 struct Pair<'a> {
@@ -72,17 +100,49 @@ impl Pair<'_> {
         Ok((upper.below == self.lower && !lower.is_leaving).then_some(Both { lower, upper }))
     }
 
-    /// Step 1.
+    /// Step 1; `false` if the layers are not what they were.
     async fn mark(&self) -> Result<bool> {
+        self.set_leaving(true).await
+    }
+
+    async fn unmark(&self) -> Result<bool> {
+        self.set_leaving(false).await
+    }
+
+    async fn set_leaving(&self, is_leaving: bool) -> Result<bool> {
         let decide = |tx: &mut Transaction| {
             let Some(Both { mut upper, .. }) = self.both(tx)? else { return Ok(false) };
-            if !upper.is_leaving {
-                upper.is_leaving = true;
+            if upper.is_leaving != is_leaving {
+                upper.is_leaving = is_leaving;
                 tx.put(keys::layer_key(self.upper), upper.encode());
             }
             Ok(true)
         };
         self.store.transact(self.partition, self.descriptions(), decide).await
+    }
+
+    /// Makes clients begin another layer if they write to this one and merging it takes long. While it is marked and written
+    /// to, readers have to begin again with every write.
+    async fn freeze_unless_small(&self) -> Result<()> {
+        let clears = self.record(keys::layer_key(self.upper)).await?.map_or(0, |layer| layer.clears.len());
+        let limits = ScanLimits { records_max: SMALL_SEGMENTS_MAX, ..ScanLimits::PAGE };
+        let range = keys::pages(self.partition, self.upper, 0, u64::MAX);
+        let is_small =
+            clears == 0 && self.store.scan(&range, limits).await?.next.is_none_or(|next| !range.contains(&next));
+        if is_small {
+            return Ok(());
+        }
+        let base = Bytes::from_static(keys::BASE_KEY);
+        let decide = |tx: &mut Transaction| {
+            let Some(mut blob) = tx.get(&base).map(Blob::decode).transpose()? else { return Ok(()) };
+            match &mut blob.body {
+                Body::Pages(body) if body.top == self.upper && !body.is_frozen => body.is_frozen = true,
+                _ => return Ok(()),
+            }
+            tx.put(base.clone(), blob.encode());
+            Ok(())
+        };
+        self.store.transact(self.partition, vec![base.clone()], decide).await
     }
 
     async fn record(&self, key: Bytes) -> Result<Option<Layer>> {
@@ -225,12 +285,18 @@ impl Pair<'_> {
 
     /// Step 4, once the upper layer was found empty; `false` if it may not be empty any more.
     async fn replace(&self, written: Option<DateTime>) -> Result<bool> {
-        if !self.rename_top(Bytes::from_static(keys::BASE_KEY), written).await? {
+        let seen = self.store.get(self.partition, keys::BASE_KEY).await?;
+        let references = References::read(self.store, self.partition).await?;
+        let has_snapshot = |(key, top): &(Bytes, u64)| *top == self.upper && key != keys::BASE_KEY;
+        // Without a snapshot that shares it, the blob may go on with the lower layer. One that is taken meanwhile changes its
+        // record.
+        let alone = seen.filter(|_| !references.tops.iter().any(has_snapshot));
+        if !self.rename_top(Bytes::from_static(keys::BASE_KEY), written, alone.as_ref()).await? {
             return Ok(false);
         }
         // A snapshot that is taken now has the top of the blob itself, which is another by now. So this finds them all.
         for (key, top) in References::read(self.store, self.partition).await?.tops {
-            if top == self.upper && key != keys::BASE_KEY && !self.rename_top(key, None).await? {
+            if top == self.upper && key != keys::BASE_KEY && !self.rename_top(key, None, None).await? {
                 return Ok(false);
             }
         }
@@ -244,17 +310,21 @@ impl Pair<'_> {
     }
 
     /// Makes a record that has the upper layer on top have the lower one. `written` is of the blob itself: `false` if its
-    /// pages, or the layer on top of it, are not what they were then.
-    async fn rename_top(&self, key: Bytes, written: Option<DateTime>) -> Result<bool> {
+    /// pages, or the layer on top of it, are not what they were then. If its record is still `alone`, nothing shares the
+    /// layer with it.
+    async fn rename_top(&self, key: Bytes, written: Option<DateTime>, alone: Option<&Bytes>) -> Result<bool> {
         let is_base = key == keys::BASE_KEY;
         let decide = |tx: &mut Transaction| {
-            let Some(mut blob) = tx.get(&key).map(Blob::decode).transpose()? else { return Ok(written.is_none()) };
+            let stored = tx.get(&key);
+            let is_alone = stored.is_some() && stored == alone;
+            let Some(mut blob) = stored.map(Blob::decode).transpose()? else { return Ok(written.is_none()) };
             match &mut blob.body {
                 Body::Pages(body) if body.top == self.upper => {
                     if is_base && written != Some(body.written) {
                         return Ok(false);
                     }
                     body.top = self.lower;
+                    body.is_frozen &= !is_alone;
                 }
                 _ => return Ok(written.is_none()),
             }

@@ -127,7 +127,7 @@ impl BlobService {
                 break;
             }
         }
-        Ok(source.is_unchanged().await?.then_some((list.ranges, list.next)))
+        Ok(source.is_steady().await?.then_some((list.ranges, list.next)))
     }
 }
 

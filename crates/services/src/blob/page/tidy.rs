@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use tablerock_kv::{Bytes, Error, Position, Range, Result, ScanLimits, Store};
 
 use super::layer::{Layers, read_layers};
-use super::merge;
+use super::merge::{self, Merged};
 use crate::blob::address::BlobLocation;
 use crate::blob::keys;
 use crate::blob::stored_blob::{Blob, Body};
@@ -79,8 +79,10 @@ pub(in crate::blob) async fn tidy(
             return Ok(false);
         }
         // A merge may find that the layers are not what they were.
-        let moved = merge::merge(store, &location.partition, lower, upper, segments_max).await?;
-        segments_max = segments_max.saturating_sub(moved.max(1));
+        match merge::merge(store, &location.partition, lower, upper, segments_max).await? {
+            Merged::Some(moved) => segments_max = segments_max.saturating_sub(moved.max(1)),
+            Merged::Later => return Ok(false),
+        }
     }
 }
 

@@ -52,7 +52,7 @@ pub(in crate::blob) async fn read_pages(
     let source = PageSource::open(store, partition, record_key, body).await?.ok_or_else(changed)?;
     let (mut next, end) = (0, length.div_ceil(SEGMENT_BYTES));
     while next < end {
-        let window = source.window(next, end).await?.ok_or_else(changed)?;
+        let window = source.unchanged_window(next, end).await?.ok_or_else(changed)?;
         for (place, segment) in window.segments {
             for (first, bytes) in segment.runs() {
                 take(place * SEGMENT_BYTES + first * PAGE_BYTES, bytes).await?;

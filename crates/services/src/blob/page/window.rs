@@ -1,7 +1,8 @@
 //! The pages of a part of a blob, from all its layers.
 //!
 //! Layers are read from the newest to the oldest. Merging moves pages from a layer to the one below, so whatever is moved
-//! while this reads is found in one of the two, or in both.
+//! while this reads is found in one of the two, or in both. Clients write to the newest layer only, which is one scan, so
+//! each of their writes is seen as a whole or not at all, unless that layer is merged meanwhile.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +13,6 @@ use super::segment::Segment;
 use super::span::{Span, mask_of};
 use crate::blob::keys;
 
-/// Segments that a window has at most, which are 256 KiB.
-pub(super) const WINDOW_SEGMENTS: usize = 8;
-
 /// The segments of a part of a blob that have any pages.
 #[derive(Debug, Default)]
 pub(super) struct Window {
@@ -23,13 +21,14 @@ pub(super) struct Window {
     pub(super) end: u64,
 }
 
-/// Reads segments from `first` up to `end`, or as many as a window has.
+/// Reads segments from `first` up to `end`, or so many of them. What a layer has of them is read at once.
 pub(super) async fn read_window(
     store: &Store,
     partition: &Bytes,
     chain: &[(u64, Layer)],
     first: u64,
     end: u64,
+    segments_max: usize,
 ) -> Result<Window> {
     let mut window = Window { segments: BTreeMap::new(), end };
     let mut hidden: Vec<Span> = Vec::new();
@@ -38,7 +37,7 @@ pub(super) async fn read_window(
             break;
         }
         let range = keys::pages(partition, *layer, first, window.end);
-        let limits = ScanLimits { records_max: WINDOW_SEGMENTS, bytes_max: usize::MAX, deadline: None };
+        let limits = ScanLimits { records_max: segments_max, bytes_max: usize::MAX, deadline: None };
         let page = store.scan(&range, limits).await?;
         if let Some(next) = &page.next
             && range.contains(next)
