@@ -6,7 +6,7 @@ use tablerock_protocol::{DateTime, ErrorCode};
 use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms};
 use super::change::{Attempts, BlobChange, Seen};
 use super::reclaim::Reclaimable;
-use super::stored_blob::Blob;
+use super::stored_blob::{Blob, BlobKind};
 use super::{BlobService, keys};
 use crate::Result;
 
@@ -36,6 +36,9 @@ impl BlobService {
     /// Deletes one snapshot. The lease of the blob does not protect it.
     pub async fn delete_snapshot(&self, at: BlobAddress<'_>, terms: &ReadTerms, taken: DateTime) -> Result<()> {
         let place = self.place_to_write(at).await?;
+        if let Some(seen) = self.stored_blob(&place, Some(taken)).await?.filter(|seen| seen.kind == BlobKind::Page) {
+            return self.delete_page_snapshot(&place, taken, &seen, terms).await;
+        }
         let key = keys::snapshot_key(taken.ticks());
         self.delete_with(&place, true, |seen, found| {
             let (_, snapshot) = found.iter().find(|(found, _)| *found == key).ok_or(ErrorCode::BlobNotFound)?;
