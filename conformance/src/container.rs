@@ -62,6 +62,39 @@ impl<'s> Container<'s> {
         Ok(self.blob_on("PUT", name, "appendblock")?.body(content))
     }
 
+    pub fn create_pages(&self, name: &str, length: u64) -> Outcome<Request<'s>> {
+        let put = self.blob("PUT", name)?.header("x-ms-blob-type", "PageBlob");
+        Ok(put.header("x-ms-blob-content-length", &length.to_string()))
+    }
+
+    /// Pages from an offset on, each filled with one byte.
+    pub fn put_pages(&self, name: &str, offset: u64, pages: &[u8]) -> Outcome<Request<'s>> {
+        let body: Vec<u8> = pages.iter().flat_map(|byte| [*byte; 512]).collect();
+        let put = self.write_pages(name, "update", offset, body.len() as u64)?;
+        Ok(put.body(body))
+    }
+
+    pub fn clear_pages(&self, name: &str, offset: u64, length: u64) -> Outcome<Request<'s>> {
+        self.write_pages(name, "clear", offset, length)
+    }
+
+    fn write_pages(&self, name: &str, write: &str, offset: u64, length: u64) -> Outcome<Request<'s>> {
+        let put = self.blob_on("PUT", name, "page")?.header("x-ms-page-write", write);
+        Ok(put.header("x-ms-range", &format!("bytes={offset}-{}", offset + length - 1)))
+    }
+
+    /// The ranges of a page blob, as `first-last`, cleared ones with a minus before them.
+    pub async fn page_ranges(&self, name: &str, query: &str) -> Outcome<Vec<String>> {
+        let list = self.blob_on("GET", name, "pagelist")?.raw_query(query).send().await?;
+        page_ranges(&list)
+    }
+
+    /// Takes a snapshot, and returns its id.
+    pub async fn snapshot(&self, name: &str) -> Outcome<String> {
+        let taken = self.blob_on("PUT", name, "snapshot")?.send().await?;
+        Ok(taken.expect(201)?.header("x-ms-snapshot").unwrap_or_default().to_owned())
+    }
+
     /// An action on the lease of a blob.
     pub fn lease(&self, name: &str, action: &str) -> Outcome<Request<'s>> {
         Ok(self.blob_on("PUT", name, "lease")?.header("x-ms-lease-action", action))
@@ -99,6 +132,16 @@ impl<'s> Container<'s> {
         let token = BlobSas::of_blob(&self.name, name, "r").query(self.session.target());
         format!("{}?{token}", self.url(name))
     }
+}
+
+/// The ranges of a list, as `first-last`, cleared ones with a minus before them.
+pub fn page_ranges(list: &Response) -> Outcome<Vec<String>> {
+    let root = list.expect(200)?.xml()?;
+    let ranges = root.children.iter().filter(|range| range.name != "NextMarker").map(|range| {
+        let sign = if range.name == "ClearRange" { "-" } else { "" };
+        format!("{sign}{}-{}", range.at("Start").unwrap_or_default(), range.at("End").unwrap_or_default())
+    });
+    Ok(ranges.collect())
 }
 
 /// The names of a list of blobs, prefixes with a star behind them.

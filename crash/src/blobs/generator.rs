@@ -6,17 +6,23 @@ use fastrand::Rng;
 use tablerock_conformance::target::Service;
 
 use super::operation::{BlobCondition, BlobOperation, BlobWrite, request};
-use super::{BlobModel, BlobState, BlobWorker, BlobWorkers};
+use super::{BlobKind, BlobModel, BlobState, BlobWorker, BlobWorkers};
 use crate::client::{Client, Reply};
 use crate::workers::Generator;
 
 /// Names of one worker. Few, so that each is written, deleted and written again many times.
 const BLOCK_BLOBS: u8 = 4;
 const APPEND_BLOBS: u8 = 2;
+const PAGE_BLOBS: u8 = 2;
 const SNAPSHOTS_MAX: usize = 2;
 const UNCOMMITTED_MAX: usize = 5;
 /// An append blob of this size is created again.
 const APPENDED_BYTES_MAX: usize = 200_000;
+
+/// The lengths of page blobs: one that is mostly written, and one in which a clear can be large enough to take another
+/// path in the server.
+const PAGE_BLOB_BYTES: [usize; 2] = [256 << 10, 5 << 20];
+const PAGE: usize = 512;
 
 /// The sizes of the contents.
 #[derive(Debug, Clone)]
@@ -58,15 +64,22 @@ impl Generator for BlobGenerator {
     }
 
     fn choose(&mut self, model: &BlobModel) -> BlobWrite {
-        let number = self.rng.u8(0..BLOCK_BLOBS + APPEND_BLOBS);
-        let (name, is_append) = match number.checked_sub(BLOCK_BLOBS) {
-            Some(number) => (format!("{}a{number}", self.name), true),
-            None => (format!("{}b{number}", self.name), false),
+        let (kind, number) = match self.rng.u8(0..BLOCK_BLOBS + APPEND_BLOBS + PAGE_BLOBS) {
+            number if number < BLOCK_BLOBS => (BlobKind::Block, number),
+            number if number < BLOCK_BLOBS + APPEND_BLOBS => (BlobKind::Append, number - BLOCK_BLOBS),
+            number => (BlobKind::Page, number - BLOCK_BLOBS - APPEND_BLOBS),
         };
+        let letter = match kind {
+            BlobKind::Block => 'b',
+            BlobKind::Append => 'a',
+            BlobKind::Page => 'p',
+        };
+        let name = format!("{}{letter}{number}", self.name);
         let state = model.blob(&name).cloned().unwrap_or_default();
-        let operation = self.choose_for_any(&state).unwrap_or_else(|| match is_append {
-            true => self.choose_for_append(&state),
-            false => self.choose_for_block(&state),
+        let operation = self.choose_for_any(&state).unwrap_or_else(|| match kind {
+            BlobKind::Append => self.choose_for_append(&state),
+            BlobKind::Block => self.choose_for_block(&state),
+            BlobKind::Page => self.choose_for_pages(&state, PAGE_BLOB_BYTES[usize::from(number)]),
         });
         BlobWrite { name, operation }
     }
@@ -104,6 +117,22 @@ impl BlobGenerator {
                 BlobOperation::Append { bytes: self.small_content(), position }
             }
             _ => BlobOperation::CreateAppend { mark: self.mark() },
+        }
+    }
+
+    fn choose_for_pages(&mut self, state: &BlobState, length: usize) -> BlobOperation {
+        let pages = state.current.as_ref().map_or(0, |version| version.bytes.len() / PAGE);
+        if pages == 0 || self.rng.u8(0..20) == 0 {
+            return BlobOperation::CreatePages { length, mark: self.mark() };
+        }
+        let first = self.rng.usize(0..pages);
+        // Over the bounds of several records, so that half of a write would be seen.
+        let count = (1 + self.rng.usize(0..300)).min(pages - first);
+        match self.rng.u8(0..10) {
+            0 => BlobOperation::Resize { length: [length, length / 2, PAGE][self.rng.usize(0..3)] },
+            1 => BlobOperation::ClearPages { offset: 0, length: pages * PAGE },
+            2 | 3 => BlobOperation::ClearPages { offset: first * PAGE, length: count * PAGE },
+            _ => BlobOperation::PutPages { offset: first * PAGE, bytes: self.bytes(count * PAGE) },
         }
     }
 

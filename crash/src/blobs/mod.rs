@@ -1,4 +1,5 @@
-//! Blob work: workers that put, append, commit blocks, overwrite, snapshot and delete their own blobs in one container.
+//! Blob work: workers that put, append, commit blocks, write and clear pages, overwrite, snapshot and delete their own blobs
+//! in one container.
 
 mod generator;
 mod model;

@@ -167,6 +167,16 @@ impl BlobState {
                 version.bytes = Arc::new([version.bytes.as_slice(), bytes].concat());
                 version.etag = None;
             }
+            BlobOperation::CreatePages { length, mark } => {
+                self.replace(BlobKind::Page, Arc::new(vec![0; *length]), mark, vec![]);
+            }
+            BlobOperation::PutPages { offset, bytes } => {
+                self.change_bytes(|all| all[*offset..*offset + bytes.len()].copy_from_slice(bytes))?;
+            }
+            BlobOperation::ClearPages { offset, length } => {
+                self.change_bytes(|all| all[*offset..*offset + *length].fill(0))?;
+            }
+            BlobOperation::Resize { length } => self.change_bytes(|all| all.resize(*length, 0))?,
             BlobOperation::SetMetadata { mark } => {
                 let version = self.current.as_mut().ok_or(404_u16)?;
                 version.mark.clone_from(mark);
@@ -179,6 +189,14 @@ impl BlobState {
             BlobOperation::Delete { with_snapshots: false } if !self.snapshots.is_empty() => return Err(409),
             BlobOperation::Delete { .. } => *self = Self::default(),
         }
+        Ok(())
+    }
+
+    /// Changes the bytes of a blob in place, which is a new version.
+    fn change_bytes(&mut self, change: impl FnOnce(&mut Vec<u8>)) -> Result<(), u16> {
+        let version = self.current.as_mut().ok_or(404_u16)?;
+        change(Arc::make_mut(&mut version.bytes));
+        version.etag = None;
         Ok(())
     }
 

@@ -97,7 +97,7 @@ async fn read_version(
     let get = snapshot.into_iter().fold(get, |get, time| get.query("snapshot", time));
     let answer = send(client, get).await?;
     let header = |name: &str| answer.header(name).unwrap_or_default().to_owned();
-    let kind = if header("x-ms-blob-type") == BlobKind::Append.header() { BlobKind::Append } else { BlobKind::Block };
+    let kind = BlobKind::of_header(&header("x-ms-blob-type"));
     let (etag, mark) = (header("ETag"), header("x-ms-meta-mark"));
     let property = |name: &str| listed.at(&format!("Properties/{name}")).unwrap_or_default().to_owned();
     let in_list = (property("Etag"), property("Content-Length"), listed.at("Metadata/mark").unwrap_or_default());

@@ -48,6 +48,23 @@ pub enum BlobOperation {
         bytes: Arc<Vec<u8>>,
         position: usize,
     },
+    CreatePages {
+        length: usize,
+        mark: String,
+    },
+    /// Writes pages in place, from an offset on.
+    PutPages {
+        offset: usize,
+        bytes: Arc<Vec<u8>>,
+    },
+    ClearPages {
+        offset: usize,
+        length: usize,
+    },
+    /// Cuts pages off, or adds zeros.
+    Resize {
+        length: usize,
+    },
     SetMetadata {
         mark: String,
     },
@@ -99,6 +116,17 @@ impl BlobWrite {
                 let request = request.header("x-ms-blob-condition-appendpos", &position.to_string());
                 request.raw_query("comp=appendblock").body(bytes.to_vec())
             }
+            BlobOperation::CreatePages { length, mark } => {
+                let request = typed(request, BlobKind::Page).header("x-ms-blob-content-length", &length.to_string());
+                marked(request, mark)
+            }
+            BlobOperation::PutPages { offset, bytes } => {
+                paged(request, "update", *offset, bytes.len()).body(bytes.to_vec())
+            }
+            BlobOperation::ClearPages { offset, length } => paged(request, "clear", *offset, *length),
+            BlobOperation::Resize { length } => {
+                request.raw_query("comp=properties").header("x-ms-blob-content-length", &length.to_string())
+            }
             BlobOperation::SetMetadata { mark } => marked(request.raw_query("comp=metadata"), mark),
             BlobOperation::Snapshot => request.raw_query("comp=snapshot"),
             BlobOperation::Delete { with_snapshots: true } => request.header("x-ms-delete-snapshots", "include"),
@@ -122,6 +150,11 @@ impl BlobWrite {
 
 fn typed(request: Request<'_>, kind: BlobKind) -> Request<'_> {
     request.header("x-ms-blob-type", kind.header())
+}
+
+fn paged<'t>(request: Request<'t>, write: &str, offset: usize, length: usize) -> Request<'t> {
+    let range = format!("bytes={offset}-{}", offset + length - 1);
+    request.raw_query("comp=page").header("x-ms-page-write", write).header("x-ms-range", &range)
 }
 
 fn marked<'t>(request: Request<'t>, mark: &str) -> Request<'t> {
@@ -149,6 +182,10 @@ impl fmt::Debug for BlobOperation {
             BlobOperation::PutBlockList { ids, mark } => write!(f, "commit {mark} of blocks {ids:?}"),
             BlobOperation::CreateAppend { mark } => write!(f, "create append blob {mark}"),
             BlobOperation::Append { bytes, position } => write!(f, "append {} bytes at {position}", bytes.len()),
+            BlobOperation::CreatePages { length, mark } => write!(f, "create page blob {mark} of {length} bytes"),
+            BlobOperation::PutPages { offset, bytes } => write!(f, "put {} bytes of pages at {offset}", bytes.len()),
+            BlobOperation::ClearPages { offset, length } => write!(f, "clear {length} bytes of pages at {offset}"),
+            BlobOperation::Resize { length } => write!(f, "resize to {length} bytes"),
             BlobOperation::SetMetadata { mark } => write!(f, "set metadata {mark}"),
             BlobOperation::Snapshot => write!(f, "take a snapshot"),
             BlobOperation::Delete { with_snapshots } => write!(f, "delete (snapshots: {with_snapshots})"),

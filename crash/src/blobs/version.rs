@@ -6,14 +6,22 @@ use std::sync::Arc;
 pub enum BlobKind {
     Block,
     Append,
+    Page,
 }
 
 impl BlobKind {
+    /// The kind that a response names.
+    pub fn of_header(header: &str) -> Self {
+        let kinds = [Self::Append, Self::Page];
+        kinds.into_iter().find(|kind| kind.header() == header).unwrap_or(Self::Block)
+    }
+
     /// The value of `x-ms-blob-type`.
     pub fn header(self) -> &'static str {
         match self {
             BlobKind::Block => "BlockBlob",
             BlobKind::Append => "AppendBlob",
+            BlobKind::Page => "PageBlob",
         }
     }
 }

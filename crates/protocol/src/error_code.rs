@@ -156,6 +156,9 @@ error_codes! {
     EmptyTagName 400 "The name of one of the tag key-value pairs is empty.";
     ExceedsMaxBatchRequestCount 400 "The batch operation exceeds maximum number of allowed subrequests.";
     FeatureVersionMismatch 409 "The operation requires a newer version of the service.";
+    IncrementalCopyBlobMismatch 409 "The specified source blob is different than the copy source of the existing incremental copy blob.";
+    IncrementalCopyOfEarlierVersionSnapshotNotAllowed 409 "The specified snapshot is earlier than the last snapshot copied into the incremental copy blob.";
+    IncrementalCopySourceMustBeSnapshot 409 "The source for incremental copy request must be a snapshot.";
     InfiniteLeaseDurationRequired 412 "The lease ID matched, but the specified lease must be an infinite-duration lease.";
     InvalidBlobOrBlock 400 "The specified blob or block content is invalid.";
     InvalidBlobTier 400 "The specified blob tier is invalid.";
@@ -181,9 +184,14 @@ error_codes! {
     LeaseNotPresentWithLeaseOperation 409 "There is currently no lease on the blob.";
     MaxBlobSizeConditionNotMet 412 "The max blob size condition specified was not met.";
     NoPendingCopyOperation 409 "There is currently no pending copy operation.";
+    OperationNotAllowedOnIncrementalCopyBlob 409 "The specified operation is not allowed on an incremental copy blob.";
     PendingCopyOperation 409 "There is currently a pending copy operation.";
+    PreviousSnapshotCannotBeNewer 400 "The prevsnapshot query parameter value cannot be newer than snapshot query parameter value.";
+    PreviousSnapshotNotFound 409 "The previous snapshot is not found.";
+    PreviousSnapshotOperationNotSupported 409 "Differential Get Page Ranges is not supported on the previous snapshot.";
     PublicAccessNotPermitted 409 "Public access is not permitted on this storage account.";
     SequenceNumberConditionNotMet 412 "The sequence number condition specified was not met.";
+    SequenceNumberIncrementTooLarge 409 "The sequence number increment cannot be performed because it would result in overflow of the sequence number.";
     SnapshotCountExceeded 409 "The snapshot count against this blob has been exceeded.";
     SnapshotOperationRateExceeded 409 "The rate of snapshot calls against this blob has been exceeded.";
     SnapshotsPresent 409 "This operation is not permitted while the blob has snapshots.";

@@ -63,6 +63,8 @@ impl ServiceVersion {
     pub const CHALLENGE: Self = Self::LARGE_BLOCKS;
     /// Find Blobs by Tags returns a set of tags for each blob.
     pub const FOUND_TAG_SETS: Self = Self::dated(2020, 4, 8);
+    /// Get Page Ranges returns its list in pages.
+    pub const PAGED_PAGE_RANGES: Self = Self::dated(2020, 10, 2);
     /// Bearer tokens for tables.
     pub const BEARER_TOKEN: Self = Self::dated(2020, 12, 6);
     /// `ses` is part of what an account SAS signs.

@@ -155,7 +155,12 @@ const TIER_CONDITION: &[&str] = &["x-ms-access-tier-if-modified-since", "x-ms-ac
 const TAGS: &[&str] = &["x-ms-tags"];
 const RANGE: &[&str] = &["x-ms-range", "x-ms-range-get-content-md5", "x-ms-range-get-content-crc64"];
 const CHECKSUM: &[&str] = &["x-ms-content-crc64"];
-const PAGES: &[&str] = &["x-ms-page-write"];
+const PAGES: &[&str] = &["x-ms-page-write", "x-ms-range"];
+const SEQUENCE_CONDITIONS: &[&str] =
+    &["x-ms-if-sequence-number-eq", "x-ms-if-sequence-number-le", "x-ms-if-sequence-number-lt"];
+const PAGE_BLOB: &[&str] = &["x-ms-blob-content-length", "x-ms-blob-sequence-number"];
+const SEQUENCE_ACTION: &[&str] = &["x-ms-sequence-number-action"];
+const PAGE_RANGES: &[&str] = &["x-ms-range", "x-ms-previous-snapshot-url"];
 const APPEND: &[&str] = &["x-ms-blob-condition-appendpos", "x-ms-blob-condition-maxsize"];
 const SNAPSHOTS: &[&str] = &["x-ms-delete-snapshots"];
 const CONTENT: &[&str] = &[
@@ -274,7 +279,7 @@ operations! {
         FindBlobsByTags: Reads, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), flags[Page],
             parameters["where" "marker" "maxresults"];
         PutBlob: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
-            headers[CUSTOMER_KEY SCOPE BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM],
+            headers[CUSTOMER_KEY SCOPE BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM PAGE_BLOB],
             parameters["snapshot" "versionid"],
             refuses[STRUCTURE IMMUTABILITY EXPIRY ENCRYPTION_CONTEXT];
         PutBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
@@ -288,7 +293,7 @@ operations! {
             headers[CUSTOMER_KEY LEASE TAG_CONDITION], parameters["snapshot" "versionid"],
             refuses[USER_NAMES];
         SetBlobProperties: Writes, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[CONTENT LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
+            headers[CONTENT LEASE TAG_CONDITION PAGE_BLOB SEQUENCE_ACTION], parameters["snapshot" "versionid"];
         GetBlobMetadata: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
             headers[CUSTOMER_KEY LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         SetBlobMetadata: Writes, sas([WRITE]), account(OBJECT [WRITE]),
@@ -316,12 +321,19 @@ operations! {
             refuses[FILE_SOURCE];
         SealBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[APPEND LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
-        PutPage: Writes with body, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES],
-            refuses[STRUCTURE];
-        PutPageFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES SOURCE SOURCE_TOKEN],
-            refuses[FILE_SOURCE];
-        ClearPage: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[PAGES];
-        GetPageRanges: Reads, sas([READ]), account(OBJECT [READ]), flags[Public];
+        PutPage: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
+            headers[PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"],
+            refuses[STRUCTURE CUSTOMER_KEY SCOPE];
+        PutPageFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]),
+            headers[PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION SOURCE SOURCE_TOKEN SOURCE_KEY],
+            parameters["snapshot" "versionid"],
+            refuses[FILE_SOURCE CUSTOMER_KEY SCOPE];
+        ClearPage: Writes, sas([WRITE]), account(OBJECT [WRITE]),
+            headers[PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION], parameters["snapshot" "versionid"],
+            refuses[CUSTOMER_KEY SCOPE];
+        GetPageRanges: Reads, sas([READ]), account(OBJECT [READ]), flags[Public Page],
+            headers[PAGE_RANGES LEASE TAG_CONDITION],
+            parameters["snapshot" "versionid" "prevsnapshot" "marker" "maxresults"];
         AcquireBlobLease: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
         RenewBlobLease: Writes, sas([WRITE]), account(OBJECT [WRITE]),
@@ -342,7 +354,8 @@ operations! {
             headers[SCOPE METADATA TAGS TIER LEASE TAG_CONDITION SOURCE SOURCE_TOKEN COPY COPY_TAGS], parameters["snapshot" "versionid"],
             refuses[IMMUTABILITY FILE_SOURCE];
         AbortCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
-        IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]), headers[SOURCE];
+        IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]),
+            headers[SOURCE COPY LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         SetBlobTier: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[TIER REHYDRATE LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         GetBlobTags: Reads, sas([TAGS]), account(OBJECT [TAGS]),
@@ -420,6 +433,8 @@ impl Operation {
                 | Self::PutBlobFromURL
                 | Self::PutBlockFromURL
                 | Self::AppendBlockFromURL
+                | Self::PutPageFromURL
+                | Self::IncrementalCopyBlob
         )
     }
 

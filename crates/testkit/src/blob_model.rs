@@ -327,7 +327,7 @@ impl Comparison {
             let content = self.model[from].snapshots.iter().find(|(known, _)| *known == taken).unwrap().1.clone();
             let lists = tablerock_services::blob::WhichBlocks::Committed;
             let committed = match found.kind {
-                BlobKind::Append => vec![],
+                BlobKind::Append | BlobKind::Page => vec![],
                 BlobKind::Block => {
                     let lists = self.service.block_list(at(name), None, &ReadTerms::default(), lists).await.unwrap();
                     cut(&content, &lists.committed.unwrap())

@@ -6,7 +6,7 @@
 //! | `process` | – | the binary under test as a process |
 //! | `server` | `server` | a server in the test's own process |
 //! | `client` | `client` | an account on that server, a transport that fails on command, examples of the documentation |
-//! | `blob_model`, `queue_model` | `models` | services next to models of them, and random steps for both |
+//! | `blob_model`, `page_model`, `queue_model` | `models` | services next to models of them, and random steps for both |
 //!
 //! The unit tests of a crate see another build of that crate than this one does, so types of the crate under test do not
 //! pass between the two. Integration and doc tests see the same build.
@@ -17,6 +17,8 @@
 pub mod blob_model;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "models")]
+pub mod page_model;
 pub mod postgres;
 pub mod process;
 #[cfg(feature = "models")]

@@ -22,7 +22,6 @@ cases! {
         conditions_that_exclude_each_other_are_refused,
         odd_names_of_blobs_are_kept,
         metadata_of_a_blob_has_names_and_bounds,
-        a_page_blob_is_created_or_refused,
     }
     GetBlob {
         a_whole_blob_comes_with_its_properties,
@@ -218,13 +217,6 @@ async fn metadata_of_a_blob_has_names_and_bounds(at: &Session) -> Outcome {
     let put = container.put("b", "x")?.header("x-ms-meta-long", &"x".repeat(8 * 1024 + 1)).send().await?;
     put.expect_code(400, "MetadataTooLarge")?;
     Ok(())
-}
-
-async fn a_page_blob_is_created_or_refused(at: &Session) -> Outcome {
-    let container = at.container().await?;
-    let put = container.blob("PUT", "b")?.header("x-ms-blob-type", "PageBlob");
-    let put = put.header("x-ms-blob-content-length", "512").send().await?;
-    if put.status() == 201 { Ok(()) } else { put.expect_refusal().map(drop) }
 }
 
 async fn a_whole_blob_comes_with_its_properties(at: &Session) -> Outcome {

@@ -10,6 +10,7 @@ mod filters_under_writes;
 mod fixtures;
 mod loose;
 mod many_servers;
+mod pages_on_disk;
 mod queues_on_disk;
 mod request_log;
 mod services;

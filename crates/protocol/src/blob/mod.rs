@@ -13,6 +13,7 @@
 //! | `access_tier` | the tiers of block blobs |
 //! | `tier_condition` | conditions on the time of a tier |
 //! | `tags`, `tag_condition`, `tag_query` | index tags, conditions on them, and searches by them |
+//! | `pages` | ranges, lengths and sequence numbers of page blobs |
 //! | `etag` | ETags and dates of containers and blobs |
 
 mod access_tier;
@@ -25,6 +26,7 @@ mod customer_key;
 mod etag;
 mod lease;
 mod numbers;
+mod pages;
 mod range;
 mod tag_condition;
 mod tag_query;
@@ -40,6 +42,10 @@ pub use copy_source_url::CopySourceUrl;
 pub use customer_key::{CUSTOMER_KEY_ALGORITHM, CustomerKey, KeyDigest, check_customer_key};
 pub use etag::{parse_http_date, strong_etag, unquoted_etag};
 pub use lease::{LeaseAction, LeaseDuration, LeaseId};
+pub use pages::{
+    PAGE_BLOB_BYTES_MAX, PAGE_BYTES, PageRangeMarker, SequenceAction, SequenceConditions, parse_page_length,
+    parse_page_range, parse_sequence_number,
+};
 pub use range::{ByteRange, RangeAsked};
 pub use tag_condition::TagCondition;
 pub use tag_query::{TagQuery, TagRange};

@@ -14,6 +14,7 @@ mod blob_tags;
 mod block_list;
 mod cors_rules;
 mod found_blobs;
+mod page_list;
 mod queue_listing;
 mod queue_messages;
 pub(crate) mod reading;
@@ -37,6 +38,7 @@ pub use cors_rules::{
     CORS_VALUE_CHARS_MAX,
 };
 pub use found_blobs::{FindEcho, FoundBlobElement, FoundTags, render_found_blobs};
+pub use page_list::{ListedPages, render_page_list};
 pub use queue_listing::QueueListing;
 pub use queue_messages::{QueueMessageElement, parse_message_text, render_messages};
 pub use service_properties::{ServiceProperties, ServicePropertiesUpdate};

@@ -6,9 +6,12 @@ use tablerock_protocol::{ErrorCode, ServiceError, limits};
 use tablerock_services::blob::{DeleteSnapshots, ReadTerms, TierChange, WriteTerms};
 
 use super::BlobCall;
-use super::encode::{changed, encrypted};
+use super::encode::{changed, encrypted, sequence_number};
 use super::encryption::with_key;
-use super::names::{ACCESS_TIER, APPEND_POSITION, DELETE_SNAPSHOTS, REHYDRATE_PRIORITY};
+use super::names::{
+    ACCESS_TIER, APPEND_POSITION, BLOB_CACHE_CONTROL, BLOB_CONTENT_DISPOSITION, BLOB_CONTENT_ENCODING,
+    BLOB_CONTENT_LANGUAGE, BLOB_CONTENT_MD5, BLOB_CONTENT_TYPE, DELETE_SNAPSHOTS, REHYDRATE_PRIORITY,
+};
 use super::request::BlobTarget;
 use crate::http::headers::ResponseHeader;
 use crate::http::reply::Reply;
@@ -20,8 +23,24 @@ pub(super) async fn set_blob_properties(call: &BlobCall<'_>, at: BlobTarget<'_>)
     if headers.content_type == ContentType::Default {
         headers.content_type = ContentType::Cleared;
     }
-    let blob = call.server().blobs.set_blob_properties(address, &terms, Some(&headers)).await?;
-    Ok(changed(Reply::empty(200), blob.changed))
+    let blobs = &call.server().blobs;
+    let blob = match call.page_properties()? {
+        Some(pages) => {
+            let names = [
+                BLOB_CACHE_CONTROL,
+                BLOB_CONTENT_DISPOSITION,
+                BLOB_CONTENT_ENCODING,
+                BLOB_CONTENT_LANGUAGE,
+                BLOB_CONTENT_MD5,
+                BLOB_CONTENT_TYPE,
+            ];
+            // A change of the length or of the sequence number alone leaves the headers as they are.
+            let headers = names.iter().any(|name| call.header_value(name).is_some()).then_some(&headers);
+            blobs.set_page_properties(address, &terms, headers, pages).await?
+        }
+        None => blobs.set_blob_properties(address, &terms, Some(&headers)).await?,
+    };
+    Ok(sequence_number(changed(Reply::empty(200), blob.changed), &blob))
 }
 
 pub(super) async fn set_blob_metadata(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {

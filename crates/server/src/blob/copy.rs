@@ -86,6 +86,35 @@ pub(super) async fn copy_blob(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
     Ok(changed(Reply::empty(202), time).with(ResponseHeader::CopyId, id).with(ResponseHeader::CopyStatus, "success"))
 }
 
+/// Copies a snapshot of a page blob, or what changed since the last one.
+pub(super) async fn incremental_copy(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
+    call.check_no_snapshot()?;
+    let source = call.source().await?;
+    let from = CopySource {
+        at: source.address(),
+        snapshot: source.snapshot,
+        conditions: call.source_conditions()?,
+        tags: call.source_if_tags()?,
+        lease: call.parsed(&SOURCE_LEASE_ID, LeaseId::parse)?,
+        key: None,
+        url: source.url.clone(),
+    };
+    let (address, terms) = (call.address(at), call.write_terms()?);
+    if source.snapshot.is_some() {
+        let found = call.server().blobs.blob(from.at, source.snapshot, &ReadTerms::default()).await;
+        found.map_err(ServiceError::from).map_err(|error| match error.code {
+            ErrorCode::BlobNotFound | ErrorCode::ContainerNotFound => {
+                ServiceError::with_message(ErrorCode::CannotVerifyCopySource, error.message)
+            }
+            _ => error,
+        })?;
+    }
+    let copy = call.server().blobs.incremental_copy(&from, address, &terms);
+    let copied = with_progress(call.body.progress, copy).await?;
+    let reply = changed(Reply::empty(202), copied.changed);
+    Ok(reply.with(ResponseHeader::CopyId, copied.id).with(ResponseHeader::CopyStatus, "success"))
+}
+
 /// Notes progress while a copy runs, which reads nothing from the client, up to the time that a copy may take.
 pub(super) async fn with_progress<F: Future>(progress: &Progress, copy: F) -> F::Output {
     let mut copy = std::pin::pin!(copy);

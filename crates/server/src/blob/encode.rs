@@ -3,7 +3,7 @@
 use tablerock_protocol::blob::{ContentHeaders, ContentMd5, Digests, Md5, strong_etag};
 use tablerock_protocol::signing::ResponseHeaders;
 use tablerock_protocol::{DateTime, ServiceVersion};
-use tablerock_services::blob::{Blob, BlobKind, Lease, LeaseOutcome, LeaseState, state_of};
+use tablerock_services::blob::{Blob, BlobKind, Lease, LeaseOutcome, LeaseState, PageBody, state_of};
 
 use super::BlobCall;
 use super::encryption::with_key;
@@ -91,6 +91,7 @@ pub(super) fn blob_headers(call: &BlobCall<'_>, mut reply: Reply, blob: &Blob, i
     if blob.kind == BlobKind::Append {
         reply = reply.with(ResponseHeader::CommittedBlockCount, blob.blocks.to_string());
     }
+    reply = sequence_number(reply, blob);
     if blob.is_sealed {
         reply = reply.with(ResponseHeader::BlobSealed, "true");
     }
@@ -105,8 +106,21 @@ pub(super) fn blob_headers(call: &BlobCall<'_>, mut reply: Reply, blob: &Blob, i
             .with(ResponseHeader::CopyProgress, format!("{0}/{0}", blob.length))
             .with(ResponseHeader::CopyCompletionTime, copy.completed.to_http_date());
     }
+    if let Some(taken) = blob.pages().ok().and_then(PageBody::copy_destination_snapshot) {
+        reply = reply
+            .with(ResponseHeader::IncrementalCopy, "true")
+            .with(ResponseHeader::CopyDestinationSnapshot, taken.to_seven_digits());
+    }
     reply.metadata = blob.metadata.pairs().to_vec();
     reply
+}
+
+/// Adds the sequence number, which only page blobs have.
+pub(super) fn sequence_number(reply: Reply, blob: &Blob) -> Reply {
+    match blob.pages() {
+        Ok(pages) => reply.with(ResponseHeader::BlobSequenceNumber, pages.sequence_number().to_string()),
+        Err(_) => reply,
+    }
 }
 
 /// The response headers that a SAS sets instead of the blob's own.
@@ -156,8 +170,11 @@ pub(super) fn listed_properties(
         ("Content-MD5", headers.md5.as_ref().map(ContentMd5::to_base64).unwrap_or_default()),
         ("Cache-Control", headers.cache_control.clone()),
         ("Content-Disposition", headers.disposition.clone()),
-        ("BlobType", blob.kind.name().to_owned()),
     ];
+    if let Ok(pages) = blob.pages() {
+        properties.push(("x-ms-blob-sequence-number", pages.sequence_number().to_string()));
+    }
+    properties.push(("BlobType", blob.kind.name().to_owned()));
     if blob.is_sealed {
         properties.push(("Sealed", "true".to_owned()));
     }
@@ -176,6 +193,12 @@ pub(super) fn listed_properties(
         properties.push(("CopySource", copy.source.to_string()));
         properties.push(("CopyProgress", format!("{0}/{0}", blob.length)));
         properties.push(("CopyCompletionTime", copy.completed.to_http_date()));
+    }
+    if let Some(taken) = blob.pages().ok().and_then(PageBody::copy_destination_snapshot) {
+        properties.push(("IncrementalCopy", "true".to_owned()));
+        if with_copy {
+            properties.push(("CopyDestinationSnapshot", taken.to_seven_digits()));
+        }
     }
     properties.push(("ServerEncrypted", "true".to_owned()));
     if let Some(digest) = blob.key_digest {

@@ -18,6 +18,9 @@ use crate::memory_budget::{ClientBudget, MemoryPermit};
 /// The largest range whose checksum is computed on demand.
 const CHECKED_BYTES_MAX: u64 = 4 << 20;
 
+/// Pages of up to this size are read at once.
+const PAGES_AT_ONCE_BYTES_MAX: usize = 4 << 20;
+
 /// Content up to this size is read before the response begins.
 const WHOLE_BYTES_MAX: u64 = 256 << 10;
 
@@ -64,7 +67,12 @@ impl RangeChoice for &mut Chosen<'_> {
     async fn choose(&mut self, blob: &Blob) -> Result<ByteRange, ServiceError> {
         self.blob_length = blob.length;
         let range = self.asked.map_or(Ok(ByteRange::whole(blob.length)), |asked| asked.within(blob.length))?;
-        let needed = usize::try_from(range.length).unwrap_or(usize::MAX).min(CONTENT_BYTES);
+        let length = usize::try_from(range.length).unwrap_or(usize::MAX);
+        let needed = match blob.pages() {
+            // Pages of one moment are read as a whole, next to what older layers have of them.
+            Ok(_) if length <= PAGES_AT_ONCE_BYTES_MAX => 2 * length,
+            _ => length.min(CONTENT_BYTES),
+        };
         self.permit = self.memory.for_content(needed).await?;
         Ok(range)
     }

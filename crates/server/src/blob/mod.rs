@@ -16,6 +16,7 @@ mod get_blob;
 mod lease;
 mod lists;
 mod names;
+mod pages;
 mod put_blob;
 mod put_blob_from_url;
 mod request;
@@ -156,9 +157,11 @@ fn run<'c>(call: &'c mut BlobCall<'_>, request: BlobRequest<'c>) -> Running<'c> 
         }),
         GetBlobServiceStats => Box::pin(ready(service_properties::stats(call))),
         BlobPreflightRequest => Box::pin(service_properties::preflight(call)),
-        PutPage(_) | PutPageFromURL(_) | ClearPage(_) | GetPageRanges(_) | IncrementalCopyBlob(_) => {
-            Box::pin(ready(Err(put_blob::page_blobs_are_not_supported())))
-        }
+        PutPage(at) => Box::pin(pages::put_page(call, at)),
+        PutPageFromURL(at) => Box::pin(pages::put_page_from_url(call, at)),
+        ClearPage(at) => Box::pin(pages::clear_page(call, at)),
+        GetPageRanges(at) => Box::pin(pages::page_ranges(call, at)),
+        IncrementalCopyBlob(at) => Box::pin(copy::incremental_copy(call, at)),
         UndeleteContainer(_) | SetBlobExpiry(_) | QueryBlobContents(_) | GetUserDelegationKey => {
             Box::pin(ready(Err(ErrorCode::NotImplemented.into())))
         }

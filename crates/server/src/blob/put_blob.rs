@@ -10,6 +10,8 @@ use tablerock_services::blob::{BlobKind, ContentSource, NewBlob};
 use super::BlobCall;
 use super::encode::{changed, checksum, encrypted, with_md5};
 use super::encryption::with_key;
+use super::names::ENCRYPTION_KEY;
+use super::pages;
 use super::request::BlobTarget;
 use crate::http::headers::{BLOB_TYPE, ResponseHeader};
 use crate::http::reply::Reply;
@@ -27,6 +29,11 @@ pub(super) async fn put_blob(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Res
     let bytes = match new.kind {
         BlobKind::Block => 0..=put_blob_bytes_max(call.cx.version),
         BlobKind::Append => 0..=0,
+        BlobKind::Page if key.is_some() => {
+            let refused = ServiceError::new(ErrorCode::UnsupportedHeader);
+            return Err(refused.detail("HeaderName", ENCRYPTION_KEY.as_str()));
+        }
+        BlobKind::Page => return pages::put_page_blob(call, at, &terms, &new).await,
     };
     let blobs = &call.server().blobs;
     let mut body = call.content(bytes)?;
@@ -61,16 +68,13 @@ pub(super) fn put_blob_bytes_max(version: ServiceVersion) -> u64 {
 impl<'a> BlobCall<'a> {
     /// The new blob that the headers describe.
     fn new_blob(&self) -> Result<NewBlob, ServiceError> {
-        if self.header(&BLOB_TYPE).is_some_and(|kind| kind.eq_ignore_ascii_case("PageBlob")) {
-            return Err(page_blobs_are_not_supported());
-        }
         let kind = self.keyword(&BLOB_TYPE)?.ok_or_else(|| ServiceError::missing_header(BLOB_TYPE.as_str()))?;
         Ok(NewBlob {
             kind,
             headers: self.content_headers(true)?,
             metadata: self.metadata()?,
             tags: self.tags()?,
-            tier: self.tier()?,
+            tier: if kind == BlobKind::Page { self.page_tier()? } else { self.tier()? },
         })
     }
 
@@ -96,11 +100,6 @@ impl<'a> BlobCall<'a> {
             bytes_max: *bytes.end(),
         })
     }
-}
-
-/// The error of every operation on page blobs.
-pub(super) fn page_blobs_are_not_supported() -> ServiceError {
-    ServiceError::with_message(ErrorCode::NotImplemented, "Page blobs are not supported.")
 }
 
 /// The body of a request, as content of a blob or block.

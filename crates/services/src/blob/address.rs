@@ -133,6 +133,13 @@ impl WriteTerms {
         check_tags(self.tags.as_ref(), Some(blob))
     }
 
+    /// Fails unless a snapshot may be deleted. The lease of the blob does not protect it.
+    pub(super) fn check_snapshot(&self, snapshot: &Blob, now: u64) -> Result<(), ServiceError> {
+        self.tier.check(snapshot.tier_changed(now))?;
+        let conditions = ReadTerms { conditions: self.conditions.clone(), tags: self.tags.clone(), lease: None };
+        conditions.check(snapshot, now).map_err(|error| error.status(412))
+    }
+
     /// Fails unless a blob may replace the current one, if there is one. A name without a blob may have a lease too.
     pub(super) fn check_replace(
         &self,

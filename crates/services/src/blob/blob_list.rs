@@ -21,6 +21,9 @@ use crate::Result;
 const SCAN_RECORDS: usize = 1_000;
 const SCAN_BYTES: usize = 4 << 20;
 
+/// The bytes of a page of the scan behind a page blob, whose pages are in the same range: a list of many reads little of each.
+const SCAN_BYTES_AMONG_PAGES: usize = 64 << 10;
+
 /// The most bytes that one request reads before it returns a page with a marker.
 const LIST_BYTES_MAX: usize = 64 << 20;
 
@@ -78,7 +81,7 @@ impl BlobService {
             range.start = range.start.max(decode_marker(container_id, marker)?);
         }
         let deadline = self.clock.instant() + Duration::from_secs(limits::QUERY_SECONDS_MAX);
-        let scan = ScanLimits { records_max: SCAN_RECORDS, bytes_max: SCAN_BYTES, deadline: Some(deadline) };
+        let mut scan = ScanLimits { records_max: SCAN_RECORDS, bytes_max: SCAN_BYTES, deadline: Some(deadline) };
         let mut listing = Listing { container_id, query, page: BlobPage::default(), state: ScanState::default() };
         let mut bytes = 0;
         loop {
@@ -90,6 +93,8 @@ impl BlobService {
                 }
             }
             let Some(next) = found.next else { return Ok(listing.page) };
+            let is_among_pages = found.records.last().is_some_and(|record| keys::is_of_layer(&record.key));
+            scan.bytes_max = if is_among_pages { SCAN_BYTES_AMONG_PAGES } else { SCAN_BYTES };
             range.start = listing.skip_to(next);
             if range.is_empty() {
                 return Ok(listing.page);
@@ -142,7 +147,7 @@ impl Listing<'_> {
                     && !self.state.is_committed
                     && BlocksHeader::decode(&record.value)?.count > 0
             }
-            BlobKey::Block | BlobKey::Pieces => false,
+            BlobKey::Block | BlobKey::Pieces | BlobKey::Layer | BlobKey::PageMap | BlobKey::Pages => false,
         };
         if !is_listed {
             return Ok(false);

@@ -105,7 +105,7 @@ impl BlobService {
             Body::Pieces { layout, records } => {
                 Ok(pieces::read_all(&self.store, &place.partition, layout, records).await?)
             }
-            Body::Inline(_) | Body::Whole { .. } => Ok(vec![]),
+            Body::Inline(_) | Body::Whole { .. } | Body::Pages(_) => Ok(vec![]),
         }
     }
 

@@ -58,10 +58,10 @@ pub struct CopyTarget<'a> {
 type KeysOfCopy<'a> = (Option<&'a CustomerKey>, Option<&'a CustomerKey>);
 
 /// The content of a copy, durable and noted.
-struct Copied {
-    body: Body,
-    puts: Vec<(Bytes, Bytes)>,
-    intent: Option<ReclaimIntent>,
+pub(super) struct Copied {
+    pub(super) body: Body,
+    pub(super) puts: Vec<(Bytes, Bytes)>,
+    pub(super) intent: Option<ReclaimIntent>,
 }
 
 impl BlobService {
@@ -74,7 +74,7 @@ impl BlobService {
         self.check_copy(&blob, &seen, target)?;
         let from = self.place(source.at).await?;
         let keys = (source.key.as_ref(), target.key.as_ref());
-        let copied = self.copy_content(&from, &blob, &to, keys).await?;
+        let copied = self.copy_content(&from, source.snapshot, &blob, &to, keys).await?;
         // A container that went away while the content was copied may not get it, even if there is a new one.
         if self.container_id(target.at.account, target.at.container).await? != to.container_id {
             return Err(ErrorCode::ContainerNotFound.into());
@@ -111,7 +111,7 @@ impl BlobService {
         to.filter(|to| *to != AccessTier::Archive).map(Some).ok_or_else(|| archived.into())
     }
 
-    async fn copy_source(&self, source: &CopySource<'_>) -> Result<Blob> {
+    pub(super) async fn copy_source(&self, source: &CopySource<'_>) -> Result<Blob> {
         let from = self.place_to_read(source.at).await?;
         let terms = ReadTerms { conditions: Conditions::default(), tags: None, lease: source.lease };
         let blob = self.find(&from, source.snapshot, &terms).await?;
@@ -145,6 +145,7 @@ impl BlobService {
     async fn copy_content(
         &self,
         from: &BlobLocation,
+        snapshot: Option<DateTime>,
         blob: &Blob,
         to: &BlobLocation,
         keys: KeysOfCopy<'_>,
@@ -154,9 +155,8 @@ impl BlobService {
             _ if keys != (None, None) => self.copy_whole(from, blob, to, keys).await,
             (Body::Inline(bytes), _) => Ok(Copied { body: Body::Inline(bytes.clone()), puts: vec![], intent: None }),
             (Body::Pieces { layout, records }, BlobKind::Block) => self.copy_pieces(from, to, *layout, *records).await,
-            (Body::Whole { .. }, _) | (Body::Pieces { .. }, BlobKind::Append) => {
-                self.copy_whole(from, blob, to, keys).await
-            }
+            (Body::Pages(_), _) => self.copy_pages(from, keys::record_key(snapshot), blob, to).await,
+            (Body::Whole { .. }, _) | (Body::Pieces { .. }, _) => self.copy_whole(from, blob, to, keys).await,
         }
     }
 
@@ -169,7 +169,8 @@ impl BlobService {
         (source_key, key): KeysOfCopy<'_>,
     ) -> Result<Copied> {
         let range = ByteRange::whole(blob.length);
-        let opened = BlobReader::open(&self.store, from.container_id, &from.partition, blob, range, source_key).await?;
+        let opened =
+            BlobReader::open(&self.store, from.container_id, &from.partition, None, blob, range, source_key).await?;
         let mut reader = opened.ok_or(ErrorCode::ServerBusy)?;
         let received = self.receive_with(to, &mut reader, false, INLINE_BYTES_MAX, key).await?;
         let is_sealed = key.is_some();

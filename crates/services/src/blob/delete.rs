@@ -3,11 +3,11 @@
 use tablerock_kv::Bytes;
 use tablerock_protocol::{DateTime, ErrorCode, Keyword};
 
-use super::address::{BlobAddress, BlobLocation, ReadTerms, WriteTerms, check_tags};
+use super::address::{BlobAddress, BlobLocation, WriteTerms, check_tags};
 use super::change::{Attempts, BlobChange, Seen};
 use super::lease::{self, Leased};
 use super::reclaim::Reclaimable;
-use super::stored_blob::Blob;
+use super::stored_blob::{Blob, BlobKind};
 use super::{BlobService, keys};
 use crate::Result;
 
@@ -41,13 +41,13 @@ impl BlobService {
     /// Deletes one snapshot. The lease of the blob does not protect it.
     pub async fn delete_snapshot(&self, at: BlobAddress<'_>, terms: &WriteTerms, taken: DateTime) -> Result<()> {
         let place = self.place_to_write(at).await?;
+        if let Some(seen) = self.stored_blob(&place, Some(taken)).await?.filter(|seen| seen.kind == BlobKind::Page) {
+            return self.delete_page_snapshot(&place, taken, &seen, terms).await;
+        }
         let key = keys::snapshot_key(taken.ticks());
         self.delete_with(&place, true, |seen, found| {
             let (_, snapshot) = found.iter().find(|(found, _)| *found == key).ok_or(ErrorCode::BlobNotFound)?;
-            terms.tier.check(snapshot.tier_changed(self.clock.ticks()))?;
-            let WriteTerms { conditions, tags, .. } = terms.clone();
-            let conditions = ReadTerms { conditions, tags, lease: None };
-            conditions.check(snapshot, self.clock.ticks()).map_err(|error| error.status(412))?;
+            terms.check_snapshot(snapshot, self.clock.ticks())?;
             let blob = seen.blob.clone().map(|blob| Blob { snapshots: blob.snapshots.saturating_sub(1), ..blob });
             let leaves = Reclaimable::of(snapshot).into_iter().collect();
             Ok(BlobChange { deletes: vec![key.clone()], leaves, ..BlobChange::beside_blocks(blob) })

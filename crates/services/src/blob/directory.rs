@@ -161,6 +161,7 @@ impl Sweep for BlobService {
     async fn sweep_rest(&self) -> Result<u64> {
         self.drop_old_blocks().await?;
         self.reclaimer.resolve_abandoned(&self.directory.sweep_lease).await?;
+        self.reclaimer.merge_noted(&self.directory.sweep_lease).await?;
         Ok(0)
     }
 }

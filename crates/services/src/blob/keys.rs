@@ -2,6 +2,7 @@
 
 use tablerock_kv::key::{KeyBuilder, KeyReader, key_bytes_to_text, text_to_key_bytes};
 use tablerock_kv::{Bytes, Position, Range, Result};
+use tablerock_protocol::DateTime;
 
 use crate::keys::records_with_tag;
 
@@ -64,6 +65,9 @@ const BASE: u8 = 2;
 const BLOCKS: u8 = 3;
 const BLOCK: u8 = 4;
 const PIECES: u8 = 5;
+const LAYER: u8 = 6;
+const PAGE_MAP: u8 = 7;
+const PAGES: u8 = 8;
 
 /// The blob itself.
 pub const BASE_KEY: &[u8] = &[BASE];
@@ -73,6 +77,11 @@ pub const BLOCKS_KEY: &[u8] = &[BLOCKS];
 
 pub fn snapshot_key(ticks: u64) -> Bytes {
     KeyBuilder::new().tag(SNAPSHOT).number(ticks).finish()
+}
+
+/// The blob itself, or one of its snapshots.
+pub fn record_key(snapshot: Option<DateTime>) -> Bytes {
+    snapshot.map_or(Bytes::from_static(BASE_KEY), |taken| snapshot_key(taken.ticks()))
 }
 
 /// All snapshots of a blob.
@@ -114,6 +123,51 @@ pub fn pieces_from(partition: &Bytes, layout: u64, index: u64) -> Range {
     Range::between(Position::new(partition.clone(), pieces_key(layout, index)), Position::new(partition.clone(), end))
 }
 
+/// A layer of a page blob: its description.
+pub fn layer_key(layer: u64) -> Bytes {
+    KeyBuilder::new().tag(LAYER).number(layer).finish()
+}
+
+/// The layer that a record of one belongs to, and the place of the record in it; a description has the place 0.
+pub fn place_in_layer(key: &[u8]) -> Result<(u64, u64)> {
+    let mut pieces = KeyReader::new(key);
+    let tag = pieces.tag()?;
+    let layer = pieces.number()?;
+    Ok((layer, if tag == LAYER { 0 } else { pieces.number()? }))
+}
+
+/// Whether a record of a blob is one of a layer.
+pub fn is_of_layer(key: &[u8]) -> bool {
+    key.first().is_some_and(|tag| (LAYER..=PAGES).contains(tag))
+}
+
+/// The descriptions of all layers of a page blob.
+pub fn layers(partition: &Bytes) -> Range {
+    records_with_tag(partition, LAYER)
+}
+
+/// Which pages of a region a layer has.
+pub fn page_map_key(layer: u64, region: u64) -> Bytes {
+    KeyBuilder::new().tag(PAGE_MAP).number(layer).number(region).finish()
+}
+
+/// The maps of a layer from one region up to another, which is not included.
+pub fn page_maps(partition: &Bytes, layer: u64, first: u64, end: u64) -> Range {
+    let position = |region| Position::new(partition.clone(), page_map_key(layer, region));
+    Range::between(position(first), position(end))
+}
+
+/// The pages that a layer has of a segment.
+pub fn pages_key(layer: u64, segment: u64) -> Bytes {
+    KeyBuilder::new().tag(PAGES).number(layer).number(segment).finish()
+}
+
+/// The segments of a layer from one up to another, which is not included.
+pub fn pages(partition: &Bytes, layer: u64, first: u64, end: u64) -> Range {
+    let position = |segment| Position::new(partition.clone(), pages_key(layer, segment));
+    Range::between(position(first), position(end))
+}
+
 /// The kind of a record in a blob's partition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlobKey {
@@ -122,6 +176,9 @@ pub enum BlobKey {
     Blocks,
     Block,
     Pieces,
+    Layer,
+    PageMap,
+    Pages,
 }
 
 pub fn blob_key_of(key: &[u8]) -> Result<BlobKey> {
@@ -132,6 +189,9 @@ pub fn blob_key_of(key: &[u8]) -> Result<BlobKey> {
         BLOCKS => Ok(BlobKey::Blocks),
         BLOCK => Ok(BlobKey::Block),
         PIECES => Ok(BlobKey::Pieces),
+        LAYER => Ok(BlobKey::Layer),
+        PAGE_MAP => Ok(BlobKey::PageMap),
+        PAGES => Ok(BlobKey::Pages),
         other => Err(tablerock_kv::Error::corrupt(format!("a blob has a record of the unknown kind {other}"))),
     }
 }
@@ -180,6 +240,7 @@ pub fn usage_of_container(container_id: u64) -> Range {
 const RECLAIM_INTENT: u8 = 1;
 const BLOCK_WATCH: u8 = 2;
 const DATED_RECLAIM_INTENT: u8 = 3;
+const LAYER_MERGE: u8 = 4;
 
 /// The intent to reclaim what a blob may hold and not refer to.
 pub fn reclaim_intent_key(intent_id: u64) -> Bytes {
@@ -248,4 +309,20 @@ pub fn blob_of_tag(key: &[u8]) -> Result<String> {
     pieces.text()?;
     pieces.text()?;
     Ok(pieces.text()?.into_owned())
+}
+
+/// The note that layers of a page blob are to be merged.
+pub fn layer_merge_key(container_id: u64, name: &str) -> Bytes {
+    KeyBuilder::new().tag(LAYER_MERGE).number(container_id).tail(&text_to_key_bytes(name))
+}
+
+/// The container's id and the blob's name in such a note.
+pub fn blob_of_layer_merge(key: &[u8]) -> Result<(u64, String)> {
+    let mut pieces = KeyReader::new(key);
+    pieces.tag()?;
+    Ok((pieces.number()?, key_bytes_to_text(pieces.tail())?.into_owned()))
+}
+
+pub fn layer_merges() -> Range {
+    records_with_tag(&intents_partition(), LAYER_MERGE)
 }

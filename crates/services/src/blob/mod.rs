@@ -1,4 +1,4 @@
-//! The Blob service: containers, block blobs, append blobs, leases, snapshots and copies on one store.
+//! The Blob service: containers, block, append and page blobs, leases, snapshots and copies on one store.
 //!
 //! A blob is a partition of the store, so every decision about it is atomic. Content that is not small lies elsewhere, in
 //! chunks that never change. `docs/keys.md` has the layout.
@@ -10,6 +10,7 @@
 //! | a container | `directory.rs`, `record.rs`, `list.rs`, `acl.rs` |
 //! | a tier | `tier.rs` |
 //! | blocks | `put_block.rs`, `block_list.rs`, on `blocks.rs` and `pieces.rs` |
+//! | pages | `page/` |
 //! | a download | `read.rs`, `reader.rs` |
 //! | content under a customer's key | `sealing/` |
 //! | how space is reclaimed | `reclaim/`, `sweep.rs` |
@@ -31,6 +32,7 @@ pub mod keys;
 mod lease;
 mod lease_blob;
 mod list;
+mod page;
 mod pieces;
 mod put;
 mod put_block;
@@ -68,6 +70,10 @@ pub use copy::{CopySource, CopyTarget};
 pub use delete::DeleteSnapshots;
 pub use lease::{Lease, LeaseOutcome, LeaseState, state_of};
 pub use list::{ContainerPage, ContainerQuery, ListedContainer};
+pub use page::{
+    IncrementalCopied, NewPages, PageBody, PageProperties, PageRange, PageRangeQuery, PageRanges, PageTerms, PageWrite,
+    PagesWritten,
+};
 pub use put::NewBlob;
 pub use read::RangeChoice;
 pub use reader::BlobReader;
@@ -77,7 +83,8 @@ pub(crate) use tag_index::restart_build;
 pub use tag_index::{FoundBlob, FoundPage, TagSearch};
 pub use tier::{Tier, TierChange, TierNow};
 pub(crate) use transfer::{
-    BlobBytes, Makeup, block_of, block_watch_of, contents_of_record, copy_content, read_content, renumbered,
+    BlobBytes, Makeup, block_of, block_watch_of, contents_of_record, copy_content, read_blob_pages, read_content,
+    renumbered,
 };
 pub use usage::{ContainerUsage, Recount, Usage};
 

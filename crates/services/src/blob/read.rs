@@ -67,8 +67,12 @@ impl BlobService {
             let blob = self.find(&place, snapshot, terms).await?;
             blob.check_online(self.clock.ticks())?;
             check_customer_key(blob.key_digest, key.map(CustomerKey::digest))?;
+            if snapshot.is_none() {
+                blob.check_not_incremental()?;
+            }
             let range = choose.choose(&blob).await?;
-            let opened = BlobReader::open(&self.store, place.container_id, &place.partition, &blob, range, key).await?;
+            let (container_id, partition) = (place.container_id, &place.partition);
+            let opened = BlobReader::open(&self.store, container_id, partition, snapshot, &blob, range, key).await?;
             if let Some(reader) = opened {
                 return Ok((blob, range, reader));
             }

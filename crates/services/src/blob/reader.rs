@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 
 use tablerock_kv::{Bytes, Error as StoreError, Store};
 use tablerock_protocol::blob::{ByteRange, CustomerKey};
-use tablerock_protocol::{ErrorCode, ServiceError};
+use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
 use super::address::ContentAddress;
 use super::content::ContentSource;
+use super::keys;
+use super::page::reader::{PageReader, PageSource};
 use super::pieces::{self, Piece, PieceSource};
 use super::sealing::{Opener, stored_length};
 use super::stored_blob::{Blob, Body};
@@ -32,6 +34,8 @@ pub struct BlobReader {
     content: Option<StoredContent>,
     /// Opens what a customer's key has sealed.
     opener: Option<Opener>,
+    /// The pages that are read, of a page blob.
+    pages: Option<PageReader>,
     /// Bytes that are not read yet.
     left: u64,
 }
@@ -59,11 +63,13 @@ struct List {
 }
 
 impl BlobReader {
-    /// Opens a range of a blob and reads its beginning; `None` if the content has gone since the record was read.
+    /// Opens a range of a blob, or of a snapshot, and reads its beginning; `None` if the content has gone since the record
+    /// was read.
     pub(super) async fn open(
         store: &Store,
         container_id: u64,
         partition: &Bytes,
+        snapshot: Option<DateTime>,
         blob: &Blob,
         range: ByteRange,
         key: Option<&CustomerKey>,
@@ -77,6 +83,7 @@ impl BlobReader {
             ahead: VecDeque::new(),
             content: None,
             opener: key.map(Opener::new),
+            pages: None,
             left: range.length,
         };
         if range.length == 0 {
@@ -100,6 +107,11 @@ impl BlobReader {
                 let Some(record) = pieces::read_record(store, partition, *layout, next).await? else { return Ok(None) };
                 let skip = range.offset - record.offset;
                 reader.list = Some(List { layout: *layout, next, records: *records, skip });
+            }
+            Body::Pages(body) => {
+                let key = keys::record_key(snapshot);
+                let Some(source) = PageSource::open(store, partition, key, body).await? else { return Ok(None) };
+                reader.pages = Some(PageReader::new(source, range));
             }
         }
         while reader.ahead.len() < CHUNKS_AHEAD {
@@ -141,6 +153,12 @@ impl BlobReader {
     async fn read(&mut self) -> Result<Read> {
         if self.left == 0 {
             return Ok(Read::End);
+        }
+        if let Some(pages) = &mut self.pages {
+            return Ok(match pages.next().await? {
+                Some(bytes) => self.hand_out(bytes),
+                None => Read::Gone,
+            });
         }
         loop {
             match self.parts.pop_front() {

@@ -6,7 +6,7 @@ use tablerock_protocol::{DateTime, Metadata};
 
 use super::address::{BlobAddress, WriteTerms, check_tags};
 use super::lease::{self, Leased};
-use super::stored_blob::Blob;
+use super::stored_blob::{Blob, Body};
 use super::{BlobService, keys};
 use crate::Result;
 
@@ -31,11 +31,15 @@ impl BlobService {
             if metadata.is_some() || terms.key_digest.is_some() {
                 check_customer_key(blob.key_digest, terms.key_digest)?;
             }
+            blob.check_not_incremental()?;
             let taken = self.next_change(None)?;
             let mut snapshot = Blob { lease: None, snapshots: 0, tag_number: 0, ..blob.clone() };
             if let Some(metadata) = metadata {
                 snapshot.metadata = metadata.clone();
                 snapshot.changed = taken;
+            }
+            if let Body::Pages(body) = &mut blob.body {
+                body.is_frozen = true;
             }
             blob.snapshots = blob.snapshots.checked_add(1).ok_or_else(|| StoreError::corrupt("too many snapshots"))?;
             tx.put(keys::snapshot_key(taken.ticks()), snapshot.encode());

@@ -5,6 +5,7 @@ use tablerock_protocol::blob::{ContentHeaders, ContentMd5, ContentType, CopySour
 use tablerock_protocol::{DateTime, ErrorCode, Keyword, Metadata, ServiceError};
 
 use super::lease::{self, Lease};
+use super::page::PageBody;
 use super::sealing::stored_length;
 use super::tier::Tier;
 use crate::fields::{FieldReader, FieldWriter};
@@ -23,6 +24,7 @@ const KEY_DIGEST: u8 = 2;
 pub enum BlobKind {
     Block,
     Append,
+    Page,
 }
 
 impl BlobKind {
@@ -31,12 +33,14 @@ impl BlobKind {
         match self {
             Self::Block => "BlockBlob",
             Self::Append => "AppendBlob",
+            Self::Page => "PageBlob",
         }
     }
 }
 
 impl Keyword for BlobKind {
-    const WORDS: &'static [(&'static str, Self)] = &[("BlockBlob", Self::Block), ("AppendBlob", Self::Append)];
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("BlockBlob", Self::Block), ("AppendBlob", Self::Append), ("PageBlob", Self::Page)];
 }
 
 /// Where the bytes of a blob are.
@@ -48,6 +52,8 @@ pub(super) enum Body {
     Whole { content: u64 },
     /// In pieces, which are listed in so many records of this layout.
     Pieces { layout: u64, records: u64 },
+    /// In layers of pages.
+    Pages(PageBody),
 }
 
 /// Where a copy came from.
@@ -98,6 +104,29 @@ impl Blob {
         }
     }
 
+    /// The pages of a page blob, and the properties that only page blobs have. Other blobs are of the wrong type.
+    pub fn pages(&self) -> Result<&PageBody, ErrorCode> {
+        match &self.body {
+            Body::Pages(body) => Ok(body),
+            _ => Err(ErrorCode::InvalidBlobType),
+        }
+    }
+
+    pub(super) fn pages_mut(&mut self) -> Result<&mut PageBody, ErrorCode> {
+        match &mut self.body {
+            Body::Pages(body) => Ok(body),
+            _ => Err(ErrorCode::InvalidBlobType),
+        }
+    }
+
+    /// Rejects what the target of an incremental copy does not allow.
+    pub(super) fn check_not_incremental(&self) -> Result<(), ErrorCode> {
+        match &self.body {
+            Body::Pages(body) if body.is_incremental_copy() => Err(ErrorCode::OperationNotAllowedOnIncrementalCopyBlob),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether its content is encrypted with a customer's key.
     pub(super) fn is_key_needed(&self) -> bool {
         self.key_digest.is_some()
@@ -114,6 +143,7 @@ impl Blob {
         out.byte(match self.kind {
             BlobKind::Block => 1,
             BlobKind::Append => 2,
+            BlobKind::Page => 3,
         });
         out.ticks(self.changed.ticks());
         out.ticks(self.created.ticks());
@@ -146,6 +176,10 @@ impl Blob {
                 out.number(*layout);
                 out.number(*records);
             }
+            Body::Pages(body) => {
+                out.byte(4);
+                body.encode(&mut out);
+            }
         }
         if extras > 0 {
             out.number(extras);
@@ -167,6 +201,7 @@ impl Blob {
         let kind = match fields.byte()? {
             1 => BlobKind::Block,
             2 => BlobKind::Append,
+            3 => BlobKind::Page,
             _ => return Err(fields.corrupt()),
         };
         let changed = fields.time()?;
@@ -192,6 +227,7 @@ impl Blob {
             1 => Body::Inline(fields.bytes()?),
             2 => Body::Whole { content: fields.number()? },
             3 => Body::Pieces { layout: fields.number()?, records: fields.number()? },
+            4 => Body::Pages(PageBody::decode(&mut fields)?),
             _ => return Err(fields.corrupt()),
         };
         let (mut tag_number, mut key_digest) = (0, None);
@@ -241,6 +277,7 @@ mod tests {
     use tablerock_protocol::blob::Md5;
 
     use super::*;
+    use crate::blob::page::Incremental;
 
     #[test]
     fn a_record_comes_back_as_it_was() {
@@ -282,7 +319,12 @@ mod tests {
             ..plain.clone()
         };
         assert_eq!((plain.encode()[0], copied.encode()[0]), (1, 2), "what 0.1 has keeps its form");
-        for blob in [plain.clone(), Blob { body: Body::Whole { content: 9 }, ..plain }, copied] {
+        let mut body = PageBody { top: 300, is_frozen: true, ..PageBody::new(9, noon, 1 << 62) };
+        let pages = Blob { kind: BlobKind::Page, body: Body::Pages(body.clone()), ..plain.clone() };
+        body.incremental = Some(Incremental { source: "a/c/b".into(), copied: noon, taken: noon });
+        let incremental = Blob { body: Body::Pages(body), ..pages.clone() };
+        let whole = Blob { body: Body::Whole { content: 9 }, ..plain.clone() };
+        for blob in [plain, whole, copied, pages, incremental] {
             let record = blob.encode();
             assert_eq!(Blob::decode(&record).unwrap(), blob);
             for length in 0..record.len() {

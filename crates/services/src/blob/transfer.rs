@@ -7,6 +7,7 @@ use super::address::ContentAddress;
 use super::blocks::{BlocksHeader, UncommittedBlock};
 use super::content::{ContentUpload, Inflow};
 use super::keys::{self, BlobKey};
+use super::page;
 use super::pieces::{PieceRecord, PieceSource};
 use super::sealing::stored_length;
 use super::stored_blob::{Blob, BlobKind, Body};
@@ -23,6 +24,7 @@ pub(crate) fn renumbered(key: &Bytes, value: &Bytes, new: impl Fn(u64) -> Result
                 Body::Inline(_) => {}
                 Body::Whole { content } => *content = new(*content)?,
                 Body::Pieces { layout, .. } => *layout = new(*layout)?,
+                Body::Pages(body) => page::renumber_body(body, new)?,
             }
             Ok((key.clone(), blob.encode()))
         }
@@ -41,6 +43,7 @@ pub(crate) fn renumbered(key: &Bytes, value: &Bytes, new: impl Fn(u64) -> Result
             }
             Ok((keys::pieces_key(new(layout)?, index), record.encode()))
         }
+        kind @ (BlobKey::Layer | BlobKey::PageMap | BlobKey::Pages) => page::renumber_record(kind, key, value, new),
     }
 }
 
@@ -51,10 +54,10 @@ pub(crate) fn contents_of_record(key: &Bytes, value: &Bytes) -> Result<Vec<(u64,
             let blob = Blob::decode(value)?;
             Ok(match blob.body {
                 Body::Whole { content } => vec![(content, blob.stored_length())],
-                Body::Inline(_) | Body::Pieces { .. } => vec![],
+                Body::Inline(_) | Body::Pieces { .. } | Body::Pages(_) => vec![],
             })
         }
-        BlobKey::Blocks => Ok(vec![]),
+        BlobKey::Blocks | BlobKey::Layer | BlobKey::PageMap | BlobKey::Pages => Ok(vec![]),
         BlobKey::Block => {
             let block = UncommittedBlock::decode(key, value)?;
             Ok(vec![(block.content, stored_length(block.length, block.is_sealed))])
@@ -148,8 +151,25 @@ impl Makeup {
                     });
                 }
             }
+            // They come with their offsets; see `read_blob_pages`.
+            Body::Pages(_) => {}
         }
         Ok(makeup)
+    }
+}
+
+/// Reads the pages that a page blob or a snapshot of one has: runs of them, with their offsets. Other blobs have none.
+pub(crate) async fn read_blob_pages(
+    store: &Store,
+    record: &Record,
+    blob: &Blob,
+    take: impl AsyncFnMut(u64, Bytes) -> Result<()>,
+) -> Result<()> {
+    match &blob.body {
+        Body::Pages(body) => {
+            page::read_pages(store, &record.partition, record.key.clone(), blob.length, body, take).await
+        }
+        _ => Ok(()),
     }
 }
 

@@ -12,6 +12,7 @@
 //! {"blob":{"name":"…",…}}                      and snapshots before each; behind each what Get Block List shows of it:
 //! {"committed":{"id":"…","length":0}}          and then its bytes:
 //! {"content":"…"}                              up to 192 KiB in Base64
+//! {"pages":{"offset":0,"length":512}}          pages of a page blob, and behind them their bytes
 //! {"block":{"blob":"…","id":"…"}}              an uncommitted block, and behind it its bytes
 //! ```
 
@@ -152,7 +153,7 @@ impl Export<'_> {
         let name = blob::keys::blob_name_of(&record.partition)?;
         match blob::keys::blob_key_of(&record.key)? {
             // Which layouts there are depends on the store; what is in them comes with their blob.
-            BlobKey::Blocks | BlobKey::Pieces => Ok(()),
+            BlobKey::Blocks | BlobKey::Pieces | BlobKey::Layer | BlobKey::PageMap | BlobKey::Pages => Ok(()),
             BlobKey::Snapshot(ticks) => self.blob(container_id, &name, record, Some(DateTime::from_ticks(ticks))).await,
             BlobKey::Base => self.blob(container_id, &name, record, None).await,
             BlobKey::Block => {
@@ -175,6 +176,9 @@ impl Export<'_> {
         line.text("type", blob.kind.name());
         line.time("changed", blob.changed).time("created", blob.created).number("length", blob.length);
         line.number("blocks", blob.blocks).number("sealed", blob.is_sealed.into());
+        if let Ok(pages) = blob.pages() {
+            line.number("sequenceNumber", pages.sequence_number());
+        }
         let headers = &blob.headers;
         line.text("contentType", headers.content_type.stored());
         for (field, value) in [
@@ -208,7 +212,16 @@ impl Export<'_> {
             line.open("committed").text("id", id).number("length", *length).close();
             line.end();
         }
-        self.contents(container_id, makeup.held).await
+        self.contents(container_id, makeup.held).await?;
+        let store = self.store;
+        let take = async |offset: u64, bytes: Bytes| {
+            let mut line = self.line();
+            line.open("pages").number("offset", offset).number("length", bytes.len() as u64).close();
+            line.end();
+            self.line().text("content", &BASE64_STANDARD.encode(&bytes)).end();
+            self.flush()
+        };
+        blob::read_blob_pages(store, record, &blob, take).await
     }
 
     /// Bytes in lines of one length, wherever the store has cut them.

@@ -47,6 +47,8 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
         "copy_checkpoint",
         "dated_reclaim_intent",
         "tombstone",
+        "layer",
+        "layer_merge",
         "lease_of_queue_sweep",
         "entity",
         "expiry",
@@ -59,6 +61,8 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
         "next_table_id",
         "note_of_dropped_table",
         "number",
+        "page_map",
+        "pages",
         "pieces",
         "queue",
         "queue_tombstone",
@@ -266,6 +270,21 @@ impl Example {
             ("pieces", [Number(container), Text(name), Number(layout), Number(index)]) => {
                 blob_record(*container, name, &blob_keys::pieces_key(*layout, *index))
             }
+            ("layer", [Number(container), Text(name), Number(layer)]) => {
+                let key = blob_keys::layer_key(*layer);
+                assert_eq!(blob_keys::place_in_layer(&key).unwrap(), (*layer, 0));
+                blob_record(*container, name, &key)
+            }
+            ("page_map", [Number(container), Text(name), Number(layer), Number(region)]) => {
+                let key = blob_keys::page_map_key(*layer, *region);
+                assert_eq!(blob_keys::place_in_layer(&key).unwrap(), (*layer, *region));
+                blob_record(*container, name, &key)
+            }
+            ("pages", [Number(container), Text(name), Number(layer), Number(segment)]) => {
+                let key = blob_keys::pages_key(*layer, *segment);
+                assert_eq!(blob_keys::place_in_layer(&key).unwrap(), (*layer, *segment));
+                blob_record(*container, name, &key)
+            }
             ("chunk", [Number(container), Number(content), Number(index)]) => {
                 record(&blob_keys::content_partition(*container, *content), &blob_keys::chunk_key(*index))
             }
@@ -292,6 +311,11 @@ impl Example {
                 let key = blob_keys::block_watch_key(*since, *container, name);
                 let read = blob_keys::blob_of_block_watch(&key).unwrap();
                 assert_eq!(read, (*since, *container, name.clone()));
+                record(&blob_keys::intents_partition(), &key)
+            }
+            ("layer_merge", [Number(container), Text(name)]) => {
+                let key = blob_keys::layer_merge_key(*container, name);
+                assert_eq!(blob_keys::blob_of_layer_merge(&key).unwrap(), (*container, name.clone()));
                 record(&blob_keys::intents_partition(), &key)
             }
             ("note_of_dropped_table", [Number(table)]) => self.checked_note(*table),

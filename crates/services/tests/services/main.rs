@@ -14,6 +14,8 @@ mod keys_document;
 mod limits;
 mod load;
 mod messages;
+mod page_random;
+mod pages;
 mod queries;
 mod queue_consumers;
 mod queue_random;

@@ -10,10 +10,11 @@ use tablerock_kv::fault::{Call, Fault};
 use tablerock_kv::{Error as StoreError, ErrorKind, FaultEngine, MemoryEngine, Range, Result, ScanLimits, Store};
 use tablerock_protocol::TableName;
 use tablerock_protocol::xml::BlockSource;
+use tablerock_services::blob::WriteTerms;
 use tablerock_services::namespace::Namespace;
 use tablerock_services::transfer::{CopyTerms, Progress, accounts_of, export_account, forget_copy, needs_start_over};
 use tablerock_services::{TableService, ThrottleTargets};
-use tablerock_testkit::{blob_model, queue_model};
+use tablerock_testkit::{blob_model, page_model, queue_model};
 
 async fn export(store: &Store, account: &str) -> String {
     let mut text = Vec::new();
@@ -57,6 +58,11 @@ async fn fill(store: &Store) {
     for number in 0..6 {
         blob_model::put_block(&blobs, "blocks", number, &bytes(20_000 + usize::from(number), number)).await.unwrap();
     }
+    page_model::create_pages(&blobs, "pages", 1 << 40).await.unwrap();
+    page_model::put_pages(&blobs, "pages", 1 << 39, &bytes(300 << 10, 9)).await.unwrap();
+    blobs.snapshot_blob(blob_model::at("pages"), &WriteTerms::default(), None).await.unwrap();
+    page_model::put_pages(&blobs, "pages", (1 << 39) + 512, &bytes(512, 10)).await.unwrap();
+    page_model::clear_pages(&blobs, "pages", 0, 1 << 39).await.unwrap();
     let list: Vec<_> = (0..6).map(|number| (BlockSource::Latest, number)).collect();
     blob_model::put_list(&blobs, "blocks", &list).await.unwrap();
     blob_model::put_block(&blobs, "blocks", 9, &bytes(50_000, 9)).await.unwrap();
@@ -93,7 +99,7 @@ async fn an_account_is_the_same_text_wherever_it_is() {
     let text = export(&from, ACCOUNT).await;
     assert_eq!(text.matches("{\"entity\":").count(), 2_500);
     assert_eq!(text.matches("{\"message\":").count(), 300);
-    assert_eq!(text.matches("{\"blob\":{").count(), 5);
+    assert_eq!(text.matches("{\"blob\":{").count(), 7);
     assert_eq!(text.matches("{\"block\":").count(), 1);
     let committed = text.lines().filter(|line| line.starts_with("{\"committed\":"));
     let lengths: Vec<&str> = committed.map(|line| line.rsplit("\"length\":").next().unwrap()).collect();

@@ -18,6 +18,9 @@ pub(in crate::blob) enum Reclaimable {
     Layout { id: u64 },
     /// The entries that the index has for these tags under their number.
     Tags { number: u64, tags: Tags },
+    /// Layers of pages: those that nothing refers to, and those that can be merged. A copy that is writing this one
+    /// is not finished.
+    Pages { layer: u64 },
 }
 
 impl Reclaimable {
@@ -27,6 +30,7 @@ impl Reclaimable {
             Body::Inline(_) => None,
             Body::Whole { content } => Some(Self::Content { id: content, length: blob.stored_length() }),
             Body::Pieces { layout, .. } => Some(Self::Layout { id: layout }),
+            Body::Pages(ref body) => Some(Self::Pages { layer: body.top }).filter(|_| body.top != 0),
         }
     }
 
@@ -55,6 +59,7 @@ impl IntentRecord {
                 Reclaimable::Content { id, length } => (1, *id, *length),
                 Reclaimable::Layout { id } => (2, *id, 0),
                 Reclaimable::Tags { number, .. } => (3, *number, 0),
+                Reclaimable::Pages { layer } => (4, *layer, 0),
             };
             out.byte(kind);
             out.number(id);
@@ -79,6 +84,7 @@ impl IntentRecord {
                     let tags = Tags::new(fields.pairs()?).map_err(|_| fields.corrupt())?;
                     Reclaimable::Tags { number: id, tags }
                 }
+                4 => Reclaimable::Pages { layer: id },
                 _ => return Err(fields.corrupt()),
             });
         }
@@ -97,6 +103,7 @@ mod tests {
             Reclaimable::Content { id: 7, length: u64::MAX },
             Reclaimable::Tags { number: 8, tags: Tags::parse_header("a=1&b=").unwrap() },
             Reclaimable::Layout { id: 300 },
+            Reclaimable::Pages { layer: 301 },
         ];
         let intent = IntentRecord { container_id: 3, name: "a/é".to_owned(), reclaimables };
         let record = intent.encode();

@@ -21,12 +21,14 @@
 //! | `guard.rs` | the life of an intent during a request, and the permits that bound it |
 //! | `resolve.rs` | finding out what the blob still refers to |
 //! | `delete.rs` | deleting contents and layouts |
+//! | `pages.rs` | deleting and merging layers of pages |
 //! | `fence.rs` | waiting for writes that were accepted, and rejecting those that arrive late |
 
 mod delete;
 mod fence;
 mod guard;
 mod intent;
+mod pages;
 mod resolve;
 
 use std::sync::Arc;

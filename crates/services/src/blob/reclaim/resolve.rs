@@ -6,6 +6,7 @@ use tablerock_kv::{Bytes, Position, Result};
 
 use super::intent::{IntentRecord, Reclaimable};
 use super::{Reclaimer, keys};
+use crate::blob::address::BlobLocation;
 use crate::blob::blocks::UncommittedBlock;
 use crate::blob::pieces::{self, Piece};
 use crate::blob::stored_blob::{Blob, Body};
@@ -26,6 +27,7 @@ impl Reclaimer {
         let live = self.references(&partition).await?;
         let mut contents = BTreeSet::new();
         let mut layouts = Vec::new();
+        let mut layers = Vec::new();
         for reclaimable in &intent.reclaimables {
             match reclaimable {
                 Reclaimable::Content { id, length } if !live.contents.contains(id) => {
@@ -39,6 +41,7 @@ impl Reclaimer {
                 Reclaimable::Tags { number, tags } if live.tag_number != *number => {
                     tag_index::delete_entries(&self.store, intent.container_id, &intent.name, *number, tags).await?;
                 }
+                Reclaimable::Pages { layer } => layers.push(*layer),
                 _ => {}
             }
         }
@@ -49,6 +52,9 @@ impl Reclaimer {
         // Last, because they list the contents to delete.
         for layout in layouts {
             self.delete_layout(&partition, layout).await?;
+        }
+        if !layers.is_empty() {
+            self.reclaim_pages(&BlobLocation::new(intent.container_id, &intent.name), &layers).await?;
         }
         Ok(())
     }
@@ -63,7 +69,7 @@ impl Reclaimer {
             let blob = Blob::decode(&record.value)?;
             live.tag_number = live.tag_number.max(blob.tag_number);
             match blob.body {
-                Body::Inline(_) => {}
+                Body::Inline(_) | Body::Pages(_) => {}
                 Body::Whole { content } => drop(live.contents.insert(content)),
                 Body::Pieces { layout, .. } => drop(live.layouts.insert(layout)),
             }

@@ -19,7 +19,7 @@ use parking_lot::{Mutex, RwLock};
 use tablerock_kv::{Clock, Result, Rng, Store, TICKS_PER_SECOND, Transaction};
 
 use super::keys;
-use super::stored_blob::Blob;
+use super::stored_blob::{Blob, BlobKind};
 use crate::sharing::Sharing;
 
 pub use recount::Recount;
@@ -67,9 +67,10 @@ impl Usage {
         Self { bytes: signed(bytes.1) - signed(bytes.0), objects: i64::from(objects.1) - i64::from(objects.0) }
     }
 
-    /// The usage of a blob without its uncommitted blocks.
+    /// The usage of a blob without its uncommitted blocks. Of a page blob nothing is counted but that it is there: its
+    /// length says little about the pages that are written.
     pub(super) fn bytes_of(blob: &Blob) -> u64 {
-        blob.length
+        if blob.kind == BlobKind::Page { 0 } else { blob.length }
     }
 }
 
