@@ -13,7 +13,7 @@ use crate::fields::{FieldReader, FieldWriter};
 const FORMAT: u8 = 1;
 
 /// The same for a block, or for blocks, whose content is encrypted with a customer's key.
-const FORMAT_SEALED: u8 = 2;
+const FORMAT_ENCRYPTED: u8 = 2;
 
 /// A block that was put and that no list has committed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,28 +22,28 @@ pub(super) struct UncommittedBlock {
     pub(super) content: u64,
     pub(super) length: u64,
     /// Whether its content is encrypted with a customer's key.
-    pub(super) is_sealed: bool,
+    pub(super) is_encrypted: bool,
 }
 
 impl UncommittedBlock {
     pub(super) fn encode(&self) -> Bytes {
-        let mut out = FieldWriter::new(if self.is_sealed { FORMAT_SEALED } else { FORMAT });
+        let mut out = FieldWriter::new(if self.is_encrypted { FORMAT_ENCRYPTED } else { FORMAT });
         out.number(self.content);
         out.number(self.length);
         out.finish()
     }
 
     pub(super) fn decode(key: &[u8], record: &Bytes) -> Result<Self> {
-        let is_sealed = record.first() == Some(&FORMAT_SEALED);
-        let format = if is_sealed { FORMAT_SEALED } else { FORMAT };
+        let is_encrypted = record.first() == Some(&FORMAT_ENCRYPTED);
+        let format = if is_encrypted { FORMAT_ENCRYPTED } else { FORMAT };
         let mut fields = FieldReader::new(record, format, "the record of a block")?;
         let (content, length) = (fields.number()?, fields.number()?);
         fields.finish()?;
-        Ok(Self { id: BlockId::from_bytes(keys::block_id_of(key)?), content, length, is_sealed })
+        Ok(Self { id: BlockId::from_bytes(keys::block_id_of(key)?), content, length, is_encrypted })
     }
 
     pub(super) fn reclaimable(&self) -> Reclaimable {
-        Reclaimable::Content { id: self.content, length: stored_length(self.length, self.is_sealed) }
+        Reclaimable::Content { id: self.content, length: stored_length(self.length, self.is_encrypted) }
     }
 
     /// Returns all durable blocks of a blob, by id.
@@ -71,7 +71,7 @@ pub(super) struct BlocksHeader {
 
 impl BlocksHeader {
     pub(super) fn encode(&self) -> Bytes {
-        let mut out = FieldWriter::new(if self.key_digest.is_some() { FORMAT_SEALED } else { FORMAT });
+        let mut out = FieldWriter::new(if self.key_digest.is_some() { FORMAT_ENCRYPTED } else { FORMAT });
         out.number(self.count);
         out.number(self.id_length);
         out.ticks(self.newest);
@@ -82,11 +82,11 @@ impl BlocksHeader {
     }
 
     pub(super) fn decode(record: &Bytes) -> Result<Self> {
-        let is_sealed = record.first() == Some(&FORMAT_SEALED);
-        let format = if is_sealed { FORMAT_SEALED } else { FORMAT };
+        let is_encrypted = record.first() == Some(&FORMAT_ENCRYPTED);
+        let format = if is_encrypted { FORMAT_ENCRYPTED } else { FORMAT };
         let mut fields = FieldReader::new(record, format, "the header of a blob's blocks")?;
         let (count, id_length, newest) = (fields.number()?, fields.number()?, fields.ticks()?);
-        let key_digest = if is_sealed { Some(KeyDigest(fields.array()?)) } else { None };
+        let key_digest = if is_encrypted { Some(KeyDigest(fields.array()?)) } else { None };
         let header = Self { count, id_length, newest, key_digest };
         fields.finish()?;
         Ok(header)
@@ -106,10 +106,11 @@ mod tests {
     #[test]
     fn records_of_blocks_come_back_as_they_were() {
         let key = keys::block_key(b"001");
-        for is_sealed in [false, true] {
-            let block = UncommittedBlock { id: BlockId::from_bytes(b"001"), content: 300, length: 4 << 20, is_sealed };
+        for is_encrypted in [false, true] {
+            let block =
+                UncommittedBlock { id: BlockId::from_bytes(b"001"), content: 300, length: 4 << 20, is_encrypted };
             assert_eq!(UncommittedBlock::decode(&key, &block.encode()).unwrap(), block);
-            let key_digest = is_sealed.then_some(KeyDigest([7; 32]));
+            let key_digest = is_encrypted.then_some(KeyDigest([7; 32]));
             let header = BlocksHeader { count: 3, id_length: 8, newest: 638_000_000_000_000_000, key_digest };
             assert_eq!(BlocksHeader::decode(&header.encode()).unwrap(), header);
         }

@@ -57,7 +57,7 @@ pub(crate) fn contents_of_record(key: &Bytes, value: &Bytes) -> Result<Vec<(u64,
         BlobKey::Blocks => Ok(vec![]),
         BlobKey::Block => {
             let block = UncommittedBlock::decode(key, value)?;
-            Ok(vec![(block.content, stored_length(block.length, block.is_sealed))])
+            Ok(vec![(block.content, stored_length(block.length, block.is_encrypted))])
         }
         BlobKey::Pieces => {
             let pieces = PieceRecord::decode(value)?.pieces;
@@ -173,5 +173,5 @@ pub(crate) async fn read_content(
 /// An uncommitted block's id in Base64, and its content.
 pub(crate) fn block_of(record: &Record) -> Result<(String, u64, u64)> {
     let block = UncommittedBlock::decode(&record.key, &record.value)?;
-    Ok((block.id.to_base64(), block.content, stored_length(block.length, block.is_sealed)))
+    Ok((block.id.to_base64(), block.content, stored_length(block.length, block.is_encrypted)))
 }
