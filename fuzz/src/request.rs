@@ -109,6 +109,8 @@ fn is_readable(document: &[u8], service: Service) -> bool {
         match service {
             Service::Queue => parse_queues(document).is_ok(),
             _ if has("Containers") => parse_containers(document).is_ok(),
+            // Of a search by tags, which has no reader.
+            _ if has("Where") => text.ends_with("</EnumerationResults>"),
             _ => parse_blobs(document).is_ok() || has("BlobPrefix"),
         }
     } else if has("QueueMessagesList") {

@@ -45,7 +45,7 @@ impl BlobService {
             ReceivedBody::Inline(bytes) => (PieceSource::Inline(bytes), None),
             ReceivedBody::Stored { content, intent } => (PieceSource::Content(content), Some(intent)),
         };
-        let piece = Piece { id: BlockId::from_bytes(b""), length, source, is_sealed: key_digest.is_some() };
+        let piece = Piece { id: BlockId::from_bytes(b""), length, source, is_encrypted: key_digest.is_some() };
         let append = |tx: &mut Transaction, blob: &mut Blob| {
             self.check_append(blob, terms, length)?;
             check_customer_key(blob.key_digest, key_digest)?;

@@ -149,7 +149,7 @@ fn choose(list: &BlockListRequest, committed: &[Piece], uncommitted: &[Uncommitt
     let find_uncommitted = |id: &BlockId| {
         let block = uncommitted.get(id)?;
         let source = PieceSource::Content(block.content);
-        Some(Piece { id: block.id.clone(), length: block.length, source, is_sealed: block.is_sealed })
+        Some(Piece { id: block.id.clone(), length: block.length, source, is_encrypted: block.is_encrypted })
     };
     let pieces = list.blocks.iter().map(|(source, id)| match source {
         BlockSource::Committed => find_committed(id),

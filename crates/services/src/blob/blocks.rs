@@ -14,7 +14,7 @@ use crate::fields::{FieldReader, FieldWriter};
 const FORMAT: u8 = 1;
 
 /// The format of a block under a customer's key.
-const FORMAT_SEALED: u8 = 2;
+const FORMAT_ENCRYPTED: u8 = 2;
 
 /// The format of a header with a lease or a customer's key, which few have.
 const FORMAT_WITH_EXTRAS: u8 = 2;
@@ -26,28 +26,28 @@ pub(super) struct UncommittedBlock {
     pub(super) content: u64,
     pub(super) length: u64,
     /// Whether its content is encrypted with a customer's key.
-    pub(super) is_sealed: bool,
+    pub(super) is_encrypted: bool,
 }
 
 impl UncommittedBlock {
     pub(super) fn encode(&self) -> Bytes {
-        let mut out = FieldWriter::new(if self.is_sealed { FORMAT_SEALED } else { FORMAT });
+        let mut out = FieldWriter::new(if self.is_encrypted { FORMAT_ENCRYPTED } else { FORMAT });
         out.number(self.content);
         out.number(self.length);
         out.finish()
     }
 
     pub(super) fn decode(key: &[u8], record: &Bytes) -> Result<Self> {
-        let is_sealed = record.first() == Some(&FORMAT_SEALED);
-        let format = if is_sealed { FORMAT_SEALED } else { FORMAT };
+        let is_encrypted = record.first() == Some(&FORMAT_ENCRYPTED);
+        let format = if is_encrypted { FORMAT_ENCRYPTED } else { FORMAT };
         let mut fields = FieldReader::new(record, format, "the record of a block")?;
         let (content, length) = (fields.number()?, fields.number()?);
         fields.finish()?;
-        Ok(Self { id: BlockId::from_bytes(keys::block_id_of(key)?), content, length, is_sealed })
+        Ok(Self { id: BlockId::from_bytes(keys::block_id_of(key)?), content, length, is_encrypted })
     }
 
     pub(super) fn reclaimable(&self) -> Reclaimable {
-        Reclaimable::Content { id: self.content, length: stored_length(self.length, self.is_sealed) }
+        Reclaimable::Content { id: self.content, length: stored_length(self.length, self.is_encrypted) }
     }
 
     /// Returns all durable blocks of a blob, by id.
@@ -118,8 +118,9 @@ mod tests {
     #[test]
     fn records_of_blocks_come_back_as_they_were() {
         let key = keys::block_key(b"001");
-        for is_sealed in [false, true] {
-            let block = UncommittedBlock { id: BlockId::from_bytes(b"001"), content: 300, length: 4 << 20, is_sealed };
+        for is_encrypted in [false, true] {
+            let block =
+                UncommittedBlock { id: BlockId::from_bytes(b"001"), content: 300, length: 4 << 20, is_encrypted };
             assert_eq!(UncommittedBlock::decode(&key, &block.encode()).unwrap(), block);
         }
         let newest = 638_000_000_000_000_000;

@@ -173,7 +173,7 @@ impl BlobService {
             BlobReader::open(&self.store, from.container_id, &from.partition, None, blob, range, source_key).await?;
         let mut reader = opened.ok_or(ErrorCode::ServerBusy)?;
         let received = self.receive_with(to, &mut reader, false, INLINE_BYTES_MAX, key).await?;
-        let is_sealed = key.is_some();
+        let is_encrypted = key.is_some();
         let (source, intent) = match received.body {
             ReceivedBody::Inline(bytes) => (PieceSource::Inline(bytes), None),
             ReceivedBody::Stored { content, intent } => (PieceSource::Content(content), Some(intent)),
@@ -187,7 +187,7 @@ impl BlobService {
         }
         let layout = self.content_ids.next().await?;
         let (id, length) = (BlockId::from_bytes(b""), received.length);
-        let piece = Piece { id, length, source, is_sealed };
+        let piece = Piece { id, length, source, is_encrypted };
         let pieces = if blob.length == 0 { vec![] } else { vec![piece] };
         Ok(copied_pieces(layout, pieces, intent))
     }

@@ -24,7 +24,7 @@ pub(super) struct Piece {
     pub(super) length: u64,
     pub(super) source: PieceSource,
     /// Whether the source is encrypted with a customer's key.
-    pub(super) is_sealed: bool,
+    pub(super) is_encrypted: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub(super) enum PieceSource {
 
 impl PieceSource {
     /// The number that a record has for the kind of source.
-    fn number(&self, is_sealed: bool) -> u8 {
-        match (self, is_sealed) {
+    fn number(&self, is_encrypted: bool) -> u8 {
+        match (self, is_encrypted) {
             (Self::Inline(_), false) => 1,
             (Self::Content(_), false) => 2,
             (Self::Inline(_), true) => 3,
@@ -48,7 +48,7 @@ impl PieceSource {
 impl Piece {
     /// The length of its source.
     pub(super) fn stored_length(&self) -> u64 {
-        stored_length(self.length, self.is_sealed)
+        stored_length(self.length, self.is_encrypted)
     }
 
     pub(super) fn content(&self) -> Option<u64> {
@@ -75,7 +75,7 @@ impl PieceRecord {
         for piece in &self.pieces {
             out.bytes(piece.id.as_bytes());
             out.number(piece.length);
-            out.byte(piece.source.number(piece.is_sealed));
+            out.byte(piece.source.number(piece.is_encrypted));
             match &piece.source {
                 PieceSource::Inline(bytes) => out.bytes(bytes),
                 PieceSource::Content(content) => out.number(*content),
@@ -98,7 +98,7 @@ impl PieceRecord {
                 2 | 4 => PieceSource::Content(fields.number()?),
                 _ => return Err(fields.corrupt()),
             };
-            pieces.push(Piece { id, length, source, is_sealed: kind > 2 });
+            pieces.push(Piece { id, length, source, is_encrypted: kind > 2 });
         }
         fields.finish()?;
         Ok(Self { offset, pieces })
@@ -171,7 +171,7 @@ mod tests {
             .map(|n| Piece {
                 id: BlockId::from_bytes(&n.to_be_bytes()),
                 length: n % 5,
-                is_sealed: n % 3 == 0,
+                is_encrypted: n % 3 == 0,
                 source: if n % 2 == 0 {
                     PieceSource::Content(n)
                 } else {

@@ -88,7 +88,7 @@ impl BlobService {
         }
     }
 
-    /// Receives content, which becomes a part of a record up to `inline_bytes_max`. With a key it is sealed.
+    /// Receives content, which becomes a part of a record up to `inline_bytes_max`. With a key it is encrypted.
     pub(super) async fn receive_with(
         &self,
         place: &BlobLocation,

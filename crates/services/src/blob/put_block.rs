@@ -42,8 +42,8 @@ impl BlobService {
             return Err(StoreError::internal("a block was received as if it were a small blob").into());
         };
         let key_digest = received.key_digest;
-        let is_sealed = key_digest.is_some();
-        let block = UncommittedBlock { id: id.clone(), content, length: received.length, is_sealed };
+        let is_encrypted = key_digest.is_some();
+        let block = UncommittedBlock { id: id.clone(), content, length: received.length, is_encrypted };
         let block = (block, key_digest);
         let mut leaving = None;
         let put = self.put_received_block(&place, lease, &block, &mut leaving);

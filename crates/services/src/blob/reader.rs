@@ -32,7 +32,7 @@ pub struct BlobReader {
     ahead: VecDeque<Bytes>,
     /// The content that is read at the moment.
     content: Option<StoredContent>,
-    /// Opens what a customer's key has sealed.
+    /// Decrypts what a customer's key has encrypted.
     opener: Option<Opener>,
     /// The pages that are read, of a page blob.
     pages: Option<PageReader>,
@@ -49,7 +49,7 @@ enum Part {
         offset: u64,
         length: u64,
         whole: u64,
-        is_sealed: bool,
+        is_encrypted: bool,
     },
 }
 
@@ -98,8 +98,8 @@ impl BlobReader {
             }
             Body::Whole { content } => {
                 let (offset, length) = (range.offset, range.length);
-                let (whole, is_sealed) = (blob.length, blob.is_key_needed());
-                reader.parts.push_back(Part::Content { id: *content, offset, length, whole, is_sealed });
+                let (whole, is_encrypted) = (blob.length, blob.is_key_needed());
+                reader.parts.push_back(Part::Content { id: *content, offset, length, whole, is_encrypted });
             }
             Body::Pieces { layout, records } => {
                 let found = pieces::find_record(store, partition, *layout, *records, range.offset).await?;
@@ -165,13 +165,13 @@ impl BlobReader {
                 Some(Part::Inline(bytes)) if bytes.is_empty() => {}
                 Some(Part::Inline(bytes)) => return Ok(self.hand_out(bytes)),
                 Some(Part::Content { length: 0, .. }) => {}
-                Some(Part::Content { id, offset, length, whole, is_sealed }) => {
-                    let Some(bytes) = self.read_content(id, offset, length, whole, is_sealed).await? else {
+                Some(Part::Content { id, offset, length, whole, is_encrypted }) => {
+                    let Some(bytes) = self.read_content(id, offset, length, whole, is_encrypted).await? else {
                         return Ok(Read::Gone);
                     };
                     let read = bytes.len() as u64;
                     let (offset, length) = (offset + read, length - read);
-                    self.parts.push_front(Part::Content { id, offset, length, whole, is_sealed });
+                    self.parts.push_front(Part::Content { id, offset, length, whole, is_encrypted });
                     return Ok(self.hand_out(bytes));
                 }
                 None => {
@@ -189,23 +189,23 @@ impl BlobReader {
         offset: u64,
         length: u64,
         whole: u64,
-        is_sealed: bool,
+        is_encrypted: bool,
     ) -> Result<Option<Bytes>> {
         let at = ContentAddress { container_id: self.container_id, content: id };
         let content = match &mut self.content {
             Some(content) if content.at == at => content,
-            other => other.insert(StoredContent::open(&self.store, at, stored_length(whole, is_sealed)).await?),
+            other => other.insert(StoredContent::open(&self.store, at, stored_length(whole, is_encrypted)).await?),
         };
-        if is_sealed {
+        if is_encrypted {
             let opener = self.opener.as_mut().ok_or(ErrorCode::BlobUsesCustomerSpecifiedEncryption)?;
             return opener.read(content, offset, length, whole).await;
         }
         Ok(content.read(offset, length).await?)
     }
 
-    /// Small content as it was before it was sealed.
-    async fn opened(&mut self, bytes: &Bytes, is_sealed: bool) -> Result<Bytes> {
-        if !is_sealed {
+    /// Small content as it was before it was encrypted.
+    async fn opened(&mut self, bytes: &Bytes, is_encrypted: bool) -> Result<Bytes> {
+        if !is_encrypted {
             return Ok(bytes.clone());
         }
         let opener = self.opener.as_mut().ok_or(ErrorCode::BlobUsesCustomerSpecifiedEncryption)?;
@@ -230,19 +230,19 @@ impl BlobReader {
         };
         list.next += 1;
         let mut skip = list.skip;
-        for Piece { length, source, is_sealed, .. } in record.pieces {
+        for Piece { length, source, is_encrypted, .. } in record.pieces {
             let skipped = skip.min(length);
             skip -= skipped;
             let part = match source {
                 PieceSource::Inline(bytes) => {
-                    let bytes = self.opened(&bytes, is_sealed).await?;
+                    let bytes = self.opened(&bytes, is_encrypted).await?;
                     if skipped as usize > bytes.len() {
                         return Err(damaged());
                     }
                     Part::Inline(bytes.slice(skipped as usize..))
                 }
                 PieceSource::Content(id) => {
-                    Part::Content { id, offset: skipped, length: length - skipped, whole: length, is_sealed }
+                    Part::Content { id, offset: skipped, length: length - skipped, whole: length, is_encrypted }
                 }
             };
             self.parts.push_back(part);

@@ -60,7 +60,7 @@ pub(crate) fn contents_of_record(key: &Bytes, value: &Bytes) -> Result<Vec<(u64,
         BlobKey::Blocks | BlobKey::Layer | BlobKey::PageMap | BlobKey::Pages => Ok(vec![]),
         BlobKey::Block => {
             let block = UncommittedBlock::decode(key, value)?;
-            Ok(vec![(block.content, stored_length(block.length, block.is_sealed))])
+            Ok(vec![(block.content, stored_length(block.length, block.is_encrypted))])
         }
         BlobKey::Pieces => {
             let pieces = PieceRecord::decode(value)?.pieces;
@@ -193,5 +193,5 @@ pub(crate) async fn read_content(
 /// An uncommitted block's id in Base64, and its content.
 pub(crate) fn block_of(record: &Record) -> Result<(String, u64, u64)> {
     let block = UncommittedBlock::decode(&record.key, &record.value)?;
-    Ok((block.id.to_base64(), block.content, stored_length(block.length, block.is_sealed)))
+    Ok((block.id.to_base64(), block.content, stored_length(block.length, block.is_encrypted)))
 }

@@ -10,7 +10,7 @@ use tablerock_kv::fault::{Call, Fault};
 use tablerock_kv::{Bytes, Error, FaultEngine, MemoryEngine, Range, ScanLimits, Store};
 use tablerock_protocol::blob::{ByteRange, Conditions, CopySourceUrl, Tags};
 use tablerock_services::Result;
-use tablerock_services::blob::{BlobService, CopySource, CopyTarget, DeleteSnapshots, ReadTerms, WriteTerms};
+use tablerock_services::blob::{BlobService, CopySource, CopyTarget, DeleteSnapshots, WriteTerms};
 use tablerock_testkit::blob_model::*;
 use tablerock_testkit::page_model::*;
 

@@ -1,6 +1,6 @@
 //! Content that is encrypted with a customer's key.
 //!
-//! A sealed content is a row of segments, each as long as a chunk of stored content, so that a range is read by reading the
+//! Encrypted content is a row of segments, each as long as a chunk of stored content, so that a range is read by reading the
 //! chunks around it. A segment is a salt, the ciphertext and a tag. All segments of a content have the same salt, which is
 //! random. The key of a content is derived from the customer's key and the salt, and encrypts with AES-256-GCM; the nonce is
 //! the place of the segment. So no nonce is used twice with a key, and a segment that was changed or moved is noticed.

@@ -1,4 +1,4 @@
-//! Content that is sealed while it arrives.
+//! Content that is encrypted while it arrives.
 
 use bytes::BytesMut;
 use tablerock_kv::Bytes;

@@ -1,4 +1,4 @@
-//! One segment of a sealed content.
+//! One segment of encrypted content.
 
 use aes_gcm::aead::{AeadInOut, KeyInit as _};
 use aes_gcm::{Aes256Gcm, Nonce};
@@ -22,9 +22,9 @@ pub(super) const PLAIN_BYTES: usize = CHUNK_BYTES - SALT_BYTES - TAG_BYTES;
 pub(super) type Salt = [u8; SALT_BYTES];
 
 /// The bytes that are stored for content of this length.
-pub(in crate::blob) fn stored_length(length: u64, is_sealed: bool) -> u64 {
+pub(in crate::blob) fn stored_length(length: u64, is_encrypted: bool) -> u64 {
     let overhead = (SALT_BYTES + TAG_BYTES) as u64;
-    if is_sealed { length + length.div_ceil(PLAIN_BYTES as u64) * overhead } else { length }
+    if is_encrypted { length + length.div_ceil(PLAIN_BYTES as u64) * overhead } else { length }
 }
 
 /// The cipher of one content.
