@@ -156,7 +156,8 @@ async fn an_incremental_copy_ends_with_a_snapshot(at: &Session) -> Outcome {
     let container = with_source(at).await?;
     let taken = container.snapshot("source").await?;
     let started = incremental(&container, "source", &taken, "backup")?.send().await?;
-    let id = started.expect(202)?.header("x-ms-copy-id").unwrap_or_default().to_owned();
+    let started = started.expect(202)?.expect_header("x-ms-copy-status", "pending")?;
+    let id = started.header("x-ms-copy-id").unwrap_or_default().to_owned();
     started.etag()?;
     let head = container.blob("HEAD", "backup")?.send().await?;
     let snapshot = head

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use tablerock_protocol::blob::{
-    ByteRange, Digests, PAGE_BYTES, PageRangeMarker, SequenceAction, SequenceConditions, parse_page_length,
-    parse_page_range, parse_sequence_number,
+    ByteRange, Digests, PageRangeMarker, SequenceAction, SequenceConditions, parse_page_length, parse_page_range,
+    parse_sequence_number,
 };
 use tablerock_protocol::xml::{ListedPages, render_page_list};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError, ServiceVersion};
@@ -240,5 +240,3 @@ impl BlobCall<'_> {
         }
     }
 }
-
-const _: () = assert!(PUT_PAGE_BYTES_MAX % PAGE_BYTES == 0);

@@ -109,7 +109,7 @@ async fn what_is_left_to_merge_is_noted_for_the_sweep() {
     assert_eq!(read_range(&service, "b", None, range).await.unwrap(), [[1; 512], [2; 512]].concat());
 }
 
-/// What the tasks of a test have done.
+/// The work that the tasks of a test have done.
 #[derive(Debug, Default)]
 struct Counts {
     writes: AtomicU32,
@@ -224,7 +224,7 @@ async fn copy(service: &BlobService) -> Result<()> {
     service.copy_blob(&source, &target).await.map(drop)
 }
 
-/// What the blob has after a step.
+/// The content of the blob after a step.
 fn content_after(step: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; 16 << 20];
     if step >= 1 {

@@ -1,4 +1,4 @@
-//! What the record of a page blob has beside that of other blobs.
+//! The part of a blob's record that only page blobs have.
 
 use tablerock_kv::Result;
 use tablerock_protocol::DateTime;
@@ -21,7 +21,7 @@ pub struct PageBody {
     pub(in crate::blob) incremental: Option<Incremental>,
 }
 
-/// What was copied to a blob incrementally.
+/// The last incremental copy to a blob.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::blob) struct Incremental {
     /// Account, container and name of the source.

@@ -19,7 +19,7 @@ use crate::{Error, Result};
 /// Clearing up to so many pages marks them in segments; above, a new layer hides them, whatever is below.
 const MARKED_PAGES_MAX: u64 = (4 << 20) / PAGE_BYTES;
 
-/// What happens to pages.
+/// A change of pages.
 #[derive(Debug, Clone)]
 pub(super) enum Edit {
     None,
@@ -68,7 +68,7 @@ impl Target {
 
 impl BlobService {
     /// Decides on a page blob that must exist, and commits its record with its pages. `decide` changes the record and says
-    /// what happens to the pages; it runs again when another writer came first.
+    /// the change of its pages; it runs again when another writer came first.
     pub(super) async fn edit_pages<T>(
         &self,
         place: &BlobLocation,

@@ -24,7 +24,7 @@ pub struct IncrementalCopied {
     pub id: String,
 }
 
-/// What was copied: the pages that changed, in a layer of their own.
+/// The pages that changed, in a layer of their own.
 struct Delta {
     layer: Option<u64>,
     clears: Vec<Span>,

@@ -22,7 +22,7 @@ const ATTEMPTS_MAX: u32 = 16;
 
 const WINDOW_BYTES: u64 = WINDOW_SEGMENTS as u64 * SEGMENT_BYTES;
 
-/// What takes the place of pages that a blob does not have.
+/// The bytes of pages that a blob does not have.
 static ZEROS: [u8; WINDOW_BYTES as usize] = [0; WINDOW_BYTES as usize];
 
 /// A page blob, or a snapshot of one, whose pages are being read.
@@ -118,12 +118,12 @@ impl PageSource {
 #[derive(Debug)]
 pub(in crate::blob) struct PageReader {
     source: PageSource,
-    /// What is not handed out yet.
+    /// The part that is not handed out yet.
     offset: u64,
     end: u64,
     /// Whether all of it is of one moment.
     is_whole: bool,
-    /// What was read and is not handed out yet.
+    /// The part that was read and is not handed out yet.
     window: Window,
 }
 

@@ -18,7 +18,7 @@ pub struct PageTerms {
     pub sequence: SequenceConditions,
 }
 
-/// What becomes of a range of pages.
+/// A change of a range of pages.
 #[derive(Debug, Clone)]
 pub enum PageWrite {
     /// As many bytes as the range has.
