@@ -12,17 +12,10 @@ const ACCOUNT: &str = "devstoreaccount1";
 const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 /// Puts a blob under a legal hold, which this server does not have. Returns the response.
-fn put_under_hold(arguments: &[&str]) -> String {
+fn put_under_hold(arguments: &[&str], sas: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tablerock"));
     command.env_clear().args(ANY_PORTS).args(NO_ADMIN).arg("--in-memory").args(arguments);
     let server = ServerProcess::start(&mut command);
-    let terms = AccountSasTerms::new(
-        SignedServices::parse("b").unwrap(),
-        SignedResourceTypes::parse("co").unwrap(),
-        AccountPermissions::parse("cw").unwrap(),
-        DateTime::parse("2099-01-01T00:00:00Z").unwrap(),
-    );
-    let sas = terms.sign(ACCOUNT, &AccountKey::parse(KEY).unwrap()).unwrap().to_query();
     let put = |target: &str, headers: &str| {
         let head = format!("PUT /{ACCOUNT}/{target}&{sas} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}");
         exchange_text(server.address("Blob"), &format!("{head}Content-Length: 0\r\n\r\n"))
@@ -34,9 +27,16 @@ fn put_under_hold(arguments: &[&str]) -> String {
 
 #[test]
 fn a_request_for_something_that_is_not_served_is_refused_unless_loose() {
-    let refused = put_under_hold(&[]);
+    let terms = AccountSasTerms::new(
+        SignedServices::parse("b").unwrap(),
+        SignedResourceTypes::parse("co").unwrap(),
+        AccountPermissions::parse("cw").unwrap(),
+        DateTime::parse("2099-01-01T00:00:00Z").unwrap(),
+    );
+    let sas = terms.sign(ACCOUNT, &AccountKey::parse(KEY).unwrap()).unwrap().to_query();
+    let refused = put_under_hold(&[], &sas);
     assert!(refused.starts_with("HTTP/1.1 400") && refused.contains("UnsupportedHeader"), "{refused}");
     assert!(refused.contains("<HeaderName>x-ms-legal-hold</HeaderName>"), "{refused}");
-    let ignored = put_under_hold(&["--loose"]);
+    let ignored = put_under_hold(&["--loose"], &sas);
     assert!(ignored.starts_with("HTTP/1.1 201"), "{ignored}");
 }
