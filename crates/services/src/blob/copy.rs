@@ -51,6 +51,9 @@ impl BlobService {
     /// Copies a blob, and returns the time of the copy and its id.
     pub async fn copy_blob(&self, source: &CopySource<'_>, target: &CopyTarget<'_>) -> Result<(DateTime, String)> {
         let blob = self.copy_source(source).await?;
+        if source.snapshot.is_none() {
+            blob.check_not_incremental()?;
+        }
         let to = self.place_to_write(target.at).await?;
         let current = self.stored_blob(&to, None).await?;
         self.check_copy(&blob, current.as_ref(), target)?;
@@ -92,6 +95,9 @@ impl BlobService {
             ErrorCode::ConditionNotMet => ErrorCode::TargetConditionNotMet.into(),
             _ => Error::from(error),
         })?;
+        if source.kind == BlobKind::Page && target.tier.is_some() {
+            return Err(ErrorCode::InvalidBlobTier.into());
+        }
         match current {
             Some(current) if current.kind != source.kind => Err(ErrorCode::InvalidBlobType.into()),
             _ => Ok(()),
