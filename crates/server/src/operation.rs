@@ -483,7 +483,7 @@ impl Operation {
         self.row().refused.iter().any(|group| group.contains(&name))
     }
 
-    /// Whether the operation refuses anything at all.
+    /// Whether the operation rejects anything at all.
     pub(crate) fn has_refusals(self) -> bool {
         !self.row().refused.is_empty()
     }

@@ -97,7 +97,7 @@ const SOURCE_ACCESS: &[Asked] =
 const TAG_OPTION: &[Asked] = &[("x-ms-copy-source-tag-option", "MERGE")];
 const POSITION: &[Asked] = &[("x-ms-blob-condition-appendpos", "9000")];
 const SIZE: &[Asked] = &[("x-ms-blob-condition-maxsize", "1")];
-const PUBLIC_ACCESS: &[Asked] = &[("x-ms-blob-public-access", "everybody")];
+const PUBLIC_ACCESS: &[Asked] = &[("x-ms-blob-public-access", "anyone-at-all")];
 const PROPOSED_LEASE: &[Asked] = &[("x-ms-proposed-lease-id", "none")];
 const LEASE_TIME: &[Asked] = &[("x-ms-lease-duration", "7")];
 

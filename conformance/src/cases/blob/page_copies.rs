@@ -112,6 +112,8 @@ async fn a_copy_of_a_page_blob_has_its_pages(at: &Session) -> Outcome {
     container.put_pages("source", 1 << 39, b"xy")?.send().await?.expect(201)?;
     container.put_pages("source", 0, b"z")?.send().await?.expect(201)?;
     container.clear_pages("source", 1 << 39, 512)?.send().await?.expect(201)?;
+    let tiered = container.blob("PUT", "copy")?.header("x-ms-copy-source", &container.url("source"));
+    tiered.header("x-ms-access-tier", "Cool").send().await?.expect(400)?;
     copy(&container, "", "copy").await?;
     let head = container.blob("HEAD", "copy")?.send().await?;
     head.expect(200)?
@@ -246,6 +248,8 @@ async fn the_target_of_an_incremental_copy_is_not_read_or_written(at: &Session) 
     let code = "OperationNotAllowedOnIncrementalCopyBlob";
     container.blob("GET", "backup")?.send().await?.expect_error(409, code, message)?;
     container.put_pages("backup", 0, b"a")?.send().await?.expect_code(409, code)?;
+    let copy = container.blob("PUT", "copy")?.header("x-ms-copy-source", &container.url("backup")).send().await?;
+    copy.expect_code(409, code)?;
     container.clear_pages("backup", 0, 512)?.send().await?.expect_code(409, code)?;
     container.blob_on("PUT", "backup", "snapshot")?.send().await?.expect_code(409, code)?;
     let resize = container.blob_on("PUT", "backup", "properties")?.header("x-ms-blob-content-length", "512");

@@ -6,7 +6,7 @@ use tablerock_protocol::{ErrorCode, QueryString, ServiceError};
 
 use crate::operation::Operation;
 
-/// Refuses a request with a header or a parameter that the operation does not act on.
+/// Rejects a request with a header or a parameter that the operation does not act on.
 pub(super) fn check(operation: Operation, headers: &HeaderMap, query: &QueryString<'_>) -> Result<(), ServiceError> {
     if !operation.has_refusals() {
         return Ok(());

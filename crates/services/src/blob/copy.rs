@@ -69,6 +69,9 @@ impl BlobService {
     pub async fn copy_blob(&self, source: &CopySource<'_>, target: &CopyTarget<'_>) -> Result<(DateTime, String)> {
         let blob = self.copy_source(source).await?;
         let archived_to = self.tier_of_archived_copy(&blob, target)?;
+        if source.snapshot.is_none() {
+            blob.check_not_incremental()?;
+        }
         let to = self.place_to_write(target.at).await?;
         let seen = self.look(&to).await?;
         self.check_copy(&blob, &seen, target)?;
@@ -133,6 +136,9 @@ impl BlobService {
                 _ => Error::from(error),
             }
         })?;
+        if source.kind == BlobKind::Page && target.tier.is_some() {
+            return Err(ErrorCode::InvalidBlobTier.into());
+        }
         match current {
             _ if target.seals == Some(true) && source.kind != BlobKind::Append => {
                 Err(ErrorCode::InvalidBlobType.into())
