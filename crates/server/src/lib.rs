@@ -8,7 +8,7 @@
 //! | accept, read the head | `http/listener.rs` |
 //! | find the account | `request_context.rs`, `http/endpoint.rs` |
 //! | parse the operation and its target | `table/request.rs`, `queue/request.rs`, `blob/request.rs` |
-//! | admit: authenticate and authorize | `auth/admit.rs`, by the rows of `operation.rs` |
+//! | admit: authenticate and authorize | `auth/admit.rs`, by the rows of `operation/rows.rs` |
 //! | decode, run, encode | `table/`, `queue/`, `blob/` |
 //! | respond | `http/reply.rs`, `http/respond.rs` |
 //! | record | `request_log.rs`, `metrics.rs`, `analytics_record.rs` |

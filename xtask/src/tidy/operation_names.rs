@@ -6,7 +6,7 @@ use super::Finding;
 use super::tree::Tree;
 
 const README: &str = "conformance/README.md";
-const SERVER: &str = "crates/server/src/operation.rs";
+const SERVER: &str = "crates/server/src/operation/rows.rs";
 
 /// The group of cases about credentials, which is not an operation.
 const NO_OPERATION: &str = "Authentication";

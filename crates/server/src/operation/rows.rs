@@ -1,80 +1,18 @@
-//! Every operation of the three services, with all its facts in one row.
-//!
-//! Authorization, logs, metrics, Storage Analytics and the compatibility table read these rows and nothing else. A new
-//! operation is a row here, a variant of its service's request type and a function that runs it; see CONTRIBUTING.md.
+//! The rows of all operations, and the macro that reads them.
 
-use http::Method;
-use tablerock_protocol::analytics::RequestKind;
+use tablerock_protocol::Service;
 use tablerock_protocol::signing::{
     AccountPermissions, BlobPermissions, QueuePermissions, SignedResourceTypes, TablePermissions,
 };
-use tablerock_protocol::{METADATA_PREFIX, Service, ServiceVersion};
 
-/// The facts about one operation.
-#[derive(Debug)]
-pub(crate) struct Row {
-    name: &'static str,
-    service: Service,
-    effect: Effect,
-    /// A request without a `Content-Length` is rejected.
-    needs_length: bool,
-    /// The permissions that a SAS of the table, queue, container or blob needs.
-    pub(crate) sas: ServiceSas,
-    /// The level of resources that an account SAS has to cover, and the permissions that it needs.
-    pub(crate) account_sas: (Option<SignedResourceTypes>, Needs<AccountPermissions>),
-    flags: &'static [Flag],
-    headers: &'static [&'static [&'static str]],
-    parameters: &'static [&'static str],
-    /// Headers and parameters that Azure documents for it and that this server does not act on.
-    refused: &'static [&'static [&'static str]],
-}
-
-/// The effect of an operation on stored data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effect {
-    Reads,
-    Writes,
-    Deletes,
-    /// Hides messages from other consumers: a write, which Storage Analytics logs as a read.
-    Dequeues,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Flag {
-    /// Anonymous callers may run it where the container is public.
-    Public,
-    /// It reads or writes stored access policies, which bearer tokens could not with older versions.
-    Policies,
-    /// It may run on `$logs` and on the metrics tables, which otherwise are read-only.
-    OnAnalytics,
-    /// Its response is a page of a list, whose size is known only when it is complete.
-    Page,
-    /// A table operation with XML bodies, which the service's front end serves.
-    Xml,
-    /// A batch that may hold a single read, which the secondary endpoint accepts. Its parts are admitted one by one.
-    OneRead,
-    /// The permission to create is enough in newer versions only.
-    CreatesOfBlocks,
-}
-
-/// The permissions that a SAS needs for an operation.
-#[derive(Debug)]
-pub(crate) enum Needs<P: 'static> {
-    /// No SAS of this kind is enough.
-    Never,
-    /// Any valid SAS is enough: the parts of a batch are admitted one by one.
-    Nothing,
-    OneOf(&'static [P]),
-    AllOf(&'static [P]),
-}
-
-/// The service SAS that an operation accepts.
-#[derive(Debug)]
-pub(crate) enum ServiceSas {
-    Table(Needs<TablePermissions>),
-    Queue(Needs<QueuePermissions>),
-    Blob(Needs<BlobPermissions>),
-}
+use super::headers::{
+    APPEND, BLOB_CONDITIONS, BLOB_TYPE, CHECKSUM, CONTAINER_SCOPE, CONTENT, COPY, COPY_PROPERTIES, COPY_TAGS,
+    CUSTOMER_KEY, ENCRYPTION_CONTEXT, EXPIRY, FILE_SOURCE, IMMUTABILITY, LEASE, LEASING, METADATA, PAGE_BLOB,
+    PAGE_RANGES, PAGES, PUBLIC_ACCESS, RANGE, REHYDRATE, SCOPE, SEAL, SEQUENCE_ACTION, SEQUENCE_CONDITIONS, SHOW_ONLY,
+    SNAPSHOTS, SOFT_DELETE, SOURCE, SOURCE_KEY, SOURCE_TOKEN, STRUCTURE, TAG_CONDITION, TAGS, TIER, TIER_CONDITION,
+    USER_NAMES,
+};
+use super::{Effect, Flag, Needs, Row, ServiceSas};
 
 macro_rules! needs {
     ($set:ident never) => { Needs::Never };
@@ -122,7 +60,7 @@ macro_rules! operations {
             pub const ALL: &[Operation] = &[$($(Operation::$name),*),*];
         }
 
-        static ROWS: &[Row] = &[$($(Row {
+        pub(super) static ROWS: &[Row] = &[$($(Row {
             name: stringify!($name),
             service: Service::$service,
             effect: Effect::$effect,
@@ -136,78 +74,6 @@ macro_rules! operations {
         }),*),*];
     };
 }
-
-// Request headers of the services' own, in the groups that operations share. Those that every operation knows:
-const COMMON: &[&str] = &["x-ms-date", "x-ms-version", "x-ms-client-request-id"];
-const METADATA: &[&str] = &[METADATA_PREFIX];
-const LEASE: &[&str] = &["x-ms-lease-id"];
-const LEASING: &[&str] =
-    &["x-ms-lease-action", "x-ms-lease-id", "x-ms-proposed-lease-id", "x-ms-lease-duration", "x-ms-lease-break-period"];
-const TAG_CONDITION: &[&str] = &["x-ms-if-tags"];
-/// The conditions of requests for tags, which are about the blob.
-const BLOB_CONDITIONS: &[&str] =
-    &["x-ms-blob-if-match", "x-ms-blob-if-modified-since", "x-ms-blob-if-none-match", "x-ms-blob-if-unmodified-since"];
-const PUBLIC_ACCESS: &[&str] = &["x-ms-blob-public-access"];
-const BLOB_TYPE: &[&str] = &["x-ms-blob-type"];
-const TIER: &[&str] = &["x-ms-access-tier"];
-const REHYDRATE: &[&str] = &["x-ms-rehydrate-priority"];
-const TIER_CONDITION: &[&str] = &["x-ms-access-tier-if-modified-since", "x-ms-access-tier-if-unmodified-since"];
-const TAGS: &[&str] = &["x-ms-tags"];
-const RANGE: &[&str] = &["x-ms-range", "x-ms-range-get-content-md5", "x-ms-range-get-content-crc64"];
-const CHECKSUM: &[&str] = &["x-ms-content-crc64"];
-const PAGES: &[&str] = &["x-ms-page-write", "x-ms-range"];
-const SEQUENCE_CONDITIONS: &[&str] =
-    &["x-ms-if-sequence-number-eq", "x-ms-if-sequence-number-le", "x-ms-if-sequence-number-lt"];
-const PAGE_BLOB: &[&str] = &["x-ms-blob-content-length", "x-ms-blob-sequence-number"];
-const SEQUENCE_ACTION: &[&str] = &["x-ms-sequence-number-action"];
-const PAGE_RANGES: &[&str] = &["x-ms-range", "x-ms-previous-snapshot-url"];
-const APPEND: &[&str] = &["x-ms-blob-condition-appendpos", "x-ms-blob-condition-maxsize"];
-const SNAPSHOTS: &[&str] = &["x-ms-delete-snapshots"];
-const CONTENT: &[&str] = &[
-    "x-ms-blob-cache-control",
-    "x-ms-blob-content-disposition",
-    "x-ms-blob-content-encoding",
-    "x-ms-blob-content-language",
-    "x-ms-blob-content-md5",
-    "x-ms-blob-content-type",
-];
-const SOURCE: &[&str] = &[
-    "x-ms-copy-source",
-    "x-ms-source-content-crc64",
-    "x-ms-source-content-md5",
-    "x-ms-source-if-match",
-    "x-ms-source-if-modified-since",
-    "x-ms-source-if-none-match",
-    "x-ms-source-if-unmodified-since",
-    "x-ms-source-range",
-];
-const CUSTOMER_KEY: &[&str] = &["x-ms-encryption-key", "x-ms-encryption-key-sha256", "x-ms-encryption-algorithm"];
-const SOURCE_KEY: &[&str] =
-    &["x-ms-source-encryption-key", "x-ms-source-encryption-key-sha256", "x-ms-source-encryption-algorithm"];
-const SCOPE: &[&str] = &["x-ms-encryption-scope"];
-const CONTAINER_SCOPE: &[&str] = &["x-ms-default-encryption-scope", "x-ms-deny-encryption-scope-override"];
-const COPY: &[&str] = &["x-ms-requires-sync", "x-ms-source-if-tags", "x-ms-source-lease-id"];
-
-const SOURCE_TOKEN: &[&str] = &["x-ms-copy-source-authorization"];
-const COPY_TAGS: &[&str] = &["x-ms-copy-source-tag-option"];
-const COPY_PROPERTIES: &[&str] = &["x-ms-copy-source-blob-properties"];
-const SEAL: &[&str] = &["x-ms-seal-blob"];
-
-// Headers and parameters that Azure documents and that are refused, for lack of the feature.
-const STRUCTURE: &[&str] = &["x-ms-structured-body", "x-ms-structured-content-length"];
-const IMMUTABILITY: &[&str] =
-    &["x-ms-immutability-policy-until-date", "x-ms-immutability-policy-mode", "x-ms-legal-hold"];
-// Accounts with a hierarchical namespace have these:
-const EXPIRY: &[&str] = &["x-ms-expiry-option", "x-ms-expiry-time"];
-const ENCRYPTION_CONTEXT: &[&str] = &["x-ms-encryption-context"];
-const USER_NAMES: &[&str] = &["x-ms-upn"];
-// The source would be a file of the File service.
-const FILE_SOURCE: &[&str] = &["x-ms-file-request-intent"];
-const SOFT_DELETE: &[&str] = &["deletetype"];
-const SHOW_ONLY: &[&str] = &["showonly"];
-
-/// Query parameters that every operation knows. Those of a SAS are the business of authentication.
-const COMMON_PARAMETERS: &[&str] = &["api-version", "comp", "restype", "timeout"];
 
 operations! {
     Table {
@@ -371,202 +237,5 @@ operations! {
         SetBlobServiceProperties: Writes, sas(never), account(SERVICE [WRITE]);
         GetBlobServiceStats: Reads, sas(never), account(SERVICE [READ]);
         BlobPreflightRequest: Reads, sas(never), account(never);
-    }
-}
-
-impl Operation {
-    pub(crate) fn row(self) -> &'static Row {
-        &ROWS[self as usize]
-    }
-
-    /// The name that Storage Analytics gives the operation.
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// The service that has the operation.
-    pub fn service(self) -> Service {
-        self.row().service
-    }
-
-    /// Returns the names of a service's operations, each at its [`index_in_service`](Self::index_in_service).
-    pub fn names_of(service: Service) -> Vec<&'static str> {
-        ROWS.iter().filter(|row| row.service == service).map(|row| row.name).collect()
-    }
-
-    /// The index of the operation among those of its service.
-    pub fn index_in_service(self) -> usize {
-        let first = match self.service() {
-            Service::Table => Self::QueryTables,
-            Service::Queue => Self::ListQueues,
-            Service::Blob => Self::ListContainers,
-        };
-        self as usize - first as usize
-    }
-
-    /// Whether it changes anything. The secondary endpoint rejects such operations.
-    pub fn is_write(self) -> bool {
-        self.row().effect != Effect::Reads
-    }
-
-    /// Whether it may turn out to be a read: a batch with a query.
-    pub(crate) fn may_only_read(self) -> bool {
-        self.has(Flag::OneRead)
-    }
-
-    /// Whether a request without a body's length is rejected.
-    pub(crate) fn needs_length(self) -> bool {
-        self.row().needs_length
-    }
-
-    /// Whether it is a table operation with XML bodies. The front end of the service responds to it, errors included.
-    pub(crate) fn is_xml(self) -> bool {
-        self.has(Flag::Xml)
-    }
-
-    /// Whether it reads content of another blob.
-    pub(crate) fn copies_content(self) -> bool {
-        matches!(
-            self,
-            Self::CopyBlob
-                | Self::CopyBlobFromURL
-                | Self::PutBlobFromURL
-                | Self::PutBlockFromURL
-                | Self::AppendBlockFromURL
-                | Self::PutPageFromURL
-                | Self::IncrementalCopyBlob
-        )
-    }
-
-    /// Whether its response is a page of a list.
-    pub(crate) fn returns_page(self) -> bool {
-        self.has(Flag::Page)
-    }
-
-    /// Whether an anonymous caller may run it where the container is public.
-    pub(crate) fn is_public_read(self) -> bool {
-        self.has(Flag::Public)
-    }
-
-    /// Whether the permission to create a blob is enough for a SAS of this version, where the row has it.
-    pub(crate) fn takes_create(self, version: ServiceVersion) -> bool {
-        !self.has(Flag::CreatesOfBlocks) || version >= ServiceVersion::CREATE_OF_BLOCKS
-    }
-
-    /// Whether it reads or writes stored access policies.
-    pub(crate) fn is_policy_access(self) -> bool {
-        self.has(Flag::Policies)
-    }
-
-    /// Whether it may run on what Storage Analytics wrote: logs and metrics are read and deleted, never changed.
-    pub(crate) fn is_allowed_on_analytics(self) -> bool {
-        !self.is_write() || self.has(Flag::OnAnalytics)
-    }
-
-    /// The kind under which Storage Analytics switches logging on and off.
-    pub(crate) fn kind(self) -> RequestKind {
-        match self.row().effect {
-            Effect::Reads | Effect::Dequeues => RequestKind::Read,
-            Effect::Writes => RequestKind::Write,
-            Effect::Deletes => RequestKind::Delete,
-        }
-    }
-
-    /// Whether the operation acts on a request header of the services' own, `x-ms-…`.
-    pub fn knows_header(self, name: &str) -> bool {
-        let is_known = |known: &&str| name == *known || *known == METADATA_PREFIX && name.starts_with(METADATA_PREFIX);
-        COMMON.iter().any(is_known) || self.row().headers.iter().any(|group| group.iter().any(is_known))
-    }
-
-    /// Whether Azure documents a header or a parameter for the operation, and this server does not act on it.
-    pub(crate) fn refuses(self, name: &str) -> bool {
-        self.row().refused.iter().any(|group| group.contains(&name))
-    }
-
-    /// Whether the operation rejects anything at all.
-    pub(crate) fn has_refusals(self) -> bool {
-        !self.row().refused.is_empty()
-    }
-
-    /// Whether the operation acts on a query parameter.
-    pub fn knows_parameter(self, name: &str) -> bool {
-        COMMON_PARAMETERS.contains(&name) || self.row().parameters.contains(&name)
-    }
-
-    fn has(self, flag: Flag) -> bool {
-        self.row().flags.contains(&flag)
-    }
-}
-
-/// The kind of a request whose operation is not known.
-pub(crate) fn kind_of_method(method: &Method) -> RequestKind {
-    match *method {
-        Method::GET | Method::HEAD | Method::OPTIONS => RequestKind::Read,
-        Method::DELETE => RequestKind::Delete,
-        _ => RequestKind::Write,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_operation_has_its_own_row_and_is_counted_under_its_name() {
-        for operation in Operation::ALL {
-            assert_eq!(operation.name(), format!("{operation:?}"));
-            assert_eq!(Operation::names_of(operation.service())[operation.index_in_service()], operation.name());
-        }
-        assert_eq!(ROWS.len(), Operation::ALL.len());
-    }
-
-    #[test]
-    fn anonymous_callers_can_change_nothing() {
-        for operation in Operation::ALL {
-            assert!(!operation.is_public_read() || !operation.is_write(), "{operation:?}");
-        }
-    }
-
-    #[test]
-    fn policies_are_out_of_reach_for_every_sas() {
-        for operation in Operation::ALL.iter().filter(|operation| operation.is_policy_access()) {
-            let row = operation.row();
-            assert!(matches!(row.account_sas.1, Needs::Never), "{operation:?}");
-            let is_never = matches!(
-                row.sas,
-                ServiceSas::Table(Needs::Never) | ServiceSas::Queue(Needs::Never) | ServiceSas::Blob(Needs::Never)
-            );
-            assert!(is_never, "{operation:?}");
-        }
-    }
-
-    #[test]
-    fn logs_and_metrics_are_read_and_deleted_and_not_written() {
-        use Operation::*;
-        for operation in [GetBlob, ListBlobs, DeleteBlob, BlobBatch, QueryEntities, DeleteEntity] {
-            assert!(operation.is_allowed_on_analytics(), "{operation:?}");
-        }
-        for operation in [PutBlob, DeleteContainer, AcquireBlobLease, InsertEntity, DeleteTable] {
-            assert!(!operation.is_allowed_on_analytics(), "{operation:?}");
-        }
-    }
-
-    #[test]
-    fn no_operation_both_knows_and_refuses_a_name() {
-        for operation in Operation::ALL {
-            for name in operation.row().refused.concat() {
-                assert!(!operation.knows_header(name) && !operation.knows_parameter(name), "{operation:?} {name}");
-                assert!(operation.refuses(name));
-            }
-        }
-    }
-
-    #[test]
-    fn headers_and_parameters_are_known_by_name() {
-        assert!(Operation::PutBlob.knows_header("x-ms-meta-color"));
-        assert!(Operation::PutBlob.knows_header("x-ms-version"));
-        assert!(!Operation::GetBlob.knows_header("x-ms-meta-color"));
-        assert!(Operation::QueryEntities.knows_parameter("$filter"));
-        assert!(!Operation::QueryEntity.knows_parameter("$filter"));
     }
 }
