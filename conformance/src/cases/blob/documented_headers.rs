@@ -54,20 +54,20 @@ const OTHER_MD5: &str = "AAAAAAAAAAAAAAAAAAAAAA==";
 const OTHER_CRC64: &str = "AAAAAAAAAAA=";
 
 /// A header or parameter with a value that cannot be met.
-type Asked = (&'static str, &'static str);
+pub(super) type Asked = (&'static str, &'static str);
 
-const TIMES: &[Asked] = &[("If-Modified-Since", LATER), ("If-Unmodified-Since", LONG_AGO)];
-const ETAGS: &[Asked] = &[("If-Match", "\"0x8D000000000000\"")];
-const LEASE: &[Asked] = &[("x-ms-lease-id", LEASE_ID)];
-const TAG_CONDITION: &[Asked] = &[("x-ms-if-tags", "\"color\" = 'none'")];
-const KEY: &[Asked] =
+pub(super) const TIMES: &[Asked] = &[("If-Modified-Since", LATER), ("If-Unmodified-Since", LONG_AGO)];
+pub(super) const ETAGS: &[Asked] = &[("If-Match", "\"0x8D000000000000\"")];
+pub(super) const LEASE: &[Asked] = &[("x-ms-lease-id", LEASE_ID)];
+pub(super) const TAG_CONDITION: &[Asked] = &[("x-ms-if-tags", "\"color\" = 'none'")];
+pub(super) const KEY: &[Asked] =
     &[("x-ms-encryption-key", "AAAA"), ("x-ms-encryption-key-sha256", "AAAA"), ("x-ms-encryption-algorithm", "ROT13")];
-const SCOPE: &[Asked] = &[("x-ms-encryption-scope", "nosuchscope")];
-const MD5: &[Asked] = &[("Content-MD5", OTHER_MD5)];
-const CRC64: &[Asked] = &[("x-ms-content-crc64", OTHER_CRC64)];
-const STRUCTURE: &[Asked] =
+pub(super) const SCOPE: &[Asked] = &[("x-ms-encryption-scope", "nosuchscope")];
+pub(super) const MD5: &[Asked] = &[("Content-MD5", OTHER_MD5)];
+pub(super) const CRC64: &[Asked] = &[("x-ms-content-crc64", OTHER_CRC64)];
+pub(super) const STRUCTURE: &[Asked] =
     &[("x-ms-structured-body", "XSM/1.0; properties=nothing"), ("x-ms-structured-content-length", "many")];
-const IMMUTABILITY: &[Asked] = &[
+pub(super) const IMMUTABILITY: &[Asked] = &[
     ("x-ms-immutability-policy-until-date", LATER),
     ("x-ms-immutability-policy-mode", "Locked"),
     ("x-ms-legal-hold", "true"),
@@ -75,24 +75,24 @@ const IMMUTABILITY: &[Asked] = &[
 const EXPIRY: &[Asked] = &[("x-ms-expiry-option", "RelativeToNow"), ("x-ms-expiry-time", "soon")];
 const TIER: &[Asked] = &[("x-ms-access-tier", "Lukewarm")];
 const REHYDRATION: &[Asked] = &[("x-ms-rehydrate-priority", "Slow")];
-const TAGS: &[Asked] = &[("x-ms-tags", "color=red&color=blue")];
-const BLOB_MD5: &[Asked] = &[("x-ms-blob-content-md5", "no Base64")];
-const SOURCE_CONDITIONS: &[Asked] = &[
+pub(super) const TAGS: &[Asked] = &[("x-ms-tags", "color=red&color=blue")];
+pub(super) const BLOB_MD5: &[Asked] = &[("x-ms-blob-content-md5", "no Base64")];
+pub(super) const SOURCE_CONDITIONS: &[Asked] = &[
     ("x-ms-source-if-match", "\"0x8D000000000000\""),
     ("x-ms-source-if-unmodified-since", LONG_AGO),
     ("x-ms-source-if-modified-since", LATER),
     ("x-ms-source-if-none-match", "*"),
 ];
-const SOURCE_TAGS: &[Asked] = &[("x-ms-source-if-tags", "\"color\" = 'none'")];
-const SOURCE_MD5: &[Asked] = &[("x-ms-source-content-md5", OTHER_MD5)];
-const SOURCE_CRC64: &[Asked] = &[("x-ms-source-content-crc64", OTHER_CRC64)];
+pub(super) const SOURCE_TAGS: &[Asked] = &[("x-ms-source-if-tags", "\"color\" = 'none'")];
+pub(super) const SOURCE_MD5: &[Asked] = &[("x-ms-source-content-md5", OTHER_MD5)];
+pub(super) const SOURCE_CRC64: &[Asked] = &[("x-ms-source-content-crc64", OTHER_CRC64)];
 const SOURCE_RANGE: &[Asked] = &[("x-ms-source-range", "bytes=9000-9001")];
-const SOURCE_KEY: &[Asked] = &[
+pub(super) const SOURCE_KEY: &[Asked] = &[
     ("x-ms-source-encryption-key", "AAAA"),
     ("x-ms-source-encryption-key-sha256", "AAAA"),
     ("x-ms-source-encryption-algorithm", "ROT13"),
 ];
-const SOURCE_ACCESS: &[Asked] =
+pub(super) const SOURCE_ACCESS: &[Asked] =
     &[("x-ms-copy-source-authorization", "Bearer none"), ("x-ms-file-request-intent", "guess")];
 const TAG_OPTION: &[Asked] = &[("x-ms-copy-source-tag-option", "MERGE")];
 const POSITION: &[Asked] = &[("x-ms-blob-condition-appendpos", "9000")];
@@ -101,12 +101,12 @@ const PUBLIC_ACCESS: &[Asked] = &[("x-ms-blob-public-access", "anyone-at-all")];
 const PROPOSED_LEASE: &[Asked] = &[("x-ms-proposed-lease-id", "none")];
 const LEASE_TIME: &[Asked] = &[("x-ms-lease-duration", "7")];
 
-const TIMEOUT: &[Asked] = &[("timeout", "soon")];
-const VERSIONS: &[Asked] = &[("snapshot", "yesterday"), ("versionid", "first")];
-const LIST: &[Asked] = &[("maxresults", "many"), ("include", "nothing")];
+pub(super) const TIMEOUT: &[Asked] = &[("timeout", "soon")];
+pub(super) const VERSIONS: &[Asked] = &[("snapshot", "yesterday"), ("versionid", "first")];
+pub(super) const LIST: &[Asked] = &[("maxresults", "many"), ("include", "nothing")];
 
 /// Asks for each thing in turn, which has to be rejected. Then the plain request has to succeed, so nothing else was wrong.
-async fn reads(request: Request<'_>, headers: &[&[Asked]], parameters: &[&[Asked]]) -> Outcome {
+pub(super) async fn reads(request: Request<'_>, headers: &[&[Asked]], parameters: &[&[Asked]]) -> Outcome {
     let request = request.version(VERSION);
     let mut accepted = Vec::new();
     for (name, value) in headers.concat() {

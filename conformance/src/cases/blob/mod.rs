@@ -8,6 +8,7 @@ pub(super) mod copy_options;
 pub(super) mod copy_source;
 pub(super) mod customer_keys;
 pub(super) mod documented_headers;
+pub(super) mod documented_page_headers;
 pub(super) mod find_blobs;
 pub(super) mod from_url;
 pub(super) mod lease_terms;
