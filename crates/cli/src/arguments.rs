@@ -34,11 +34,11 @@ pub(crate) enum Command {
     /// folder, so stop its server first. With --serve-reads this command serves reads in the meantime and rejects writes with
     /// ServerBusy.
     ///
-    /// A copy from or to an endpoint keeps tables with entities and their exact types, containers, block blobs with content
-    /// headers and metadata, and queues with metadata. With the account's key at both ends it also keeps stored access policies
-    /// and public access. Timestamps and ETags are new. Messages, append blobs, page blobs and snapshots are not copied; the final
-    /// report counts them, and the exit code is 0 only if there are none. Tags, tiers, leases and uncommitted blocks are not
-    /// copied.
+    /// A copy from or to an endpoint keeps tables with entities and their exact types, containers, blobs with content headers,
+    /// metadata, tiers and snapshots, and queues with metadata. With the account's key at both ends it also keeps tags, stored
+    /// access policies and public access. Timestamps and ETags are new. Messages, archived blobs and blobs with a
+    /// customer-provided key are not copied; the final report counts them, and the exit code is 0 only if there are none. Leases
+    /// and uncommitted blocks are not copied.
     Copy(CopyArguments),
     /// Write accounts as lines of JSON; equal data gives equal output, whatever the store
     Export(ExportArguments),

@@ -22,6 +22,9 @@ const APPENDED_BYTES: u64 = 4 << 20;
 /// The largest append blob that can be copied.
 pub(super) const APPEND_BLOB_BYTES_MAX: u64 = BLOCKS_MAX * APPENDED_BYTES;
 
+/// The most that one Put Page writes.
+const WRITTEN_PAGES_BYTES: u64 = 4 << 20;
+
 /// Copies a blob as it was listed, with its snapshots. Returns `false` if it has been deleted since. While the blob is in
 /// progress, `arrived` includes its copied bytes.
 pub(super) async fn copy_family(
@@ -52,8 +55,10 @@ async fn copy_blob(
     listed: &BlobItem,
     arrived: &mut Arrived<'_>,
 ) -> Result<(), BlobError> {
-    if listed.blob_type == "AppendBlob" {
-        return copy_appended(from, to, listed, arrived).await;
+    match listed.blob_type.as_str() {
+        "AppendBlob" => return copy_appended(from, to, listed, arrived).await,
+        "PageBlob" => return copy_pages(from, to, listed, arrived).await,
+        _ => {}
     }
     if listed.length <= BLOCK_BYTES {
         match copy_whole(from, to, listed).await {
@@ -164,24 +169,41 @@ async fn copy_appended(
     Ok(())
 }
 
+/// Copies the pages of a page blob that are written. The others take no space.
+async fn copy_pages(
+    from: &BlobClient,
+    to: &BlobClient,
+    listed: &BlobItem,
+    arrived: &mut Arrived<'_>,
+) -> Result<(), BlobError> {
+    let create = to.create_page_blob(listed.length).sequence_number(listed.sequence_number);
+    let create = create.headers(BlobHttpHeaders::from(listed)).metadata(listed.metadata.clone());
+    create.tags(listed.tags.clone()).await.map_err(|error| write_error(&error))?;
+    let mut next = None;
+    loop {
+        let page = from.page_ranges(next.as_ref(), &version(listed)).await.map_err(|error| read_error(&error))?;
+        for range in page.items {
+            for start in range.clone().step_by(WRITTEN_PAGES_BYTES as usize) {
+                let content = read(from, listed, start, range.end.min(start + WRITTEN_PAGES_BYTES)).await?;
+                let length = content.len() as u64;
+                to.put_pages(start, content).await.map_err(|error| write_error(&error))?;
+                arrived.add(length);
+            }
+        }
+        next = page.continuation_token;
+        if next.is_none() {
+            return Ok(());
+        }
+    }
+}
+
 /// The tier of a blob, unless it is the one of its account.
 fn tier(listed: &BlobItem) -> &str {
     if listed.is_tier_inferred { "" } else { &listed.access_tier }
 }
 
 async fn read(from: &BlobClient, listed: &BlobItem, start: u64, end: u64) -> Result<bytes::Bytes, BlobError> {
-    // A list has ETags without the quotation marks of the header.
-    let version = Etag::from(format!("\"{}\"", listed.etag.trim_matches('"')));
-    let content = from.download_range(start..end, &version).await.map_err(|error| {
-        if error.is_not_found() {
-            return BlobError::Gone;
-        }
-        BlobError::Other(match error.is_precondition_failed() {
-            // The next run lists it again.
-            true => CopyError { message: "it changed after it was listed".to_owned(), is_transient: true },
-            false => CopyError::of_call("cannot be read", &error),
-        })
-    })?;
+    let content = from.download_range(start..end, &version(listed)).await.map_err(|error| read_error(&error))?;
     if content.len() as u64 == end - start {
         Ok(content)
     } else {
@@ -189,6 +211,22 @@ async fn read(from: &BlobClient, listed: &BlobItem, start: u64, end: u64) -> Res
             format!("the endpoint returned {} bytes instead of {}", content.len(), end - start).into(),
         ))
     }
+}
+
+/// The ETag of a blob. A list has it without the quotation marks of the header.
+fn version(listed: &BlobItem) -> Etag {
+    Etag::from(format!("\"{}\"", listed.etag.trim_matches('"')))
+}
+
+fn read_error(error: &tablerock_client::Error) -> BlobError {
+    if error.is_not_found() {
+        return BlobError::Gone;
+    }
+    BlobError::Other(match error.is_precondition_failed() {
+        // The next run lists it again.
+        true => CopyError { message: "it changed after it was listed".to_owned(), is_transient: true },
+        false => CopyError::of_call("cannot be read", error),
+    })
 }
 
 fn write_error(error: &tablerock_client::Error) -> BlobError {

@@ -179,19 +179,16 @@ fn count(counts: &mut Counts, family: &Family) {
     counts.bytes += family.bytes();
 }
 
-/// Returns the reason why a blob cannot be copied, and counts it. Page blobs are the next kind to learn: `copy_blob` in
-/// `blobs.rs` chooses by the type.
+/// Returns the reason why a blob cannot be copied, and counts it.
 fn skip_reason(blob: &BlobItem, skipped: &mut Skipped) -> Option<&'static str> {
     let is_append_blob = blob.blob_type == "AppendBlob";
     let (count, reason) = if !blob.key_sha256.is_empty() {
         (&mut skipped.encrypted_blobs, "it is encrypted with a customer-provided key")
-    } else if blob.blob_type == "PageBlob" {
-        (&mut skipped.page_blobs, "it is a page blob")
     } else if blob.access_tier == "Archive" {
         (&mut skipped.archived_blobs, "it is archived; rehydrate it to copy it")
     } else if is_append_blob && blob.length > APPEND_BLOB_BYTES_MAX {
         (&mut skipped.huge_blobs, "it is an append blob larger than the limit of 195 GiB")
-    } else if blob.length > BLOB_BYTES_MAX {
+    } else if blob.length > BLOB_BYTES_MAX && blob.blob_type != "PageBlob" {
         (&mut skipped.huge_blobs, "it is larger than the limit of 2.9 TiB")
     } else {
         return None;

@@ -18,7 +18,6 @@ pub(super) struct Counts {
 #[serde(default)]
 pub(super) struct Skipped {
     pub(super) messages: u64,
-    pub(super) page_blobs: u64,
     pub(super) snapshots: u64,
     pub(super) archived_blobs: u64,
     pub(super) huge_blobs: u64,
@@ -44,10 +43,9 @@ impl Skipped {
 
     /// Returns the counts that are not zero, as text.
     pub(super) fn describe(&self) -> String {
-        let Self { messages, page_blobs, snapshots, archived_blobs, huge_blobs, encrypted_blobs } = *self;
+        let Self { messages, snapshots, archived_blobs, huge_blobs, encrypted_blobs } = *self;
         let named = [
             (messages, "about ", "messages"),
-            (page_blobs, "", "page blobs"),
             (snapshots, "", "snapshots"),
             (archived_blobs, "", "archived blobs"),
             (huge_blobs, "", "blobs that are too large"),

@@ -14,9 +14,10 @@ pub(super) struct Family {
 }
 
 impl Family {
-    /// The bytes of all.
+    /// The bytes of the blob and its snapshots. The length of a page blob says little about its pages, so it counts nothing.
     pub(super) fn bytes(&self) -> u64 {
-        self.blob.length + self.snapshots.iter().map(|snapshot| snapshot.length).sum::<u64>()
+        let versions = self.snapshots.iter().chain([&self.blob]);
+        versions.filter(|version| version.blob_type != "PageBlob").map(|version| version.length).sum()
     }
 
     /// Returns a text that identifies the versions of all.

@@ -6,6 +6,9 @@ use crate::{ErrorCode, ServiceError, limits};
 /// How many entries a client should ask for at a time, so that the page is within what is read here.
 pub const ANSWERED_LIST_ITEMS_MAX: usize = 500;
 /// An entry has at most its metadata, a name and properties, of which a character may take six bytes.
+/// The name of the element is that of the header.
+const SEQUENCE_NUMBER: &str = "x-ms-blob-sequence-number";
+
 const ITEM_BYTES_MAX: usize = 6 * (limits::METADATA_BYTES_MAX + 4096);
 const LIST_BYTES_MAX: usize = ANSWERED_LIST_ITEMS_MAX * ITEM_BYTES_MAX;
 
@@ -67,6 +70,8 @@ pub struct AnsweredBlob {
     pub is_tier_inferred: bool,
     /// Whether an append blob is sealed.
     pub is_sealed: bool,
+    /// The sequence number of a page blob.
+    pub sequence_number: u64,
     /// The SHA-256 of the customer-provided key that the content is encrypted with, in Base64.
     pub key_sha256: String,
     /// Empty unless it was asked for.
@@ -114,6 +119,7 @@ impl AnsweredBlob {
             access_tier: own("AccessTier")?,
             is_tier_inferred: text("AccessTierInferred")? == "true",
             is_sealed: text("Sealed")? == "true",
+            sequence_number: properties.child(SEQUENCE_NUMBER).map(Element::number).transpose()?.unwrap_or_default(),
             key_sha256: own("CustomerProvidedKeySha256")?,
             metadata: metadata(element)?,
             tags: tags(element)?,

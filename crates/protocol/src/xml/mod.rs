@@ -38,7 +38,7 @@ pub use cors_rules::{
     CORS_VALUE_CHARS_MAX,
 };
 pub use found_blobs::{FindEcho, FoundBlobElement, FoundTags, render_found_blobs};
-pub use page_list::{ListedPages, render_page_list};
+pub use page_list::{ANSWERED_PAGE_RANGES_MAX, ListedPages, parse_page_list, render_page_list};
 pub use queue_listing::QueueListing;
 pub use queue_messages::{QueueMessageElement, parse_message_text, render_messages};
 pub use service_properties::{ServiceProperties, ServicePropertiesUpdate};

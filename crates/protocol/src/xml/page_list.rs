@@ -1,6 +1,15 @@
 //! The document of Get Page Ranges.
 
+use super::AnsweredPage;
+use super::reading::Element;
 use super::writing::push_text;
+use crate::{ErrorCode, ServiceError};
+
+/// The ranges that a page of a response has at most.
+pub const ANSWERED_PAGE_RANGES_MAX: usize = 10_000;
+
+/// The document with so many ranges of the longest numbers.
+const LIST_BYTES_MAX: usize = ANSWERED_PAGE_RANGES_MAX * 128;
 
 /// Pages that follow each other, first and last byte included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +36,22 @@ pub fn render_page_list(ranges: impl Iterator<Item = ListedPages>, next: Option<
     out
 }
 
+/// Parses the response to Get Page Ranges.
+pub fn parse_page_list(document: &[u8]) -> Result<AnsweredPage<ListedPages>, ServiceError> {
+    let root = Element::parse_within(document, LIST_BYTES_MAX)?;
+    if !root.is_named("PageList") {
+        return Err(ErrorCode::InvalidXmlDocument.into());
+    }
+    let is_range = |element: &&Element| element.is_named("PageRange") || element.is_named("ClearRange");
+    let read = |element: &Element| {
+        let (first, last) = (element.required("Start")?.number()?, element.required("End")?.number()?);
+        Ok::<_, ServiceError>(ListedPages { first, last, is_cleared: element.is_named("ClearRange") })
+    };
+    let items = root.children().iter().filter(is_range).map(read).collect::<Result<_, _>>()?;
+    let next_marker = root.child("NextMarker").map(Element::value).transpose()?.flatten();
+    Ok(AnsweredPage { items, next_marker: next_marker.map(str::to_owned) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,6 +64,9 @@ mod tests {
             <PageRange><Start>0</Start><End>511</End></PageRange>\
             <ClearRange><Start>512</Start><End>1023</End></ClearRange><NextMarker>m</NextMarker></PageList>";
         assert_eq!(render_page_list(ranges.into_iter(), Some("m")), expected);
+        let read = parse_page_list(expected.as_bytes()).unwrap();
+        assert_eq!((read.items, read.next_marker.as_deref()), (ranges.to_vec(), Some("m")));
+        assert!(parse_page_list(b"<BlockList/>").is_err());
         assert!(render_page_list([].into_iter(), None).ends_with("\n<PageList></PageList>"));
     }
 }

@@ -1,12 +1,15 @@
 //! An account with something of everything, and all that can be seen of an account.
 
-use tablerock_client::blob::{BlobHttpHeaders, ContainerAccess, PublicAccess};
+use std::ops::Range;
+
+use bytes::Bytes;
+use tablerock_client::blob::{BlobHttpHeaders, BlobItem, ContainerAccess, PublicAccess};
 use tablerock_client::table::{
     CorsMethod, CorsRule, ServicePropertiesUpdate, StoredAccessPolicies, StoredAccessPolicy,
 };
 use tablerock_client::{
-    BlobServiceClient, DateTime, Entity, QueueServiceClient, TableOperation, TableServiceClient, TryStreamExt as _,
-    Uuid, Value,
+    BlobClient, BlobServiceClient, DateTime, Entity, Etag, QueueServiceClient, TableOperation, TableServiceClient,
+    TryStreamExt as _, Uuid, Value,
 };
 
 use super::server::Server;
@@ -62,6 +65,12 @@ pub(crate) async fn fill(server: &Server) {
     log.create_snapshot().await.unwrap();
     log.append_block("last\n", 15).await.unwrap();
     log.seal().await.unwrap();
+    let disk = container.blob("disk");
+    disk.create_page_blob(1 << 40).sequence_number(7).metadata(pairs()).tags(pairs()).await.unwrap();
+    disk.put_pages(1 << 30, vec![1; 5 << 20 >> 1]).await.unwrap();
+    disk.create_snapshot().await.unwrap();
+    disk.put_pages(512, vec![2; 1024]).await.unwrap();
+    disk.clear_pages((1 << 30)..(1 << 30) + 512).await.unwrap();
     let changed = container.blob("changed");
     for content in ["one", "two", "three"] {
         changed.upload(content).metadata(pairs()).tags(pairs()).access_tier("Cool").await.unwrap();
@@ -135,7 +144,14 @@ pub(crate) async fn seen(text: &str) -> Vec<String> {
             let of_blob = client.blob(&blob.name);
             let is_snapshot = blob.snapshot.is_some();
             let place = blob.snapshot.as_ref().map_or(of_blob.clone(), |id| of_blob.at_snapshot(id));
-            let content = place.download().await.unwrap().content;
+            let content = match blob.blob_type.as_str() {
+                "PageBlob" => {
+                    let (ranges, content) = pages(&place, &blob).await;
+                    lines.push(format!("{} {ranges:?} {}", blob.length, blob.sequence_number));
+                    content
+                }
+                _ => place.download().await.unwrap().content,
+            };
             assert!(blob.name != "large" || content == large(), "the large blob differs");
             let (name, headers, metadata) = (&blob.name, BlobHttpHeaders::from(&blob), &blob.metadata);
             let short = content.slice(..content.len().min(20));
@@ -145,6 +161,17 @@ pub(crate) async fn seen(text: &str) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The ranges of a page blob, and the bytes of all of them.
+async fn pages(place: &BlobClient, blob: &BlobItem) -> (Vec<Range<u64>>, Bytes) {
+    let etag = Etag::from(format!("\"{}\"", blob.etag.trim_matches('"')));
+    let ranges = place.page_ranges(None, &etag).await.unwrap().items;
+    let mut content = Vec::new();
+    for range in &ranges {
+        content.extend_from_slice(&place.download_range(range.clone(), &etag).await.unwrap());
+    }
+    (ranges, content.into())
 }
 
 fn pairs() -> Vec<(String, String)> {
