@@ -73,14 +73,14 @@ impl BlobService {
         if seen.blob.as_ref().is_some_and(|blob| blob.kind != BlobKind::Block) {
             return Err(ErrorCode::InvalidBlobType.into());
         }
-        // The lease, the conditions and the key come before the list.
+        // The lease and the conditions come before the list.
         terms.check_replace(seen.blob.as_ref(), seen.lease.as_ref(), self.clock.ticks())?;
-        check_customer_key(seen.key_digest_or(terms.key_digest), terms.key_digest)?;
         let committed = match &seen.blob {
             Some(blob) => self.committed_pieces(place, blob).await?,
             None => vec![],
         };
         let pieces = choose(list, &committed, &seen.blocks)?;
+        check_keys(&pieces, seen, terms)?;
         let length = pieces.iter().map(|piece| piece.length).sum();
         let blocks = pieces.len() as u64;
         let used: HashSet<u64> = pieces.iter().filter_map(Piece::content).collect();
@@ -138,6 +138,18 @@ impl BlobService {
             uncommitted: (which != WhichBlocks::Committed).then_some(uncommitted),
         })
     }
+}
+
+/// Fails unless all blocks of a list have the customer's key of the request. That of the blob before does not matter.
+fn check_keys(pieces: &[Piece], seen: &Seen, terms: &WriteTerms) -> Result<()> {
+    let staged: HashSet<u64> = seen.blocks.iter().map(|block| block.content).collect();
+    let of_blob = seen.blob.as_ref().and_then(|blob| blob.key_digest);
+    for piece in pieces {
+        let is_staged = piece.content().is_some_and(|content| staged.contains(&content));
+        let stored = if is_staged { seen.blocks_key_digest } else { of_blob };
+        check_customer_key(stored, terms.key_digest)?;
+    }
+    Ok(())
 }
 
 /// Finds each block of a list where the list says that it is.

@@ -37,19 +37,8 @@ pub(super) struct Seen {
     pub(super) blocks: Vec<UncommittedBlock>,
     /// The lease on the name: that of the blob, or of the blocks if there is no blob.
     pub(super) lease: Option<Lease>,
-    blocks_key_digest: Option<KeyDigest>,
-}
-
-impl Seen {
-    /// The digest of the customer's key of the blob, or of its blocks if there is no blob yet. A new blob may have any, so
-    /// nothing at all has that of the request.
-    pub(super) fn key_digest_or(&self, request: Option<KeyDigest>) -> Option<KeyDigest> {
-        match &self.blob {
-            Some(blob) => blob.key_digest,
-            None if self.blocks.is_empty() => request,
-            None => self.blocks_key_digest,
-        }
-    }
+    /// The digest of the customer's key of the uncommitted blocks.
+    pub(super) blocks_key_digest: Option<KeyDigest>,
 }
 
 /// The state after a change.

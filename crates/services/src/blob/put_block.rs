@@ -99,7 +99,6 @@ impl BlobService {
             let blob = tx.get(&base_key).map(Blob::decode).transpose()?;
             if let Some(blob) = &blob {
                 self.check_takes_blocks(blob, lease)?;
-                check_customer_key(blob.key_digest, *key_digest)?;
             }
             let replaced = tx.get(&block_key).map(|record| UncommittedBlock::decode(&block_key, record)).transpose()?;
             let newest = self.timestamps.next()?.ticks();

@@ -27,10 +27,7 @@ impl BlobService {
             terms.conditions.check_write(Some(blob.changed))?;
             check_tags(terms.tags.as_ref(), Some(blob))?;
             blob.check_online(self.clock.ticks())?;
-            // Only metadata is encrypted anew, so only it needs the key.
-            if metadata.is_some() || terms.key_digest.is_some() {
-                check_customer_key(blob.key_digest, terms.key_digest)?;
-            }
+            check_customer_key(blob.key_digest, terms.key_digest)?;
             blob.check_not_incremental()?;
             let taken = self.next_change(None)?;
             let mut snapshot = Blob { lease: None, snapshots: 0, tag_number: 0, ..blob.clone() };
