@@ -315,7 +315,8 @@ mod tests {
         let arguments = Arguments::try_parse_from(line.split_whitespace()).unwrap();
         let ports = [arguments.serve.blob_port, arguments.serve.queue_port, arguments.serve.table_port];
         assert_eq!(ports, [Some(1), Some(2), Some(3)]);
-        assert_eq!(arguments.serve.azurite.explanations().len(), 5);
+        assert_eq!(arguments.serve.azurite.explanations().len(), 4);
+        assert!(arguments.serve.loose);
     }
 
     #[test]
