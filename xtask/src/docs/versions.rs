@@ -119,9 +119,14 @@ fn in_package_lock(text: &str, package: &str) -> Option<String> {
     lock["packages"][format!("node_modules/{package}")]["version"].as_str().map(str::to_owned)
 }
 
-/// `module v1.2.3`
+/// `module v1.2.3`, in a block or behind `require`
 fn in_go_mod(text: &str, module: &str) -> Option<String> {
-    text.lines().find_map(|line| line.trim().strip_prefix(module)?.trim().strip_prefix('v')).map(str::to_owned)
+    let version = |line: &str| {
+        let line = line.trim();
+        let line = line.strip_prefix("require ").unwrap_or(line);
+        line.strip_prefix(module)?.trim().strip_prefix('v').map(str::to_owned)
+    };
+    text.lines().find_map(version)
 }
 
 /// The `<version>` that follows the artifact of a package `group:artifact`.
@@ -144,6 +149,7 @@ mod tests {
         let lock = r#"{"packages":{"node_modules/azure-storage":{"version":"2.10.7"}}}"#;
         assert_eq!(found(in_package_lock(lock, "azure-storage")), "2.10.7");
         assert_eq!(found(in_go_mod("require (\n\texample.com/sdk v1.4.1\n)", "example.com/sdk")), "1.4.1");
+        assert_eq!(found(in_go_mod("require example.com/sdk v1.4.1\n", "example.com/sdk")), "1.4.1");
         let pom = "<artifactId>azure-data-tables</artifactId>\n  <version>12.5.9</version>";
         assert_eq!(found(in_pom(pom, "com.azure:azure-data-tables")), "12.5.9");
     }
