@@ -24,6 +24,6 @@ async fn send_unsupported(fixture: &Fixture) -> Outcome {
     let table = fixture.session.table().await?;
     table.query().raw_query("$orderby=RowKey").send().await?.expect(501)?;
     let container = fixture.session.container().await?;
-    container.blob("PUT", "page")?.header("x-ms-blob-type", "PageBlob").send().await?.expect(501)?;
+    container.blob_on("POST", "b", "query")?.send().await?.expect(501)?;
     Ok(())
 }
