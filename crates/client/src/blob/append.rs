@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{HeaderName, Method};
 
-use super::settings::BlobSettings;
+use super::settings::{BlobSettings, new_blob_setters};
 use super::{BlobClient, BlobHttpHeaders};
 use crate::transport::send_when_awaited;
 use crate::{Etag, Result};
@@ -60,23 +60,7 @@ impl BlobClient {
 }
 
 impl CreateAppendBlob {
-    /// Sets the blob's HTTP headers.
-    pub fn headers(mut self, headers: BlobHttpHeaders) -> Self {
-        self.headers = headers;
-        self
-    }
-
-    /// Sets the blob's metadata.
-    pub fn metadata(mut self, pairs: Vec<(String, String)>) -> Self {
-        self.settings.metadata = pairs;
-        self
-    }
-
-    /// Sets the blob's index tags.
-    pub fn tags(mut self, pairs: Vec<(String, String)>) -> Self {
-        self.settings.tags = pairs;
-        self
-    }
+    new_blob_setters!();
 
     async fn send(self) -> Result<Etag> {
         let call = self.blob.call("PutBlob", Method::PUT).static_header(BLOB_TYPE, "AppendBlob");

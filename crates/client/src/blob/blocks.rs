@@ -8,7 +8,7 @@ use http::{HeaderName, Method};
 use tablerock_protocol::blob::BlockId;
 use tablerock_protocol::xml::{BlockListRequest, BlockSource};
 
-use super::settings::BlobSettings;
+use super::settings::{BlobSettings, access_tier_setter, new_blob_setters};
 use super::{BlobClient, BlobHttpHeaders};
 use crate::transport::send_when_awaited;
 use crate::{Etag, Result};
@@ -56,29 +56,8 @@ send_when_awaited! {
 }
 
 impl CommitBlockList {
-    /// Sets the blob's HTTP headers.
-    pub fn headers(mut self, headers: BlobHttpHeaders) -> Self {
-        self.headers = headers;
-        self
-    }
-
-    /// Sets the blob's metadata.
-    pub fn metadata(mut self, pairs: Vec<(String, String)>) -> Self {
-        self.settings.metadata = pairs;
-        self
-    }
-
-    /// Sets the blob's index tags.
-    pub fn tags(mut self, pairs: Vec<(String, String)>) -> Self {
-        self.settings.tags = pairs;
-        self
-    }
-
-    /// Sets the blob's access tier, such as `Cool`.
-    pub fn access_tier(mut self, tier: impl Into<String>) -> Self {
-        self.settings.access_tier = tier.into();
-        self
-    }
+    new_blob_setters!();
+    access_tier_setter!();
 
     async fn send(self) -> Result<Etag> {
         let call = self.blob.call("PutBlockList", Method::PUT).query("comp", "blocklist");

@@ -7,7 +7,7 @@ use http::header::IF_MATCH;
 use http::{HeaderName, Method};
 use tablerock_protocol::xml::{ANSWERED_PAGE_RANGES_MAX, parse_page_list};
 
-use super::settings::BlobSettings;
+use super::settings::{BlobSettings, new_blob_setters};
 use super::{BlobClient, BlobHttpHeaders};
 use crate::listing::page;
 use crate::pipeline::Call;
@@ -98,23 +98,7 @@ impl CreatePageBlob {
         self
     }
 
-    /// Sets the blob's HTTP headers.
-    pub fn headers(mut self, headers: BlobHttpHeaders) -> Self {
-        self.headers = headers;
-        self
-    }
-
-    /// Sets the blob's metadata.
-    pub fn metadata(mut self, pairs: Vec<(String, String)>) -> Self {
-        self.settings.metadata = pairs;
-        self
-    }
-
-    /// Sets the blob's index tags.
-    pub fn tags(mut self, pairs: Vec<(String, String)>) -> Self {
-        self.settings.tags = pairs;
-        self
-    }
+    new_blob_setters!();
 
     async fn send(self) -> Result<Etag> {
         let call = self.blob.call("PutBlob", Method::PUT).static_header(BLOB_TYPE, "PageBlob");

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::Method;
 use http::header::{HeaderName, IF_MATCH, IF_NONE_MATCH};
 
-use super::settings::BlobSettings;
+use super::settings::{BlobSettings, access_tier_setter, new_blob_setters};
 use super::{BlobClient, BlobHttpHeaders};
 use crate::error::none_if;
 use crate::transport::send_when_awaited;
@@ -64,29 +64,8 @@ impl UploadBlob {
         self
     }
 
-    /// Sets the blob's HTTP headers.
-    pub fn headers(mut self, headers: BlobHttpHeaders) -> Self {
-        self.headers = headers;
-        self
-    }
-
-    /// Sets the blob's metadata.
-    pub fn metadata(mut self, pairs: Vec<(String, String)>) -> Self {
-        self.settings.metadata = pairs;
-        self
-    }
-
-    /// Sets the blob's index tags.
-    pub fn tags(mut self, pairs: Vec<(String, String)>) -> Self {
-        self.settings.tags = pairs;
-        self
-    }
-
-    /// Sets the blob's access tier, such as `Cool`.
-    pub fn access_tier(mut self, tier: impl Into<String>) -> Self {
-        self.settings.access_tier = tier.into();
-        self
-    }
+    new_blob_setters!();
+    access_tier_setter!();
 
     /// Requires this version. Fails with 412 if the blob has another one or does not exist.
     pub fn if_match(mut self, etag: impl Into<Etag>) -> Self {

@@ -9,6 +9,42 @@ use crate::pipeline::Call;
 const TAGS: HeaderName = HeaderName::from_static("x-ms-tags");
 const ACCESS_TIER: HeaderName = HeaderName::from_static("x-ms-access-tier");
 
+/// The setters that all requests for a new blob have, for their fields `headers` and `settings`.
+macro_rules! new_blob_setters {
+    () => {
+        /// Sets the blob's HTTP headers.
+        pub fn headers(mut self, headers: $crate::blob::BlobHttpHeaders) -> Self {
+            self.headers = headers;
+            self
+        }
+
+        /// Sets the blob's metadata.
+        pub fn metadata(mut self, pairs: Vec<(String, String)>) -> Self {
+            self.settings.metadata = pairs;
+            self
+        }
+
+        /// Sets the blob's index tags.
+        pub fn tags(mut self, pairs: Vec<(String, String)>) -> Self {
+            self.settings.tags = pairs;
+            self
+        }
+    };
+}
+
+/// The setter of the requests for a block blob, which alone has a tier.
+macro_rules! access_tier_setter {
+    () => {
+        /// Sets the blob's access tier, such as `Cool`.
+        pub fn access_tier(mut self, tier: impl Into<String>) -> Self {
+            self.settings.access_tier = tier.into();
+            self
+        }
+    };
+}
+
+pub(super) use {access_tier_setter, new_blob_setters};
+
 /// Metadata, index tags and the tier. An empty one is not set.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BlobSettings {
