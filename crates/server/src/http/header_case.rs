@@ -11,6 +11,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
+use memchr::memchr;
 use tablerock_protocol::METADATA_PREFIX;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -61,6 +62,13 @@ fn has_capitals(name: &str) -> bool {
     name.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
+/// Whether a line of a head is no metadata name, nor the end of the head, by as much of it as a prefix has.
+fn is_something_else(line: &[u8]) -> bool {
+    let prefix = METADATA_PREFIX.as_bytes();
+    line.get(..prefix.len())
+        .is_some_and(|first| !matches!(first[0], b'\r' | b'\n') && !first.eq_ignore_ascii_case(prefix))
+}
+
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     bytes.windows(wanted.len()).position(|window| window == wanted)
 }
@@ -103,10 +111,12 @@ impl HeadScan {
             match self.state {
                 LineState::Body => return None,
                 LineState::Rest => {
-                    let end = bytes.iter().position(|byte| *byte == b'\n')?;
+                    let end = memchr(b'\n', bytes)?;
                     bytes = &bytes[end + 1..];
                     self.state = LineState::Name;
                 }
+                // Most lines are something else, as their first bytes tell at once.
+                LineState::Name if self.line.is_empty() && is_something_else(bytes) => self.state = LineState::Rest,
                 LineState::Name => {
                     let (byte, rest) = (bytes[0], &bytes[1..]);
                     bytes = rest;
