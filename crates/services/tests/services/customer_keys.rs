@@ -37,7 +37,7 @@ async fn read_keyed(service: &BlobService, name: &str, range: Option<ByteRange>)
     opened.unwrap().2.read_to_end().await.unwrap()
 }
 
-/// The pages of a blob that was written to before and after a snapshot, and that has a page without a key's bytes.
+/// Writes a page blob before and after a snapshot, clears some of it, and shrinks it.
 async fn fill_pages(service: &BlobService) {
     let key = key();
     create_pages_with(service, "disk", 20 << 20, Some(&key)).await.unwrap();
@@ -49,7 +49,7 @@ async fn fill_pages(service: &BlobService) {
     resize(service, "disk", 10 << 20).await.unwrap();
 }
 
-/// What the blob has then.
+/// The content of that blob.
 fn pages() -> Vec<u8> {
     let mut bytes = vec![0; 10 << 20];
     bytes[512..512 + (1 << 20)].copy_from_slice(&content(1 << 20));
@@ -174,10 +174,13 @@ async fn content_that_was_changed_on_disk_is_an_error() {
     assert!(is_store_error(&opened), "{opened:?}");
 }
 
+/// A change of a record.
+type Change = fn(&mut Vec<u8>);
+
 #[tokio::test]
 async fn pages_that_were_changed_or_moved_on_disk_are_an_error() {
     let key = key();
-    let changes: [(&str, fn(&mut Vec<u8>)); 4] = [
+    let changes: [(&str, Change); 4] = [
         ("a bit of a page", |record| record[17 + 300] ^= 1),
         ("two pages, exchanged", |record| record[17..].rotate_left(544)),
         ("a page more", |record| record[8] |= 4),

@@ -29,7 +29,7 @@ pub(crate) async fn die_at(
     let memory = Arc::new(MemoryEngine::new());
     let engine = Arc::new(FaultEngine::new(memory.clone()));
     let service = service_with_container(&Store::new(engine.clone()), manual_clock()).await;
-    put(&service, OTHER, &[9; 600_000]).await.unwrap();
+    put(&service, OTHER, &[9; 600_000]).await.expect("no fault yet");
     service.rest().await;
 
     let died = || Error::unavailable("the process died here");

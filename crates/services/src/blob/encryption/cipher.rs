@@ -14,7 +14,7 @@ const TAG_BYTES: usize = 16;
 /// The bytes that a part has besides its ciphertext.
 pub(super) const OVERHEAD_BYTES: usize = SALT_BYTES + TAG_BYTES;
 
-/// What a cipher encrypts. Each purpose derives other keys, and so would another construction.
+/// The parts that a cipher encrypts. Each purpose derives other keys, and so would another construction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Content,

@@ -1,5 +1,7 @@
 //! Pages that are encrypted one by one.
 
+use std::sync::Arc;
+
 use bytes::BytesMut;
 use tablerock_kv::{Bytes, Result};
 use tablerock_protocol::blob::CustomerKey;
@@ -15,26 +17,25 @@ pub(in crate::blob) const ENCRYPTED_PAGE_BYTES: usize = PAGE + OVERHEAD_BYTES;
 /// Encrypts pages. Each of them comes once: all have one salt.
 #[derive(Debug)]
 pub(in crate::blob) struct PageEncryptor {
-    cipher: Option<PartCipher>,
+    cipher: Arc<PartCipher>,
 }
 
 impl PageEncryptor {
     pub(in crate::blob) fn new(key: &CustomerKey) -> Result<Self> {
-        Ok(Self { cipher: Some(PartCipher::fresh(Purpose::Pages, key)?) })
+        Ok(Self { cipher: Arc::new(PartCipher::fresh(Purpose::Pages, key)?) })
     }
 
     /// Encrypts pages that are behind each other, given by their places in the blob.
-    pub(in crate::blob) async fn encrypt(&mut self, places: Vec<u64>, plain: Bytes) -> Result<Bytes> {
-        let cipher = self.cipher.take().ok_or_else(damaged)?;
+    pub(in crate::blob) async fn encrypt(&self, places: Vec<u64>, plain: Bytes) -> Result<Bytes> {
+        let cipher = self.cipher.clone();
         let work = move || {
             let mut out = BytesMut::with_capacity(places.len() * ENCRYPTED_PAGE_BYTES);
-            let pages = places.iter().zip(plain.chunks_exact(PAGE));
-            let encrypted = pages.map(|(place, page)| cipher.encrypt(*place, page, &mut out)).collect::<Result<()>>();
-            (cipher, encrypted.map(|()| out.freeze()))
+            for (place, page) in places.iter().zip(plain.chunks_exact(PAGE)) {
+                cipher.encrypt(*place, page, &mut out)?;
+            }
+            Ok(out.freeze())
         };
-        let (cipher, pages) = apart(work).await?;
-        self.cipher = Some(cipher);
-        pages
+        apart(work).await?
     }
 }
 

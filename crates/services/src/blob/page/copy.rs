@@ -29,7 +29,7 @@ impl BlobService {
     ) -> Result<Copied> {
         let body = blob.pages()?;
         let mut decryptor = SegmentDecryptor::new(source_key);
-        let mut encryptor = SegmentEncryptor::new(target_key)?;
+        let encryptor = SegmentEncryptor::new(target_key)?;
         let opened = PageSource::open(&self.store, &from.partition, key, body).await?;
         // The source was changed meanwhile; a retry copies the new one.
         let source = opened.ok_or(ErrorCode::ServerBusy)?;

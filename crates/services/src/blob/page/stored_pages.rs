@@ -103,8 +103,8 @@ impl SegmentEncryptor {
     }
 
     /// Encrypts a segment in the clear at a place. That of a blob without a key is as it was.
-    pub(super) async fn encrypt(&mut self, place: u64, segment: Segment) -> Result<Segment> {
-        let Some(pages) = &mut self.pages else { return Ok(segment) };
+    pub(super) async fn encrypt(&self, place: u64, segment: Segment) -> Result<Segment> {
+        let Some(pages) = &self.pages else { return Ok(segment) };
         let encrypted = pages.encrypt(segment.places(place), segment.pages().bytes.clone()).await?;
         Ok(segment.with_pages(StoredPages::encrypted(encrypted)))
     }
