@@ -7,8 +7,8 @@
 use tablerock_kv::{Bytes, Error, Position, Result, Store};
 use tablerock_protocol::blob::BlockId;
 
+use super::encryption::stored_length;
 use super::keys;
-use super::sealing::stored_length;
 use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;

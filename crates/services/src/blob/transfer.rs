@@ -6,10 +6,10 @@ use tablerock_protocol::blob::Checksums;
 use super::address::ContentAddress;
 use super::blocks::{BlocksHeader, UncommittedBlock};
 use super::content::{ContentUpload, Inflow};
+use super::encryption::stored_length;
 use super::keys::{self, BlobKey};
 use super::page;
 use super::pieces::{PieceRecord, PieceSource};
-use super::sealing::stored_length;
 use super::stored_blob::{Blob, BlobKind, Body};
 use super::stored_content::{StoredContent, copy_stored};
 

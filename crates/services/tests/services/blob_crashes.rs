@@ -13,6 +13,8 @@ use tablerock_services::Result;
 use tablerock_services::blob::{BlobService, ContentSource, DeleteSnapshots, WriteTerms};
 use tablerock_testkit::blob_model::*;
 
+use crate::last_commit::{OTHER, Restarted, die_at};
+
 /// Far more commits than any of the requests below takes.
 const COMMITS_MAX: usize = 40;
 
@@ -34,33 +36,8 @@ async fn write(service: &BlobService, step: usize) -> Result<()> {
     }
 }
 
-/// Lets the n-th commit of a run of requests be the last that happens, in one of two ways, and starts a new process.
 async fn crash_at(commit: usize, fault: fn(Error) -> Fault) {
-    let memory = Arc::new(MemoryEngine::new());
-    let engine = Arc::new(FaultEngine::new(memory.clone()));
-    let store = Store::new(engine.clone());
-    let service = service_with_container(&store, manual_clock()).await;
-    put(&service, "other", &content(9)).await.unwrap();
-    service.rest().await;
-
-    let died = || Error::unavailable("the process died here");
-    engine.script(Call::Commit, (0..commit).map(|_| Fault::Pass).chain([fault(died())]));
-    engine.always(Call::Commit, Fault::Fail(died()));
-    engine.always(Call::DropRange, Fault::Fail(died()));
-    // The script counts down before the rest is refused.
-    let mut done = None;
-    for step in 0..8 {
-        if write(&service, step).await.is_ok() {
-            done = Some(step);
-        } else {
-            break;
-        }
-    }
-    service.rest().await;
-    drop(service);
-
-    let store = Store::new(memory);
-    let service = service_on(&store, manual_clock()).await;
+    let Restarted { store, service, done } = die_at(commit, fault, 8, write).await;
     let whole = read(&service, "b", None).await;
     let wanted: &[Option<Vec<u8>>] = &match done {
         None => vec![None, Some(content(1))],
@@ -77,7 +54,7 @@ async fn crash_at(commit: usize, fault: fn(Error) -> Fault) {
     let _ = service.delete_blob(at("b"), &WriteTerms::default(), DeleteSnapshots::Include).await;
     put(&service, "b", b"").await.unwrap();
     service.delete_blob(at("b"), &WriteTerms::default(), DeleteSnapshots::Include).await.unwrap();
-    service.delete_blob(at("other"), &WriteTerms::default(), DeleteSnapshots::Include).await.unwrap();
+    service.delete_blob(at(OTHER), &WriteTerms::default(), DeleteSnapshots::Include).await.unwrap();
     service.rest().await;
     assert_eq!(records(&store, b"bo").await, [], "after {commit} commits");
 }

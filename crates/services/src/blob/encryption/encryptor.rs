@@ -5,14 +5,15 @@ use tablerock_kv::Bytes;
 use tablerock_protocol::ServiceError;
 use tablerock_protocol::blob::{Checksums, CustomerKey, Digests};
 
-use super::segment::{ContentCipher, PLAIN_BYTES, stored_length};
+use super::cipher::{OVERHEAD_BYTES, PartCipher, Purpose, apart};
+use super::segment::{PLAIN_BYTES, stored_length};
 use crate::blob::content::ContentSource;
 use crate::{Error, Result};
 
 /// A source of segments, from a source of content.
-pub(in crate::blob) struct Sealer<'a, S> {
+pub(in crate::blob) struct Encryptor<'a, S> {
     source: &'a mut S,
-    cipher: Option<ContentCipher>,
+    cipher: Option<PartCipher>,
     buffer: BytesMut,
     segments: u64,
     length: u64,
@@ -20,9 +21,9 @@ pub(in crate::blob) struct Sealer<'a, S> {
     is_at_end: bool,
 }
 
-impl<'a, S: ContentSource> Sealer<'a, S> {
+impl<'a, S: ContentSource> Encryptor<'a, S> {
     pub(in crate::blob) fn new(source: &'a mut S, key: &CustomerKey, with_md5: bool) -> Result<Self> {
-        let (cipher, checksums) = (Some(ContentCipher::fresh(key)?), Checksums::new(with_md5));
+        let (cipher, checksums) = (Some(PartCipher::fresh(Purpose::Content, key)?), Checksums::new(with_md5));
         Ok(Self { source, cipher, buffer: BytesMut::new(), segments: 0, length: 0, checksums, is_at_end: false })
     }
 
@@ -31,25 +32,27 @@ impl<'a, S: ContentSource> Sealer<'a, S> {
         (self.length, self.checksums.finish())
     }
 
-    /// Seals a part of the content. A thread of its own does, because that takes a good part of a millisecond.
-    async fn seal(&mut self, plain: Bytes) -> Result<Bytes> {
+    /// Encrypts a part of the content.
+    async fn encrypt(&mut self, plain: Bytes) -> Result<Bytes> {
         let index = self.segments;
         self.segments += 1;
         self.length += plain.len() as u64;
-        let cipher = self.cipher.take().ok_or_else(ended_early)?;
+        let ended = || tablerock_kv::Error::internal("an earlier part could not be encrypted");
+        let cipher = self.cipher.take().ok_or_else(ended)?;
         let mut checksums = std::mem::replace(&mut self.checksums, Checksums::new(false));
         let work = move || {
             checksums.update(&plain);
-            let sealed = cipher.seal(index, &plain);
-            (cipher, checksums, sealed)
+            let mut segment = BytesMut::with_capacity(plain.len() + OVERHEAD_BYTES);
+            let encrypted = cipher.encrypt(index, &plain, &mut segment);
+            (cipher, checksums, encrypted.map(|()| segment.freeze()))
         };
-        let (cipher, checksums, sealed) = tokio::task::spawn_blocking(work).await.map_err(|_| ended_early())?;
+        let (cipher, checksums, segment) = apart(work).await?;
         (self.cipher, self.checksums) = (Some(cipher), checksums);
-        Ok(sealed?)
+        Ok(segment?)
     }
 }
 
-impl<S: ContentSource> ContentSource for Sealer<'_, S> {
+impl<S: ContentSource> ContentSource for Encryptor<'_, S> {
     async fn next(&mut self) -> Result<Option<Bytes>, ServiceError> {
         while self.buffer.len() < PLAIN_BYTES && !self.is_at_end {
             match self.source.next().await? {
@@ -61,15 +64,11 @@ impl<S: ContentSource> ContentSource for Sealer<'_, S> {
             return Ok(None);
         }
         let plain = self.buffer.split_to(self.buffer.len().min(PLAIN_BYTES)).freeze();
-        self.seal(plain).await.map(Some).map_err(Error::into_service_error)
+        self.encrypt(plain).await.map(Some).map_err(Error::into_service_error)
     }
 
     fn bytes_left(&self) -> Option<u64> {
         let plain = self.source.bytes_left()? + self.buffer.len() as u64;
         Some(stored_length(plain, true))
     }
-}
-
-fn ended_early() -> Error {
-    tablerock_kv::Error::internal("the thread of a cipher ended early").into()
 }
