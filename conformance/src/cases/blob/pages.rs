@@ -91,7 +91,11 @@ async fn a_page_blob_has_no_body(at: &Session) -> Outcome {
 
 async fn a_page_blob_has_no_tier_on_a_general_account(at: &Session) -> Outcome {
     let container = at.container().await?;
-    container.create_pages("p", 512)?.header("x-ms-access-tier", "P10").send().await?.expect_refusal()?;
+    let message = "The access tier is not supported for this blob type.";
+    for tier in ["P10", "Cool"] {
+        let create = container.create_pages("p", 512)?.header("x-ms-access-tier", tier).send().await?;
+        create.expect_error(400, "AccessTierNotSupportedForBlobType", message)?;
+    }
     container.blob("HEAD", "p")?.send().await?.expect(404)?;
     Ok(())
 }
