@@ -125,6 +125,7 @@ error_codes! {
 
     // Of containers and blobs.
     AccessTierChangeTimeConditionNotMet 412 "The condition specified using access tier change time conditional header(s) is not met.";
+    AccessTierNotSupportedForBlobType 400 "The access tier is not supported for this blob type.";
     AppendPositionConditionNotMet 412 "The append position condition specified was not met.";
     BlobAlreadyExists 409 "The specified blob already exists.";
     BlobArchived 409 "This operation is not permitted on an archived blob.";

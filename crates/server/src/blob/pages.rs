@@ -185,7 +185,7 @@ impl BlobCall<'_> {
     /// Page blobs have tiers on premium accounts only.
     pub(super) fn page_tier(&self) -> Result<Option<String>, ServiceError> {
         match self.header_value(&ACCESS_TIER) {
-            Some(_) => Err(ErrorCode::InvalidBlobTier.into()),
+            Some(_) => Err(ErrorCode::AccessTierNotSupportedForBlobType.into()),
             None => Ok(None),
         }
     }

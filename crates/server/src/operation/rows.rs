@@ -140,7 +140,7 @@ operations! {
         BreakContainerLease: Writes, sas(never), account(CONTAINER [WRITE DELETE]), headers[LEASING];
         UndeleteContainer: Writes, sas(never), account(CONTAINER [WRITE]);
         ListBlobs: Reads, sas([LIST]), account(CONTAINER [LIST]), flags[Public Page],
-            parameters["prefix" "delimiter" "marker" "maxresults" "include" "startFrom"],
+            parameters["prefix" "delimiter" "marker" "maxresults" "include" "startFrom" "endBefore"],
             refuses[SHOW_ONLY USER_NAMES];
         FindBlobsByTags: Reads, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), flags[Page],
             parameters["where" "marker" "maxresults"];

@@ -137,7 +137,7 @@ impl BlobService {
             }
         })?;
         if source.kind == BlobKind::Page && target.tier.is_some() {
-            return Err(ErrorCode::InvalidBlobTier.into());
+            return Err(ErrorCode::AccessTierNotSupportedForBlobType.into());
         }
         match current {
             _ if target.seals == Some(true) && source.kind != BlobKind::Append => {
