@@ -200,7 +200,8 @@ impl BlobService {
 
     /// Copies blocks one by one, so that the copy has the same.
     async fn copy_pieces(&self, from: &BlobLocation, to: &BlobLocation, layout: u64, records: u64) -> Result<Copied> {
-        let mut pieces = pieces::read_all(&self.store, &from.partition, layout, records).await?;
+        let found = pieces::read_all(&self.store, &from.partition, layout, records).await?;
+        let mut pieces = found.ok_or(ErrorCode::ServerBusy)?;
         let mut copies = HashMap::new();
         for piece in &pieces {
             if let Some(content) = piece.content()

@@ -140,7 +140,8 @@ impl Makeup {
                 makeup.held.push(BlobBytes::Stored { content: *content, length: blob.stored_length() })
             }
             Body::Pieces { layout, records } => {
-                for piece in super::pieces::read_all(store, partition, *layout, *records).await? {
+                let pieces = super::pieces::read_all(store, partition, *layout, *records).await?;
+                for piece in pieces.ok_or_else(gone)? {
                     if blob.kind == BlobKind::Block {
                         makeup.blocks.push((piece.id.to_base64(), piece.length));
                     }

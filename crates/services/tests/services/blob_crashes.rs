@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tablerock_kv::fault::{Call, Fault};
 use tablerock_kv::{Bytes, Error, FaultEngine, MemoryEngine, Store};
@@ -126,4 +127,24 @@ async fn an_upload_that_fails_because_its_container_went_returns_that() {
     engine.script(Call::Commit, (0..5).map(|_| Fault::Pass).chain((0..20).map(|_| Fault::Fail(gone()))));
     let outcome = service.receive_blob(at("b"), &mut DeletedMeanwhile(&service, 0), false).await;
     assert_eq!(code(outcome), ErrorCode::ContainerNotFound);
+}
+
+/// The first cleanup has found the list of pieces that the blob has, and reads it after a second list has replaced it and its
+/// cleanup has deleted it.
+#[tokio::test(start_paused = true)]
+async fn a_block_that_one_list_takes_from_another_stays_while_both_are_cleaned_up() {
+    let engine = Arc::new(FaultEngine::new(Arc::new(MemoryEngine::new())));
+    let service = service_with_container(&Store::new(engine.clone()), manual_clock()).await;
+    put_block(&service, "b", 1, &content(1)).await.unwrap();
+    put_list(&service, "b", &[(BlockSource::Latest, 1)]).await.unwrap();
+    service.rest().await;
+    put_block(&service, "b", 2, &content(2)).await.unwrap();
+    service.rest().await;
+    // Two scans of the request, and then those of its cleanup: blocks, snapshots, the old list, and the list of the blob.
+    engine.script(Call::Scan, (0..5).map(|_| Fault::Pass).chain([Fault::Delay(Duration::from_secs(60))]));
+    put_list(&service, "b", &[(BlockSource::Committed, 1), (BlockSource::Uncommitted, 2)]).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    put_list(&service, "b", &[(BlockSource::Committed, 1)]).await.unwrap();
+    service.rest().await;
+    assert!(read(&service, "b", None).await.unwrap() == content(1));
 }

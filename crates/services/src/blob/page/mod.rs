@@ -12,13 +12,11 @@
 //! | a download | `reader.rs` on `window.rs` |
 //! | Get Page Ranges | `ranges.rs` |
 //! | copies | `copy.rs`, `incremental.rs` |
-//! | deleting a snapshot | `delete.rs` |
 //! | how space is reclaimed | `tidy.rs`, `merge.rs` |
 
 mod body;
 mod copy;
 mod create;
-mod delete;
 mod edit;
 mod incremental;
 mod layer;
