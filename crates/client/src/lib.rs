@@ -218,15 +218,15 @@ pub use connection_string::ConnectionString;
 pub use credential::{AccessToken, Credential, Sas, SharedKey, TokenCredential};
 pub use endpoint::Endpoint;
 pub use entity::{
-    Column, Entity, EntityError, EntityKey, Etag, FromEntity, Keyed, PropertyValue, TableEntity, column, edm,
-    partition_key, row_key, timestamp,
+    Column, Entity, EntityError, EntityKey, Etag, FromEntity, Keyed, PropertyValue, TableEntity, ToProperties, column,
+    edm, partition_key, row_key, timestamp,
 };
 pub use error::{Error, Result, ServiceFailure, TransactionFailure};
 pub use futures_util::{Stream, StreamExt, TryStreamExt};
 pub use options::{ClientOptions, RetryPolicy};
 pub use queue::{QueueClient, QueueMessage, QueueServiceClient};
 pub use table::{ContinuationToken, Page, TableClient, TableOperation, TableServiceClient};
-pub use tablerock_client_derive::TableEntity;
+pub use tablerock_client_derive::{EntityKey, PropertyValue, TableEntity};
 pub use tablerock_protocol::{DateTime, EdmType, ErrorCode, Filter, Property, Uuid, Value};
 
 #[doc(hidden)]

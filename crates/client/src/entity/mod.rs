@@ -3,11 +3,15 @@
 mod column;
 mod conversion;
 mod dates;
+#[doc(hidden)]
+pub mod derived;
 mod dynamic;
 mod etag;
 mod key;
 mod keyed;
 mod literal;
+mod names;
+mod properties;
 mod traits;
 mod value;
 
@@ -16,11 +20,9 @@ pub use conversion::PropertyValue;
 pub use dates::IntoDateTime;
 pub use dynamic::Entity;
 pub use etag::Etag;
-pub use key::EntityKey;
+pub use key::{AsKey, EntityKey};
 pub use keyed::Keyed;
 pub use literal::{IntoLiteral, edm};
-pub use traits::{EntityError, FromEntity, TableEntity};
+pub use properties::Properties;
+pub use traits::{EntityError, FromEntity, TableEntity, ToProperties};
 pub use value::IntoValue;
-
-#[doc(hidden)]
-pub use traits::derived;
