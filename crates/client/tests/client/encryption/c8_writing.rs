@@ -89,7 +89,7 @@ async fn a_client_without_a_key_writes_nothing_that_is_marked() {
         table.transaction().insert(&ann()).commit().await.unwrap_err(),
         table.bulk([TableOperation::insert(&ann())]).await.into_result().unwrap_err(),
     ] {
-        assert!(matches!(&error, Error::Invalid(why) if why.contains("Salary")), "{error}");
+        assert!(matches!(error.operation_error(), Error::Invalid(why) if why.contains("Salary")), "{error}");
     }
     assert!(table.query::<Entity>().first().await.unwrap().is_none());
 }
