@@ -14,6 +14,8 @@ mod names;
 mod properties;
 mod traits;
 mod value;
+#[cfg(feature = "serde")]
+mod with_serde;
 
 pub use column::{Column, column, partition_key, row_key, timestamp};
 pub use conversion::PropertyValue;
@@ -26,3 +28,5 @@ pub use literal::{IntoLiteral, edm};
 pub use properties::Properties;
 pub use traits::{EntityError, FromEntity, TableEntity, ToProperties};
 pub use value::IntoValue;
+#[cfg(feature = "serde")]
+pub use with_serde::Serde;
