@@ -192,9 +192,15 @@
 //!
 //! - `encryption`, on by default: client-side encryption with AES key wrap.
 //! - `encryption-rsa`: key wrap with RSA as well.
+//! - `serde`: [`Entity`] as data, and types of serde as entities.
 //! - `time` and `chrono`: dates of these crates as properties.
 
 #![deny(missing_docs)]
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 pub mod blob;
 mod connection_string;
@@ -226,7 +232,12 @@ pub use futures_util::{Stream, StreamExt, TryStreamExt};
 pub use options::{ClientOptions, RetryPolicy};
 pub use queue::{QueueClient, QueueMessage, QueueServiceClient};
 pub use table::{ContinuationToken, Page, TableClient, TableOperation, TableServiceClient};
-pub use tablerock_client_derive::{EntityKey, PropertyValue, TableEntity};
+#[doc = include_str!("entity/docs/entity_key.md")]
+pub use tablerock_client_derive::EntityKey;
+#[doc = include_str!("entity/docs/property_value.md")]
+pub use tablerock_client_derive::PropertyValue;
+#[doc = include_str!("entity/docs/table_entity.md")]
+pub use tablerock_client_derive::TableEntity;
 pub use tablerock_protocol::{DateTime, EdmType, ErrorCode, Filter, Property, Uuid, Value};
 
 #[doc(hidden)]
