@@ -4,13 +4,14 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::LitStr;
 
-use super::Entity;
+use super::{Entity, lints};
 use crate::attributes::{Role, at};
 
 impl Entity<'_> {
     pub(super) fn columns(&self) -> TokenStream {
         let (ident, vis) = (&self.input.ident, &self.input.vis);
         let (impl_generics, ty_generics, where_clause) = self.input.generics.split_for_impl();
+        let lints = lints();
         let functions = self.fields.iter().filter_map(|field| {
             // Filters cannot match encrypted properties.
             if field.encrypt || field.no_column {
@@ -44,6 +45,7 @@ impl Entity<'_> {
         });
         quote! {
             #[automatically_derived]
+            #lints
             impl #impl_generics #ident #ty_generics #where_clause {
                 #(#functions)*
             }

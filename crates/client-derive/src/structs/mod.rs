@@ -39,12 +39,19 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
     let fields = all(named.named.iter().enumerate().map(|field| EntityField::read(field, &container)))?;
     field::check(&fields)?;
     let entity = Entity { input, fields, krate: container.krate() };
-    let (from_entity, to_properties) = (entity.from_entity(), entity.to_properties());
+    let (from_entity, to_properties) = (entity.impl_from_entity(), entity.impl_to_properties());
     // A projection can be read, and has no keys to be written under.
     let has_keys = entity.has(Role::PartitionKey) && entity.has(Role::RowKey);
-    let table_entity = has_keys.then(|| entity.table_entity());
+    let table_entity = has_keys.then(|| entity.impl_table_entity());
     let columns = container.no_columns.is_none().then(|| entity.columns());
     Ok(quote! { #from_entity #to_properties #table_entity #columns })
+}
+
+/// Returns the attribute of generated code. Its tokens have the places of the fields, so lints would be reported there.
+fn lints() -> TokenStream {
+    quote! {
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery, reason = "generated code")]
+    }
 }
 
 /// Collects all values, or all errors, so that the compiler reports every field at once.

@@ -4,14 +4,15 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::LitStr;
 
-use super::Entity;
 use super::field::EntityField;
+use super::{Entity, lints};
 use crate::attributes::{DefaultValue, Role, at};
 
 impl Entity<'_> {
-    pub(super) fn from_entity(&self) -> TokenStream {
+    pub(super) fn impl_from_entity(&self) -> TokenStream {
         let (krate, ident) = (&self.krate, &self.input.ident);
         let (impl_generics, ty_generics, where_clause) = self.input.generics.split_for_impl();
+        let lints = lints();
         let (select, select_helper) = self.select();
         let places = self.properties().map(|field| {
             let (found, ty) = (field.found(), field.ty);
@@ -42,6 +43,7 @@ impl Entity<'_> {
             #select_helper
 
             #[automatically_derived]
+            #lints
             impl #impl_generics #krate::FromEntity for #ident #ty_generics #where_clause {
                 const SELECT: ::core::option::Option<&'static [&'static str]> = #select;
 
@@ -76,12 +78,14 @@ impl Entity<'_> {
         }
         let (krate, ident) = (&self.krate, &self.input.ident);
         let (impl_generics, ty_generics, where_clause) = self.input.generics.split_for_impl();
+        let lints = lints();
         let flattened = self.with_role(Role::Flattened).map(|field| {
             let ty = field.ty;
             quote_spanned!(field.span()=> <#ty as #krate::FromEntity>::SELECT)
         });
         let helper = quote! {
             #[automatically_derived]
+            #lints
             impl #impl_generics #krate::derived::Joined for #ident #ty_generics #where_clause {
                 const NAMES: #krate::derived::Names =
                     #krate::derived::Names::join(&[::core::option::Option::Some(&[#(#names),*]) #(, #flattened)*]);
@@ -116,7 +120,12 @@ impl Entity<'_> {
             }
             (Role::Property, None) => {
                 quote_spanned! {field.span()=>
-                    derived::required(#name, #found.or_else(|| <#ty as #krate::PropertyValue>::absent()))?
+                    match #found {
+                        ::core::option::Option::Some(value) => value,
+                        ::core::option::Option::None => {
+                            derived::required(#name, <#ty as #krate::PropertyValue>::absent())?
+                        }
+                    }
                 }
             }
             (Role::Json, None) => quote_spanned!(field.span()=> derived::or_null::<#ty>(#name, #found)?),

@@ -4,13 +4,14 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::LitStr;
 
-use super::Entity;
+use super::{Entity, lints};
 use crate::attributes::{Role, at};
 
 impl Entity<'_> {
-    pub(super) fn to_properties(&self) -> TokenStream {
+    pub(super) fn impl_to_properties(&self) -> TokenStream {
         let (krate, ident) = (&self.krate, &self.input.ident);
         let (impl_generics, ty_generics, where_clause) = self.input.generics.split_for_impl();
+        let lints = lints();
         let puts = self.fields.iter().filter_map(|field| {
             let (ident, name, ty) = (field.ident, LitStr::new(&field.name, field.span()), field.ty);
             let krate = at(field.span(), krate.clone());
@@ -33,6 +34,7 @@ impl Entity<'_> {
         let check = is_joined.then(|| quote!(derived::check_unique(entity)?;));
         quote! {
             #[automatically_derived]
+            #lints
             impl #impl_generics #krate::ToProperties for #ident #ty_generics #where_clause {
                 fn append_to(
                     &self,
@@ -48,9 +50,10 @@ impl Entity<'_> {
         }
     }
 
-    pub(super) fn table_entity(&self) -> TokenStream {
+    pub(super) fn impl_table_entity(&self) -> TokenStream {
         let (krate, ident) = (&self.krate, &self.input.ident);
         let (impl_generics, ty_generics, where_clause) = self.input.generics.split_for_impl();
+        let lints = lints();
         let key = |role| {
             let key = self.with_role(role).map(|field| {
                 let (ident, ty) = (field.ident, field.ty);
@@ -66,6 +69,7 @@ impl Entity<'_> {
         });
         quote! {
             #[automatically_derived]
+            #lints
             impl #impl_generics #krate::TableEntity for #ident #ty_generics #where_clause {
                 fn to_entity(&self) -> ::core::result::Result<#krate::Entity, #krate::EntityError> {
                     let mut entity = #krate::Entity::new(#partition_key, #row_key);
