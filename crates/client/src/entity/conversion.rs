@@ -17,6 +17,7 @@ use super::literal::edm;
     note = "for an enum without fields or a newtype of a property, add `#[derive(PropertyValue)]`",
     note = "`#[entity(json)]` stores the field as JSON, `#[entity(flatten)]` its properties, `#[entity(skip)]` nothing"
 )]
+#[doc(alias = "EntityProperty")]
 pub trait PropertyValue: Sized {
     /// The type of the property, which determines the values that a column compares with.
     type Edm;

@@ -12,6 +12,7 @@ use super::Entity;
     label = "not an entity type",
     note = "add `#[derive(TableEntity)]` to the type, or read an `Entity`, which has any properties"
 )]
+#[doc(alias = "EntityResolver")]
 pub trait FromEntity: Sized {
     /// The properties that the type has, without keys; `None` means all. A projection to the type selects them.
     const SELECT: Option<&'static [&'static str]>;
@@ -63,6 +64,7 @@ pub trait FromEntity: Sized {
     note = "`#[derive(TableEntity)]` implements it for structs with both `#[entity(partition_key)]` and `#[entity(row_key)]`",
     note = "a struct without keys is written as the value of a `Keyed`"
 )]
+#[doc(alias = "ITableEntity")]
 pub trait TableEntity: FromEntity {
     /// Converts to an entity with keys, properties, and the ETag of the version that was read.
     fn to_entity(&self) -> Result<Entity, EntityError>;

@@ -82,6 +82,7 @@ send_when_awaited! {
 
 impl Bulk {
     /// Sets the number of concurrent group transactions; 8 by default.
+    #[doc(alias = "parallel")]
     #[doc(alias = "parallelism")]
     pub fn concurrency(mut self, groups: usize) -> Self {
         self.concurrency = groups.max(1);

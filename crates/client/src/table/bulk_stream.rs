@@ -74,6 +74,7 @@ impl TableClient {
 
 impl BulkStream {
     /// Sets the number of concurrent group transactions; 8 by default.
+    #[doc(alias = "parallel")]
     #[doc(alias = "parallelism")]
     pub fn concurrency(mut self, groups: usize) -> Self {
         self.concurrency = groups.max(1);

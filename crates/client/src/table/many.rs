@@ -67,6 +67,7 @@ fn own(key: impl AsKey) -> String {
 
 impl<T: FromEntity> GetMany<T> {
     /// Sets the number of concurrent requests; 8 by default.
+    #[doc(alias = "parallel")]
     #[doc(alias = "parallelism")]
     pub fn concurrency(mut self, requests: usize) -> Self {
         self.concurrency = requests.max(1);

@@ -83,7 +83,8 @@ impl TableClient {
 }
 
 impl<R> Query<R> {
-    /// Selects entities that match a filter.
+    /// Selects entities that match a filter, in addition to earlier conditions.
+    #[doc(alias = "where")]
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = Some(match self.filter.take() {
             Some(earlier) => earlier.and(filter),
