@@ -197,11 +197,6 @@
 
 #![deny(missing_docs)]
 
-/// The examples of the README run as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
-
 pub mod blob;
 mod connection_string;
 mod credential;
@@ -242,3 +237,8 @@ pub use tablerock_protocol::{DateTime, EdmType, ErrorCode, Filter, Property, Uui
 
 #[doc(hidden)]
 pub use entity::derived;
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -22,7 +22,7 @@ const WINDOW_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// A bulk write of a stream of operations; see [`TableClient::bulk_stream`].
 #[must_use = "nothing is sent before the results are read"]
 pub struct BulkStream {
-    table: TableClient,
+    pub(super) table: TableClient,
     operations: Pin<Box<dyn Stream<Item = TableOperation> + Send>>,
     concurrency: usize,
 }

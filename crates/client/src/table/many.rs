@@ -27,7 +27,7 @@ const CONCURRENCY_DEFAULT: usize = 8;
 /// Many point reads, which are sent as few requests when they are awaited.
 #[must_use = "nothing is sent before it is awaited"]
 pub struct GetMany<T> {
-    table: TableClient,
+    pub(super) table: TableClient,
     keys: Vec<Key>,
     concurrency: usize,
     entity: PhantomData<fn() -> T>,

@@ -2,6 +2,7 @@
 
 use http::Method;
 
+use super::projection::{Projection, select};
 use super::resolver::{Typed, resolve};
 use super::{TableClient, responses};
 use crate::entity::AsKey;
@@ -25,7 +26,7 @@ impl TableClient {
     /// ```
     #[doc(alias = "get_entity")]
     pub async fn get<T: FromEntity>(&self, partition_key: impl AsKey, row_key: impl AsKey) -> Result<T> {
-        self.read_point(&partition_key.as_key(), &row_key.as_key(), T::SELECT).await
+        self.read_point(&partition_key.as_key(), &row_key.as_key(), Projection::of_type(T::SELECT)).await
     }
 
     /// Reads an entity by its keys; `None` if it does not exist. Fails if the table does not exist.
@@ -40,7 +41,7 @@ impl TableClient {
 
     /// Reads only the properties of an entity that the type has, as [`get`](Self::get) does.
     pub async fn get_selected<T: FromEntity>(&self, partition_key: impl AsKey, row_key: impl AsKey) -> Result<T> {
-        self.read_point(&partition_key.as_key(), &row_key.as_key(), T::SELECT).await
+        self.read_point(&partition_key.as_key(), &row_key.as_key(), Projection::of_type(T::SELECT)).await
     }
 
     /// Reads only the named properties of an entity, with keys, Timestamp and ETag.
@@ -50,19 +51,14 @@ impl TableClient {
         row_key: impl AsKey,
         names: &[&str],
     ) -> Result<Entity> {
-        self.read_point(&partition_key.as_key(), &row_key.as_key(), Some(names)).await
+        self.read_point(&partition_key.as_key(), &row_key.as_key(), Projection::Selected(select(names))).await
     }
 
-    async fn read_point<T: FromEntity>(
-        &self,
-        partition_key: &str,
-        row_key: &str,
-        select: Option<&[&str]>,
-    ) -> Result<T> {
+    async fn read_point<T: FromEntity>(&self, partition_key: &str, row_key: &str, projection: Projection) -> Result<T> {
         let path = self.entity_path(partition_key, row_key);
         let mut call = self.call("QueryEntity", Method::GET, path);
-        if let Some(names) = select {
-            call = call.query("$select", &self.encryption.selection(&super::projection::select(names)));
+        if let Some(select) = projection.select() {
+            call = call.query("$select", &self.encryption.selection(select));
         }
         let entity = self.encryption.decrypt(responses::entity(&self.pipeline.send(&call).await?)?).await?;
         resolve(&Typed::NEW, entity)
