@@ -1,9 +1,9 @@
 //! `PropertyValue` and `EntityKey` for enums of unit variants, which are strings, and for newtypes.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Data, DeriveInput, Error, Field, Fields, Result};
+use syn::{Data, DeriveInput, Error, Field, Fields, Result, parse_quote};
 
 use crate::attributes::{ContainerAttributes, at};
 use crate::choices::Choices;
@@ -129,17 +129,23 @@ fn newtype_property(input: &DeriveInput, field: &Field, krate: &TokenStream) -> 
     // A wrong type is reported at the field.
     let krate_at = at(ty.span(), krate.clone());
     let inner = quote_spanned!(ty.span()=> <#ty as #krate_at::PropertyValue>);
+    let end = ty.to_token_stream().into_iter().last().map_or_else(|| ty.span(), |token| token.span());
+    let edm = [quote_spanned!(ty.span()=> <#ty as #krate_at::PropertyValue), quote_spanned!(end=> >::Edm)];
     let (to_value, from_value, absent) = (
         quote_spanned!(ty.span()=> #inner::to_value(&self.0)),
         quote_spanned!(ty.span()=> #inner::from_value(value).map(Self)),
         quote_spanned!(ty.span()=> #inner::absent().map(Self)),
     );
-    let into_literal = quote_spanned!(ty.span()=> #krate_at::entity::IntoLiteral<#inner::Edm>);
-    let literal = quote_spanned!(ty.span()=> <#ty as #into_literal>::into_literal(self.0));
+    // A filter compares with whatever the inner type compares with.
+    let mut literal_generics = input.generics.clone();
+    literal_generics.params.push(parse_quote!(EntityEdm));
+    let into_literal = quote_spanned!(ty.span()=> #krate_at::entity::IntoLiteral<EntityEdm>);
+    literal_generics.make_where_clause().predicates.push(parse_quote!(#ty: #into_literal));
+    let (literal_generics, _, literal_where) = literal_generics.split_for_impl();
     quote! {
         #[automatically_derived]
         impl #impl_generics #krate::PropertyValue for #ident #ty_generics #where_clause {
-            type Edm = #inner::Edm;
+            type Edm = #(#edm)*;
 
             fn to_value(
                 &self,
@@ -159,9 +165,9 @@ fn newtype_property(input: &DeriveInput, field: &Field, krate: &TokenStream) -> 
         }
 
         #[automatically_derived]
-        impl #impl_generics #into_literal for #ident #ty_generics #where_clause {
+        impl #literal_generics #into_literal for #ident #ty_generics #literal_where {
             fn into_literal(self) -> #krate::Value<'static> {
-                #literal
+                <#ty as #into_literal>::into_literal(self.0)
             }
         }
     }

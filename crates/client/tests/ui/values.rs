@@ -11,6 +11,9 @@ pub enum Shape {
     Square(f64), //~ ERROR a variant has no fields, or #[entity(other)] and one String
 }
 
+#[derive(PropertyValue)]
+pub struct Wrapper(Vec<String>); //~ ERROR is not a type of a property | add `#[derive(PropertyValue)]`
+
 pub struct Address;
 
 #[derive(TableEntity)]
