@@ -37,6 +37,14 @@ pub enum Error {
     /// One operation of a group transaction failed, so the service applied none of the group.
     #[error("operation {} of the transaction failed: {}", .0.index, .0.cause)]
     Transaction(Arc<TransactionFailure>),
+    /// The client rejected an operation of a group transaction, and sent none of the group.
+    #[error("operation {index} of the transaction was not sent: {source}")]
+    InvalidOperation {
+        /// The index of the operation in the transaction, from zero.
+        index: usize,
+        /// The reason: an invalid request, a conversion or an encryption that failed.
+        source: Arc<Error>,
+    },
     /// No response arrived: the connection failed in every attempt.
     #[error("no response from the service after {attempts} attempts")]
     Transport {
@@ -132,12 +140,23 @@ impl Error {
         self.service_failure().map(|failure| failure.status)
     }
 
-    /// Returns the index of the operation that failed a transaction, from zero.
+    /// Returns the index of the operation that failed a transaction, from zero: by the service, or by the client before
+    /// it sent the transaction.
     #[doc(alias = "FailedTransactionActionIndex")]
     pub fn failed_index(&self) -> Option<usize> {
         match self {
             Self::Transaction(failure) => Some(failure.index),
+            Self::InvalidOperation { index, .. } => Some(*index),
             _ => None,
+        }
+    }
+
+    /// Returns the error that a single call would have returned: that of the operation which the client rejected, or the
+    /// error itself.
+    pub fn operation_error(&self) -> &Self {
+        match self {
+            Self::InvalidOperation { source, .. } => source,
+            other => other,
         }
     }
 
@@ -204,10 +223,16 @@ impl Error {
         self.status().is_some_and(|status| transient(status).is_some())
     }
 
+    /// Adds the index of the operation that the client rejects.
+    pub(crate) fn of_operation(self, index: usize) -> Self {
+        Self::InvalidOperation { index, source: Arc::new(self) }
+    }
+
     /// Removes the index of the operation, which has no meaning outside of its group.
     pub(crate) fn without_index(&self) -> Self {
         match self {
             Self::Transaction(failure) => Self::Service(Arc::new(failure.cause.clone())),
+            Self::InvalidOperation { source, .. } => Self::clone(source),
             other => other.clone(),
         }
     }

@@ -192,6 +192,7 @@
 //!
 //! - `encryption`, on by default: client-side encryption with AES key wrap.
 //! - `encryption-rsa`: key wrap with RSA as well.
+//! - `serde`: [`Entity`] as data, and types of serde as entities.
 //! - `time` and `chrono`: dates of these crates as properties.
 
 #![deny(missing_docs)]
@@ -218,16 +219,26 @@ pub use connection_string::ConnectionString;
 pub use credential::{AccessToken, Credential, Sas, SharedKey, TokenCredential};
 pub use endpoint::Endpoint;
 pub use entity::{
-    Column, Entity, EntityError, EntityKey, Etag, FromEntity, Keyed, PropertyValue, TableEntity, column, edm,
-    partition_key, row_key, timestamp,
+    Column, Entity, EntityError, EntityKey, Etag, FromEntity, Keyed, PropertyValue, TableEntity, ToProperties, column,
+    edm, partition_key, row_key, timestamp,
 };
 pub use error::{Error, Result, ServiceFailure, TransactionFailure};
 pub use futures_util::{Stream, StreamExt, TryStreamExt};
 pub use options::{ClientOptions, RetryPolicy};
 pub use queue::{QueueClient, QueueMessage, QueueServiceClient};
 pub use table::{ContinuationToken, Page, TableClient, TableOperation, TableServiceClient};
+#[doc = include_str!("entity/docs/entity_key.md")]
+pub use tablerock_client_derive::EntityKey;
+#[doc = include_str!("entity/docs/property_value.md")]
+pub use tablerock_client_derive::PropertyValue;
+#[doc = include_str!("entity/docs/table_entity.md")]
 pub use tablerock_client_derive::TableEntity;
 pub use tablerock_protocol::{DateTime, EdmType, ErrorCode, Filter, Property, Uuid, Value};
 
 #[doc(hidden)]
 pub use entity::derived;
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
