@@ -17,3 +17,4 @@ mod poison;
 mod secrets;
 mod slow;
 mod stories;
+mod versions;
