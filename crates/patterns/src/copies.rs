@@ -1,13 +1,14 @@
 //! A copy of an entity under other keys, which knows the keys of its entity.
 
-use tablerock_client::{Entity, Error, Etag, Property, Result, TableEntity};
+use tablerock_client::{DateTime, Entity, Error, Etag, Property, Result, TableEntity};
 
 /// The properties of a copy with the keys of its entity. Within a partition, it has only the RowKey.
 const PARTITION_KEY: &str = "CopyPartitionKey";
 const ROW_KEY: &str = "CopyRowKey";
-/// The property with the ETag of the entity, if it was known when the copy was written.
+/// The properties with the ETag and the Timestamp of the copied version, in other partitions.
 const ETAG: &str = "CopyEtag";
-const OWN: [&str; 3] = [PARTITION_KEY, ROW_KEY, ETAG];
+const VERSION: &str = "CopyVersion";
+pub(crate) const OWN: [&str; 4] = [PARTITION_KEY, ROW_KEY, ETAG, VERSION];
 
 /// Returns a copy of an entity for its own partition.
 pub(crate) fn within(entity: &Entity, row_key: String) -> Entity {
@@ -18,10 +19,20 @@ pub(crate) fn within(entity: &Entity, row_key: String) -> Entity {
 pub(crate) fn across(entity: &Entity, partition_key: String, row_key: String) -> Entity {
     let copy = entity.with_keys(partition_key, row_key);
     let copy = copy.with(PARTITION_KEY, entity.partition_key.as_str()).with(ROW_KEY, entity.row_key.as_str());
-    match &entity.etag {
+    let copy = match &entity.etag {
         Some(etag) => copy.with(ETAG, etag.as_str()),
         None => copy,
+    };
+    match entity.timestamp {
+        Some(version) => copy.with(VERSION, version),
+        None => copy,
     }
+}
+
+/// Whether a stored copy is of this version of an entity, or of a later one. The Timestamp increases with every version.
+pub(crate) fn is_up_to_date(copy: &Entity, entity: &Entity) -> Result<bool> {
+    let version: Option<DateTime> = copy.property(VERSION)?;
+    Ok(version > entity.timestamp || (version == entity.timestamp && original_etag(copy)? == entity.etag))
 }
 
 pub(crate) fn is_copy(entity: &Entity) -> bool {

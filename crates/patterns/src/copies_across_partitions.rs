@@ -2,12 +2,16 @@
 
 use futures_util::future;
 use tablerock_client::table::BoxStream;
-use tablerock_client::{Entity, QueueClient, Result, StreamExt as _, TableClient, TableEntity, TryStreamExt as _};
+use tablerock_client::{
+    Entity, Error, QueueClient, Result, StreamExt as _, TableClient, TableEntity, TryStreamExt as _,
+};
 
 use crate::copies;
 use crate::indexed_table::{EntryState, IndexStore, IndexedTable};
 use crate::indexes::IndexValue;
 use crate::keys::{self, check_length, compound};
+use crate::optimistic::{Attempts, unless_conflict};
+use crate::writes::read_properties;
 
 /// A table with copies of each entity in other partitions, which are stale for three minutes, by default, if a writer
 /// dies.
@@ -17,7 +21,7 @@ use crate::keys::{self, check_length, compound};
 /// copy fails with 412. Several entities can have the same value.
 ///
 /// The copy for the value `v` of the index `i` has the PartitionKey `i_v` and both keys of the entity as its RowKey. It
-/// is in the same table, with the additional properties `CopyPartitionKey`, `CopyRowKey` and `CopyEtag`.
+/// is in the same table, with additional properties that begin with `Copy`.
 ///
 /// ```no_run
 /// # use tablerock_client::{Etag, QueueServiceClient, TableClient, TableEntity};
@@ -78,7 +82,22 @@ impl IndexStore for Copies {
 
     async fn put(&self, at: &IndexValue, entity: &Entity) -> Result<()> {
         let (partition_key, row_key) = copy_keys(at, &entity.partition_key, &entity.row_key);
-        self.table.insert_or_replace(&copies::across(entity, partition_key, row_key)).await.map(drop)
+        let copy = copies::across(entity, partition_key, row_key);
+        let mut attempts = Attempts::new("the copy");
+        loop {
+            // A slow writer must not overwrite the copy of a later version.
+            let stored = read_properties(&self.table, (&copy.partition_key, &copy.row_key), &copies::OWN).await?;
+            let written = match stored {
+                None => self.table.insert(&copy).await,
+                Some(stored) if copies::is_up_to_date(&stored, entity)? => return Ok(()),
+                Some(Entity { etag: Some(etag), .. }) => self.table.replace(&copy).if_match(etag).await,
+                Some(_) => return Err(Error::InvalidResponse("the copy has no ETag".to_owned())),
+            };
+            if unless_conflict(written)?.is_some() {
+                return Ok(());
+            }
+            attempts.retry().await?;
+        }
     }
 
     async fn remove(&self, at: &IndexValue, partition_key: &str, row_key: &str) -> Result<()> {

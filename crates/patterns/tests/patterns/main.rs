@@ -14,6 +14,7 @@ mod killed;
 mod killed_large;
 mod mortal;
 mod poison;
+mod races;
 mod secrets;
 mod slow;
 mod stories;
