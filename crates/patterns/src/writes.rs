@@ -43,7 +43,7 @@ enum Kind {
     Delete,
 }
 
-type Send<'a, T> = Box<dyn FnOnce(Entity, Expected) -> BoxFuture<'a, Result<T>> + std::marker::Send + 'a>;
+type Action<'a, T> = Box<dyn FnOnce(Entity, Expected) -> BoxFuture<'a, Result<T>> + Send + 'a>;
 
 /// A put or a replace of a pattern, which runs when it is awaited and returns the new ETag. It requires the version
 /// that was read, by the ETag of the entity.
@@ -52,7 +52,7 @@ pub struct EntityWrite<'a> {
     kind: Kind,
     entity: Result<Entity, EntityError>,
     condition: Condition,
-    send: Send<'a, Etag>,
+    send: Action<'a, Etag>,
 }
 
 /// A delete of a pattern, which runs when it is awaited. It requires the version that was read, by the ETag of the
@@ -61,7 +61,7 @@ pub struct EntityWrite<'a> {
 pub struct EntityDelete<'a> {
     entity: Result<Entity, EntityError>,
     condition: Condition,
-    send: Send<'a, ()>,
+    send: Action<'a, ()>,
 }
 
 /// A delete that succeeds if the entity does not exist.
@@ -72,14 +72,14 @@ pub struct EntityDeleteIfExists<'a>(EntityDelete<'a>);
 impl<'a> EntityWrite<'a> {
     pub(crate) fn put(
         entity: &impl TableEntity,
-        send: impl FnOnce(Entity, Expected) -> BoxFuture<'a, Result<Etag>> + std::marker::Send + 'a,
+        send: impl FnOnce(Entity, Expected) -> BoxFuture<'a, Result<Etag>> + Send + 'a,
     ) -> Self {
         Self { kind: Kind::Put, entity: entity.to_entity(), condition: Condition::Own, send: Box::new(send) }
     }
 
     pub(crate) fn replace(
         entity: &impl TableEntity,
-        send: impl FnOnce(Entity, Expected) -> BoxFuture<'a, Result<Etag>> + std::marker::Send + 'a,
+        send: impl FnOnce(Entity, Expected) -> BoxFuture<'a, Result<Etag>> + Send + 'a,
     ) -> Self {
         Self { kind: Kind::Replace, ..Self::put(entity, send) }
     }
@@ -103,7 +103,7 @@ impl<'a> EntityWrite<'a> {
 impl<'a> EntityDelete<'a> {
     pub(crate) fn new(
         entity: Result<Entity, EntityError>,
-        send: impl FnOnce(Entity, Expected) -> BoxFuture<'a, Result<()>> + std::marker::Send + 'a,
+        send: impl FnOnce(Entity, Expected) -> BoxFuture<'a, Result<()>> + Send + 'a,
     ) -> Self {
         Self { entity, condition: Condition::Own, send: Box::new(send) }
     }

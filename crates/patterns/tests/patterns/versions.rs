@@ -259,3 +259,22 @@ async fn what_an_index_cannot_hold_is_rejected_before_anything_is_written() {
     across.insert(&counted(1).with("Email", odd)).await.unwrap();
     assert_eq!(across.find_by("email", odd).all().await.unwrap().len(), 1);
 }
+
+/// All calls can be awaited in a task of their own.
+#[tokio::test]
+async fn all_calls_are_send() {
+    fn is_send(_: impl IntoFuture<IntoFuture: Send>) {}
+    let account = Account::open().await;
+    let Patterns { wide, large, within, across, listed } = patterns(&account).await;
+    let entity = counted(1);
+    is_send(wide.put(&entity));
+    is_send(large.delete(&entity).if_exists());
+    is_send(within.insert(&entity));
+    is_send(within.rebuild());
+    is_send(within.find_by("p", "email", "x"));
+    is_send(across.verify());
+    is_send(across.find_by("email", "x").all());
+    is_send(listed.rebuild());
+    is_send(listed.run(async {}));
+    is_send(listed.redrive_poison());
+}
