@@ -2,8 +2,8 @@
 
 #![allow(dead_code, reason = "each story uses what it needs")]
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use tablerock_client::{
     BlobServiceClient, ClientOptions, ContainerClient, Etag, QueueClient, QueueServiceClient, Result, TableClient,
@@ -71,13 +71,11 @@ impl Stage {
     }
 
     pub(crate) fn with_options(connection_string: &str, options: ClientOptions) -> Result<Self> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let next = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Self {
             tables: TableServiceClient::from_connection_string_with(connection_string, options.clone())?,
             queues: QueueServiceClient::from_connection_string_with(connection_string, options.clone())?,
             blobs: BlobServiceClient::from_connection_string_with(connection_string, options)?,
-            suffix: format!("{}n{next}", std::process::id()),
+            suffix: format!("{:x}", RandomState::new().hash_one(())),
             props: Mutex::default(),
         })
     }
