@@ -46,6 +46,11 @@ pub trait IndexStore: Clone + Send + Sync + 'static {
     /// Removes the entry of the entity with these keys.
     fn remove(&self, at: &IndexValue, partition_key: &str, row_key: &str) -> impl Future<Output = Result<()>> + Send;
 
+    /// Returns a store for the checks of many entities, which may remember what it has read.
+    fn for_checks(&self) -> Self {
+        self.clone()
+    }
+
     /// Returns the state of the entry of a stored entity.
     fn state(&self, at: &IndexValue, entity: &Entity) -> impl Future<Output = Result<EntryState>> + Send;
 

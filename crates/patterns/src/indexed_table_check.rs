@@ -28,14 +28,15 @@ impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
     async fn check(&self, mends: bool) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let entities = self.table.query::<Entity>().stream();
-        report.add_all(entities, |entity| self.check_entity(entity, mends)).await?;
+        let store = self.store.for_checks();
+        report.add_all(entities, |entity| self.check_entity(&store, entity, mends)).await?;
         let entries = self.store.entries();
         report.add_all(entries, |(at, keys)| self.check_entry(at, keys, mends)).await?;
         Ok(report)
     }
 
     /// Compares the index entries of an entity with it. If the entity has changed meanwhile, compares again.
-    async fn check_entity(&self, entity: Entity, mends: bool) -> Result<Checked> {
+    async fn check_entity(&self, store: &S, entity: Entity, mends: bool) -> Result<Checked> {
         if copies::is_copy(&entity) {
             return Ok(Checked::default());
         }
@@ -43,7 +44,7 @@ impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
         let mut current = Some(entity);
         let mut attempts = Attempts::new("the entity");
         while let Some(entity) = current {
-            let (values, problems) = match self.problems(&entity).await {
+            let (values, problems) = match self.problems(store, &entity).await {
                 Ok(found) => found,
                 Err(Error::Entity(_) | Error::Invalid(_)) => return Ok(unreadable(keys)),
                 Err(error) => return Err(error),
@@ -66,12 +67,12 @@ impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
     }
 
     /// Returns the index values of an entity, and the problems of its entries.
-    async fn problems(&self, entity: &Entity) -> Result<(Vec<IndexValue>, Vec<IndexProblem>)> {
+    async fn problems(&self, store: &S, entity: &Entity) -> Result<(Vec<IndexValue>, Vec<IndexProblem>)> {
         let values = self.indexes.values_of(entity)?;
         let mut problems = Vec::new();
         for at in &values {
-            self.store.check(at, entity)?;
-            let kind = match self.store.state(at, entity).await? {
+            store.check(at, entity)?;
+            let kind = match store.state(at, entity).await? {
                 EntryState::Current => continue,
                 EntryState::Stale => IndexProblemKind::Stale,
                 EntryState::Missing => IndexProblemKind::Missing,

@@ -35,13 +35,13 @@ const ATTEMPTS_MAX: u32 = 5;
 /// # use serde::{Deserialize, Serialize};
 /// # use tablerock_client::{QueueServiceClient, Result};
 /// # use tablerock_patterns::Intents;
-/// # async fn transfer(transfer: &Transfer) -> Result<()> { Ok(()) }
-/// # async fn example(queues: QueueServiceClient, shutdown: impl Future<Output = ()>) -> Result<()> {
 /// #[derive(Clone, Serialize, Deserialize)]
 /// struct Transfer {
 ///     id: String,
 /// }
 ///
+/// # async fn transfer(transfer: &Transfer) -> Result<()> { Ok(()) }
+/// # async fn example(queues: QueueServiceClient, shutdown: impl Future<Output = ()>) -> Result<()> {
 /// let intents = Intents::new(queues.queue("transfers"), queues.queue("transfers-poison"));
 /// let pending = intents.begin(Transfer { id: "17".into() }).await?;
 /// transfer(&pending.intent).await?;

@@ -56,6 +56,7 @@ mod intents;
 pub mod keys;
 mod large_entities;
 mod large_values;
+mod list_cache;
 mod list_stores;
 mod listed_entities;
 mod optimistic;

@@ -10,6 +10,7 @@ use crate::index_list::IndexList;
 use crate::indexed_table::{EntryState, IndexStore, IndexedTable};
 use crate::indexes::IndexValue;
 use crate::keys::{check_length, compound, parts};
+use crate::list_cache::ListCache;
 use crate::list_stores::{BlobList, EntityList, ListStore};
 
 /// The number of entities of a list that are read concurrently.
@@ -163,13 +164,14 @@ fn value_at(index: &str, value: &str) -> Result<IndexValue> {
 #[derive(Debug, Clone)]
 pub struct Lists<L> {
     place: L,
+    cache: Option<ListCache>,
 }
 
 impl<T: TableEntity + Send + 'static, L: ListPlace> IndexedTable<T, Lists<L>> {
     /// Returns a table without indexes, with lists in a place. Intents are in a queue, and failed ones in a poison
     /// queue.
     pub fn new(table: TableClient, place: L, queue: QueueClient, poison: QueueClient) -> Self {
-        Self::with_store(table, Lists { place }, queue, poison)
+        Self::with_store(table, Lists { place, cache: None }, queue, poison)
     }
 
     /// Returns the list of a value, for reading. An id is a [compound](crate::keys::compound) of the PartitionKey and
@@ -210,9 +212,20 @@ impl<L: ListPlace> IndexStore for Lists<L> {
         self.list(at).remove(&compound([partition_key, row_key])).await.map(drop)
     }
 
+    fn for_checks(&self) -> Self {
+        Self { place: self.place.clone(), cache: Some(ListCache::default()) }
+    }
+
     async fn state(&self, at: &IndexValue, entity: &Entity) -> Result<EntryState> {
         let id = compound([&entity.partition_key, &entity.row_key]);
-        let is_listed = self.list(at).ids().await?.binary_search(&id).is_ok();
+        if self.cache.as_ref().is_some_and(|cache| cache.contains(at, &id)) {
+            return Ok(EntryState::Current);
+        }
+        let ids = self.list(at).ids().await?;
+        let is_listed = ids.binary_search(&id).is_ok();
+        if let Some(cache) = &self.cache {
+            cache.insert(at, ids);
+        }
         Ok(if is_listed { EntryState::Current } else { EntryState::Missing })
     }
 
