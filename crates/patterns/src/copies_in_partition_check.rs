@@ -52,12 +52,12 @@ impl<T: TableEntity + Send + 'static> CopiesInPartition<T> {
             };
             let problems = self.problems(&entity, &copy_keys).await?;
             if problems.is_empty() {
-                return Ok(Checked { entities: 1, entries: 0, problems });
+                return Ok(Checked { entities: 1, problems, ..Checked::default() });
             }
             current = self.table.get_if_exists::<Entity>(&keys.0, &keys.1).await?;
             let is_same = current.as_ref().is_some_and(|current| current.etag == entity.etag);
             if is_same && (!mends || self.mend(&entity, &copy_keys, &problems).await?) {
-                return Ok(Checked { entities: 1, entries: 0, problems });
+                return Ok(Checked { entities: 1, problems, ..Checked::default() });
             }
             attempts.retry().await?;
         }

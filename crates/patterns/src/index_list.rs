@@ -41,6 +41,11 @@ impl<S: ListStore> IndexList<S> {
         self.change(|ids| insert(ids, id)).await
     }
 
+    /// Adds several ids in one write. Returns whether any was new.
+    pub async fn add_all(&self, new: &[String]) -> Result<bool> {
+        self.change(|ids| new.iter().filter(|id| insert(ids, id)).count() > 0).await
+    }
+
     /// Removes an id. Returns whether the list had it.
     pub async fn remove(&self, id: &str) -> Result<bool> {
         self.change(|ids| remove(ids, id)).await

@@ -2,7 +2,7 @@
 
 use futures_util::stream::StreamExt as _;
 use tablerock_client::table::BoxStream;
-use tablerock_client::{Result, TryStreamExt as _};
+use tablerock_client::{Entity, Result, TryStreamExt as _};
 
 use crate::indexes::IndexValue;
 
@@ -69,6 +69,8 @@ pub(crate) struct Checked {
     pub(crate) entities: u64,
     pub(crate) entries: u64,
     pub(crate) problems: Vec<IndexProblem>,
+    /// The entries to write, with their entities.
+    pub(crate) to_write: Vec<(IndexValue, Entity)>,
 }
 
 impl IndexReport {
@@ -78,8 +80,8 @@ impl IndexReport {
         missing + stale + dangling + duplicate + unreadable == 0
     }
 
-    /// Checks all items of a stream, some concurrently, and adds the results.
-    pub(crate) async fn add_all<I, F, R>(&mut self, items: BoxStream<I>, check: F) -> Result<()>
+    /// Checks all items of a stream, some concurrently, and adds the results. Returns the entries to write.
+    pub(crate) async fn add_all<I, F, R>(&mut self, items: BoxStream<I>, check: F) -> Result<Vec<(IndexValue, Entity)>>
     where
         I: Send + 'static,
         F: Fn(I) -> R + Send,
@@ -87,12 +89,14 @@ impl IndexReport {
     {
         let checks = items.map_ok(check).try_buffer_unordered(CHECKS_CONCURRENCY);
         let mut checks = std::pin::pin!(checks.fuse());
+        let mut to_write = Vec::new();
         while let Some(checked) = checks.try_next().await? {
             self.entities += checked.entities;
             self.entries += checked.entries;
             checked.problems.into_iter().for_each(|problem| self.add(problem));
+            to_write.extend(checked.to_write);
         }
-        Ok(())
+        Ok(to_write)
     }
 
     fn add(&mut self, problem: IndexProblem) {

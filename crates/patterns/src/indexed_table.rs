@@ -43,6 +43,16 @@ pub trait IndexStore: Clone + Send + Sync + 'static {
     /// Writes the entry of a stored entity.
     fn put(&self, at: &IndexValue, entity: &Entity) -> impl Future<Output = Result<()>> + Send;
 
+    /// Writes the entries of several stored entities with the same value.
+    fn put_all(&self, at: &IndexValue, entities: &[Entity]) -> impl Future<Output = Result<()>> + Send {
+        async move {
+            for entity in entities {
+                self.put(at, entity).await?;
+            }
+            Ok(())
+        }
+    }
+
     /// Removes the entry of the entity with these keys.
     fn remove(&self, at: &IndexValue, partition_key: &str, row_key: &str) -> impl Future<Output = Result<()>> + Send;
 

@@ -1,6 +1,9 @@
 //! Verifies and rebuilds the indexes of an [`IndexedTable`] over existing data.
 
-use tablerock_client::{Entity, Error, Result, TableEntity};
+use std::collections::BTreeMap;
+
+use futures_util::stream;
+use tablerock_client::{Entity, Error, Result, StreamExt as _, TableEntity, TryStreamExt as _};
 
 use crate::copies;
 use crate::index_report::{Checked, IndexProblem, IndexProblemKind, IndexReport};
@@ -27,16 +30,22 @@ impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
 
     async fn check(&self, mends: bool) -> Result<IndexReport> {
         let mut report = IndexReport::default();
-        let entities = self.table.query::<Entity>().stream();
         let store = self.store.for_checks();
-        report.add_all(entities, |entity| self.check_entity(&store, entity, mends)).await?;
+        let mut pages = self.table.query::<Entity>().pages();
+        while let Some(page) = pages.try_next().await? {
+            let entities = stream::iter(page.items.into_iter().map(Ok)).boxed();
+            let to_write = report.add_all(entities, |entity| self.check_entity(&store, entity)).await?;
+            if mends {
+                self.write_entries(to_write).await?;
+            }
+        }
         let entries = self.store.entries();
         report.add_all(entries, |(at, keys)| self.check_entry(at, keys, mends)).await?;
         Ok(report)
     }
 
     /// Compares the index entries of an entity with it. If the entity has changed meanwhile, compares again.
-    async fn check_entity(&self, store: &S, entity: Entity, mends: bool) -> Result<Checked> {
+    async fn check_entity(&self, store: &S, entity: Entity) -> Result<Checked> {
         if copies::is_copy(&entity) {
             return Ok(Checked::default());
         }
@@ -44,8 +53,8 @@ impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
         let mut current = Some(entity);
         let mut attempts = Attempts::new("the entity");
         while let Some(entity) = current {
-            let (values, problems) = match self.problems(store, &entity).await {
-                Ok(found) => found,
+            let problems = match self.problems(store, &entity).await {
+                Ok(problems) => problems,
                 Err(Error::Entity(_) | Error::Invalid(_)) => return Ok(unreadable(keys)),
                 Err(error) => return Err(error),
             };
@@ -55,10 +64,9 @@ impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
             };
             let is_same = now.as_ref().is_some_and(|now| now.etag == entity.etag);
             if problems.is_empty() || is_same {
-                if mends && !problems.is_empty() {
-                    self.mend(keys, values).await?;
-                }
-                return Ok(Checked { entities: 1, entries: 0, problems });
+                let values = problems.iter().filter_map(|problem| problem.value.clone());
+                let to_write = values.map(|at| (at, entity.clone())).collect();
+                return Ok(Checked { entities: 1, entries: 0, problems, to_write });
             }
             current = now;
             attempts.retry().await?;
@@ -66,21 +74,38 @@ impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
         Ok(Checked::default())
     }
 
-    /// Returns the index values of an entity, and the problems of its entries.
-    async fn problems(&self, store: &S, entity: &Entity) -> Result<(Vec<IndexValue>, Vec<IndexProblem>)> {
-        let values = self.indexes.values_of(entity)?;
+    /// Writes entries, those of one value together. An entity that has changed meanwhile is mended with an intent.
+    async fn write_entries(&self, to_write: Vec<(IndexValue, Entity)>) -> Result<()> {
+        let mut groups: BTreeMap<IndexValue, Vec<Entity>> = BTreeMap::new();
+        for (at, entity) in to_write {
+            groups.entry(at).or_default().push(entity);
+        }
+        for (at, entities) in groups {
+            self.store.put_all(&at, &entities).await?;
+            for entity in entities {
+                let now = self.read(&entity.partition_key, &entity.row_key).await?;
+                if now.and_then(|now| now.etag) != entity.etag {
+                    self.mend((entity.partition_key, entity.row_key), vec![at.clone()]).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the problems of an entity's entries.
+    async fn problems(&self, store: &S, entity: &Entity) -> Result<Vec<IndexProblem>> {
         let mut problems = Vec::new();
-        for at in &values {
-            store.check(at, entity)?;
-            let kind = match store.state(at, entity).await? {
+        for at in self.indexes.values_of(entity)? {
+            store.check(&at, entity)?;
+            let kind = match store.state(&at, entity).await? {
                 EntryState::Current => continue,
                 EntryState::Stale => IndexProblemKind::Stale,
                 EntryState::Missing => IndexProblemKind::Missing,
             };
             let (partition_key, row_key) = (entity.partition_key.clone(), entity.row_key.clone());
-            problems.push(IndexProblem { kind, partition_key, row_key, value: Some(at.clone()) });
+            problems.push(IndexProblem { kind, partition_key, row_key, value: Some(at) });
         }
-        Ok((values, problems))
+        Ok(problems)
     }
 
     /// Checks that the entity of an index entry has the value.
@@ -107,5 +132,6 @@ impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
 
 pub(crate) fn unreadable((partition_key, row_key): (String, String)) -> Checked {
     let kind = IndexProblemKind::Unreadable;
-    Checked { entities: 1, entries: 0, problems: vec![IndexProblem { kind, partition_key, row_key, value: None }] }
+    let problems = vec![IndexProblem { kind, partition_key, row_key, value: None }];
+    Checked { entities: 1, problems, ..Checked::default() }
 }

@@ -208,6 +208,11 @@ impl<L: ListPlace> IndexStore for Lists<L> {
         self.list(at).add(&compound([&entity.partition_key, &entity.row_key])).await.map(drop)
     }
 
+    async fn put_all(&self, at: &IndexValue, entities: &[Entity]) -> Result<()> {
+        let ids = entities.iter().map(|entity| compound([&entity.partition_key, &entity.row_key]));
+        self.list(at).add_all(&ids.collect::<Vec<_>>()).await.map(drop)
+    }
+
     async fn remove(&self, at: &IndexValue, partition_key: &str, row_key: &str) -> Result<()> {
         self.list(at).remove(&compound([partition_key, row_key])).await.map(drop)
     }

@@ -84,6 +84,25 @@ async fn lists_are_rebuilt() {
     .await;
 }
 
+/// A value of many entities: its list is written once for each page of entities.
+#[tokio::test]
+async fn a_list_of_many_entities_is_rebuilt() {
+    let account = Account::open().await;
+    let Patterns { listed, .. } = patterns(&account).await;
+    let teams = listed.index("team", |entity: &Entity| Some(entity.partition_key.clone()));
+    fill(teams.table()).await;
+    let report = teams.rebuild().await.unwrap();
+    assert_eq!(counts(&report), [2 * EMPLOYEES as u64 + 1, 0, 0, 0, 1], "{report:?}");
+    let found = teams.find_by("team", "p1").all().await.unwrap();
+    assert_eq!(found.len(), (0..EMPLOYEES).filter(|number| number % 3 == 1).count());
+    assert_eq!(counts(&teams.verify().await.unwrap()), [0, 0, 0, 0, 1]);
+    if let Some(metrics) = account.metrics() {
+        let writes = metrics.lines().filter(|line| line.contains("operation=\"PutBlob\""));
+        let writes: usize = writes.filter_map(|line| line.rsplit(' ').next()?.parse::<usize>().ok()).max().unwrap();
+        assert_eq!(writes, EMPLOYEES + 3);
+    }
+}
+
 #[tokio::test]
 async fn copies_in_a_partition_are_rebuilt() {
     let account = Account::open().await;
