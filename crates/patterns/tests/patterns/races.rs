@@ -91,6 +91,32 @@ async fn no_update_of_listed_entities_is_lost() {
     assert!(report.is_consistent(), "{report:?}");
 }
 
+/// Rebuilds until a race is over.
+async fn rebuild_during<R: std::fmt::Debug>(
+    race: impl Future<Output = ()>,
+    rebuild: impl AsyncFn() -> tablerock_client::Result<R>,
+) {
+    let mut race = std::pin::pin!(race);
+    while tokio::time::timeout(Duration::from_millis(10), race.as_mut()).await.is_err() {
+        rebuild().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rebuild_while_writers_run_loses_nothing() {
+    let account = Account::open().await;
+    let Patterns { within, across, listed, .. } = patterns(&account).await;
+    tokio::join!(
+        rebuild_during(race(within.clone()), async || within.rebuild().await),
+        rebuild_during(race(across.clone()), async || across.rebuild().await),
+        rebuild_during(race(listed.clone()), async || listed.rebuild().await),
+    );
+    for report in [within.verify().await, across.verify().await, listed.verify().await] {
+        let report = report.unwrap();
+        assert!(report.is_consistent() && report.entities == 1 && report.entries == 1, "{report:?}");
+    }
+}
+
 /// Writers that find the entity by its second key, which they also change.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_update_by_a_second_key_is_lost() {
