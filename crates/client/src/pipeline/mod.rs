@@ -12,13 +12,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HeaderValue, USER_AGENT};
-use http::{Method, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use tablerock_protocol::{Service, ServiceVersion, Uuid};
 use tokio::time::Instant;
 use tracing::{Instrument as _, Span};
 
 use crate::credential::TokenCache;
 use crate::environment::{Rng, now};
+use crate::request::{Exchange, ResponseHead};
 use crate::transport::Transport;
 use crate::{ClientOptions, Credential, Endpoint, Error, Result};
 
@@ -98,30 +99,46 @@ impl Pipeline {
         self.rng.id()
     }
 
-    /// Makes a call and returns its response if it is a success.
+    /// Makes a call without options and returns its response if it is a success.
     pub(crate) async fn send(&self, call: &Call) -> Result<ServiceResponse> {
-        let id = self.rng.id();
+        self.send_with(call, &mut Exchange::default()).await
+    }
+
+    /// Makes a call with its options and returns its response if it is a success.
+    pub(crate) async fn send_with(&self, call: &Call, exchange: &mut Exchange) -> Result<ServiceResponse> {
+        exchange.options.check()?;
+        let id = match exchange.options.given_request_id() {
+            Some(id) => id.clone(),
+            None => request_id_header(self.rng.id()),
+        };
         // No path and no query: keys of entities and names of blobs may be personal data.
         let span = tracing::debug_span!(
             "storage_call",
             service = self.service.name(),
             operation = call.operation,
             resource = call.resource(),
-            client_request_id = %id,
+            client_request_id = text(&id),
             attempts = tracing::field::Empty,
             status = tracing::field::Empty,
             request_id = tracing::field::Empty,
         );
         // Passed by reference: if the span is disabled, the current span is the caller's.
-        self.send_within(call, id, &span).instrument(span.clone()).await
+        self.send_within(call, exchange, &id, &span).instrument(span.clone()).await
     }
 
-    async fn send_within(&self, call: &Call, id: Uuid, span: &Span) -> Result<ServiceResponse> {
-        let mut retry = Retry::new(&self.options, &self.rng, Instant::now());
+    async fn send_within(
+        &self,
+        call: &Call,
+        exchange: &mut Exchange,
+        id: &HeaderValue,
+        span: &Span,
+    ) -> Result<ServiceResponse> {
+        let timeout = exchange.options.timeout_or(self.options.timeout);
+        let mut retry = Retry::new(&self.options, timeout, &self.rng, Instant::now());
         loop {
             let timeout = retry.next_attempt();
             span.record("attempts", retry.attempts());
-            match self.attempt(call, id, retry.attempts(), timeout, span).await {
+            match self.attempt(call, exchange, id, retry.attempts(), timeout, span).await {
                 Ok(response) => return Ok(response),
                 Err(failure) => tokio::time::sleep(retry.after(failure)?).await,
             }
@@ -131,14 +148,15 @@ impl Pipeline {
     async fn attempt(
         &self,
         call: &Call,
-        id: Uuid,
+        exchange: &mut Exchange,
+        id: &HeaderValue,
         attempts: u32,
         timeout: Duration,
         span: &Span,
     ) -> Result<ServiceResponse, Failure> {
         let mut is_sent = false;
         let sending = async {
-            let (request, token) = self.request(call, id, timeout).await?;
+            let (request, token) = self.request(call, exchange.options.headers(), id, timeout).await?;
             is_sent = true;
             Ok((self.transport.send(request).await, token))
         };
@@ -153,6 +171,9 @@ impl Pipeline {
             Err(source) if source.is_response_too_large() => return Err(Failure::response_too_large(call.is_write())),
             Err(source) => return Err(Failure::transport(source, attempts)),
         };
+        if exchange.keeps_head {
+            exchange.head = Some(ResponseHead { status: response.status(), headers: response.headers().clone() });
+        }
         let error = match (call.check)(&response) {
             Ok(part_etags) => {
                 record(span, response.status().as_u16(), &response);
@@ -162,7 +183,7 @@ impl Pipeline {
         };
         record(span, error.status, &response);
         let is_unauthorized = error.status == StatusCode::UNAUTHORIZED.as_u16();
-        let failure = Failure::response(error, id, attempts);
+        let failure = Failure::response(error, text(id), attempts);
         Err(match token.filter(|_| is_unauthorized) {
             Some(token) => {
                 self.tokens.forget(&token);
@@ -173,15 +194,22 @@ impl Pipeline {
     }
 
     /// Builds the request of one attempt, with its own date and signature, and returns the access token in it.
-    async fn request(&self, call: &Call, id: Uuid, timeout: Duration) -> Result<(Request<Bytes>, Option<Arc<str>>)> {
+    async fn request(
+        &self,
+        call: &Call,
+        extra: &HeaderMap,
+        id: &HeaderValue,
+        timeout: Duration,
+    ) -> Result<(Request<Bytes>, Option<Arc<str>>)> {
         let target = call.target(self.endpoint.path(), &self.credential);
         let mut request = Request::new(call.body.clone());
         *request.method_mut() = call.method.clone();
         *request.uri_mut() = self.endpoint.uri(&target)?;
         let headers = request.headers_mut();
         headers.clone_from(&call.headers);
+        headers.extend(extra.iter().map(|(name, value)| (name.clone(), value.clone())));
         headers.insert(USER_AGENT, self.user_agent.clone());
-        headers.insert(CLIENT_REQUEST_ID, header(&id.to_string())?);
+        headers.insert(CLIENT_REQUEST_ID, id.clone());
         headers.insert("x-ms-version", self.version_header.clone());
         let token = self.authorize(&mut request, timeout).await?;
         // hyper omits Content-Length if the body is empty, and the services reject a PUT without it.
@@ -205,6 +233,17 @@ impl Pipeline {
         }
         Ok(None)
     }
+}
+
+/// Returns an id as the value of a header.
+fn request_id_header(id: Uuid) -> HeaderValue {
+    let mut buffer = Uuid::encode_buffer();
+    HeaderValue::from_str(id.hyphenated().encode_lower(&mut buffer)).expect("a UUID is visible ASCII")
+}
+
+/// Returns the id of a request as text. [`CallOptions`](crate::CallOptions) accepts visible ASCII only.
+fn text(id: &HeaderValue) -> &str {
+    id.to_str().unwrap_or_default()
 }
 
 /// Records the status of a response, or that of its failed part, and its request id in the call's span.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tablerock_protocol::Uuid;
 use tokio::time::Instant;
 
 use super::error_response::ErrorResponse;
@@ -15,6 +14,7 @@ use crate::{ClientOptions, Error, Result};
 #[derive(Debug)]
 pub(super) struct Retry<'a> {
     options: &'a ClientOptions,
+    timeout: Duration,
     rng: &'a Rng,
     started: Instant,
     attempts: u32,
@@ -79,7 +79,7 @@ impl Failure {
     }
 
     /// The service returned an error.
-    pub(super) fn response(response: ErrorResponse, client_request_id: Uuid, attempts: u32) -> Self {
+    pub(super) fn response(response: ErrorResponse, client_request_id: &str, attempts: u32) -> Self {
         let (transient, retry_after) = (transient(response.status), response.retry_after);
         let next = if transient.is_some() { Next::Later(retry_after) } else { Next::Never };
         let error = response.into_error(client_request_id, attempts);
@@ -93,8 +93,8 @@ impl Failure {
 }
 
 impl<'a> Retry<'a> {
-    pub(super) fn new(options: &'a ClientOptions, rng: &'a Rng, started: Instant) -> Self {
-        Self { options, rng, started, attempts: 0, after_lost_response: false, has_new_token: false }
+    pub(super) fn new(options: &'a ClientOptions, timeout: Duration, rng: &'a Rng, started: Instant) -> Self {
+        Self { options, timeout, rng, started, attempts: 0, after_lost_response: false, has_new_token: false }
     }
 
     pub(super) fn attempts(&self) -> u32 {
@@ -134,7 +134,7 @@ impl<'a> Retry<'a> {
     }
 
     fn time_left(&self) -> Duration {
-        self.options.timeout.saturating_sub(self.started.elapsed())
+        self.timeout.saturating_sub(self.started.elapsed())
     }
 }
 
@@ -180,7 +180,7 @@ mod tests {
         };
         let options = ClientOptions::new().retry(policy).timeout(Duration::from_secs(3600));
         let rng = Rng::seeded(1);
-        let mut retry = Retry::new(&options, &rng, Instant::now());
+        let mut retry = Retry::new(&options, options.timeout, &rng, Instant::now());
         for longest_ms in [100, 200, 400, 800, 1000, 1000] {
             retry.next_attempt();
             let delay = retry.after(failure(None)).unwrap();
@@ -195,12 +195,12 @@ mod tests {
     async fn attempts_and_time_are_bounded() {
         let options = ClientOptions::new().timeout(Duration::from_secs(10)).attempt_timeout(Duration::from_secs(8));
         let rng = Rng::seeded(1);
-        let mut retry = Retry::new(&options, &rng, Instant::now());
+        let mut retry = Retry::new(&options, options.timeout, &rng, Instant::now());
         assert_eq!(retry.next_attempt(), Duration::from_secs(8));
         assert!(retry.after(failure(Some(Duration::from_secs(10)))).is_err());
         tokio::time::advance(Duration::from_secs(7)).await;
         assert_eq!(retry.next_attempt(), Duration::from_secs(3));
-        let mut retry = Retry::new(&options, &rng, Instant::now());
+        let mut retry = Retry::new(&options, options.timeout, &rng, Instant::now());
         for _ in 1..options.retry.max_attempts {
             retry.next_attempt();
             assert!(retry.after(failure(None)).is_ok());
@@ -211,7 +211,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_new_token_is_requested_once() {
         let (options, rng) = (ClientOptions::new(), Rng::seeded(1));
-        let mut retry = Retry::new(&options, &rng, Instant::now());
+        let mut retry = Retry::new(&options, options.timeout, &rng, Instant::now());
         retry.next_attempt();
         assert_eq!(retry.after(failure(None).with_new_token()).unwrap(), Duration::ZERO);
         retry.next_attempt();

@@ -25,6 +25,7 @@ pub use delete::{Delete, DeleteIfExists};
 pub use listing::ListTables;
 pub use operation::TableOperation;
 pub use pages::{BoxStream, Page};
+pub use point::{Get, GetIfExists};
 pub use query::Query;
 pub use resolver::{Resolver, Typed};
 pub use service::TableServiceClient;
@@ -34,7 +35,7 @@ pub use tablerock_protocol::xml::{
     StoredAccessPolicies, StoredAccessPolicy,
 };
 pub use transaction::Transaction;
-pub use writes::{ConditionalWrite, Insert, InsertReturningContent};
+pub use writes::{ConditionalWrite, Insert, InsertOrUpdate, InsertReturningContent};
 
 use http::HeaderName;
 use tablerock_protocol::ServiceVersion;

@@ -1,16 +1,33 @@
 //! Point reads: one entity by PartitionKey and RowKey.
 
+use std::marker::PhantomData;
+
 use http::Method;
 
 use super::resolver::{Typed, resolve};
 use super::{TableClient, responses};
 use crate::error::none_if;
-use crate::{Entity, Error, ErrorCode, FromEntity, Result};
+use crate::request::{Exchange, Operation};
+use crate::{Entity, Error, ErrorCode, FromEntity, Request, Result};
 
 /// Whether the entity does not exist, and its table does.
 pub(super) fn is_entity_missing(error: &Error) -> bool {
     error.is_not_found() && !error.has_code(ErrorCode::TableNotFound)
 }
+
+/// A point read.
+#[derive(Debug, Clone)]
+pub struct Get<T> {
+    table: TableClient,
+    path: String,
+    /// The value of `$select`.
+    select: Option<String>,
+    entity: PhantomData<fn() -> T>,
+}
+
+/// A point read that returns `None` if the entity does not exist.
+#[derive(Debug, Clone)]
+pub struct GetIfExists<T>(Get<T>);
 
 impl TableClient {
     /// Reads an entity by its keys. Fails with 404 if it does not exist.
@@ -23,38 +40,57 @@ impl TableClient {
     /// # Ok(()) });
     /// ```
     #[doc(alias = "get_entity")]
-    pub async fn get<T: FromEntity>(&self, partition_key: &str, row_key: &str) -> Result<T> {
-        self.read_point(partition_key, row_key, None).await
+    pub fn get<T: FromEntity>(&self, partition_key: &str, row_key: &str) -> Request<T, Get<T>> {
+        self.point(partition_key, row_key, None)
     }
 
     /// Reads an entity by its keys; `None` if it does not exist. Fails if the table does not exist.
     #[doc(alias = "get_entity_if_exists")]
-    pub async fn get_if_exists<T: FromEntity>(&self, partition_key: &str, row_key: &str) -> Result<Option<T>> {
-        none_if(self.get(partition_key, row_key).await, is_entity_missing)
-    }
-
-    /// Reads only the properties of an entity that the type has.
-    pub async fn get_selected<T: FromEntity>(&self, partition_key: &str, row_key: &str) -> Result<T> {
-        self.read_point(partition_key, row_key, T::SELECT).await
-    }
-
-    /// Reads only the named properties of an entity, with keys, Timestamp and ETag.
-    pub async fn get_selected_properties(&self, partition_key: &str, row_key: &str, names: &[&str]) -> Result<Entity> {
-        self.read_point(partition_key, row_key, Some(names)).await
-    }
-
-    async fn read_point<T: FromEntity>(
+    pub fn get_if_exists<T: FromEntity>(
         &self,
         partition_key: &str,
         row_key: &str,
-        select: Option<&[&str]>,
-    ) -> Result<T> {
+    ) -> Request<Option<T>, GetIfExists<T>> {
+        self.get(partition_key, row_key).map_kind(GetIfExists)
+    }
+
+    /// Reads only the properties of an entity that the type has.
+    pub fn get_selected<T: FromEntity>(&self, partition_key: &str, row_key: &str) -> Request<T, Get<T>> {
+        self.point(partition_key, row_key, T::SELECT)
+    }
+
+    /// Reads only the named properties of an entity, with keys, Timestamp and ETag.
+    pub fn get_selected_properties(
+        &self,
+        partition_key: &str,
+        row_key: &str,
+        names: &[&str],
+    ) -> Request<Entity, Get<Entity>> {
+        self.point(partition_key, row_key, Some(names))
+    }
+
+    fn point<T: FromEntity>(&self, partition_key: &str, row_key: &str, select: Option<&[&str]>) -> Request<T, Get<T>> {
         let path = self.entity_path(partition_key, row_key);
-        let mut call = self.call("QueryEntity", Method::GET, path);
-        if let Some(names) = select {
-            call = call.query("$select", &self.encryption.selection(&super::select(names)));
+        let select = select.map(super::select);
+        Request::new(Get { table: self.clone(), path, select, entity: PhantomData })
+    }
+}
+
+impl<T: FromEntity> Operation<T> for Get<T> {
+    async fn perform(self, exchange: &mut Exchange) -> Result<T> {
+        let Self { table, path, select, .. } = self;
+        let mut call = table.call("QueryEntity", Method::GET, path);
+        if let Some(select) = select {
+            call = call.query("$select", &table.encryption.selection(&select));
         }
-        let entity = self.encryption.decrypt(responses::entity(&self.pipeline.send(&call).await?)?).await?;
+        let response = exchange.send(&table.pipeline, &call).await?;
+        let entity = table.encryption.decrypt(responses::entity(&response)?).await?;
         resolve(&Typed::NEW, entity)
+    }
+}
+
+impl<T: FromEntity> Operation<Option<T>> for GetIfExists<T> {
+    async fn perform(self, exchange: &mut Exchange) -> Result<Option<T>> {
+        none_if(self.0.perform(exchange).await, is_entity_missing)
     }
 }
