@@ -24,7 +24,7 @@ use crate::transport::Transport;
 use crate::{ClientOptions, Credential, Endpoint, Error, Result};
 
 pub(crate) use call::{Call, encode, key_predicate};
-pub(crate) use response::ServiceResponse;
+pub(crate) use response::{ServiceResponse, date};
 pub(crate) use retry::transient;
 
 use retry::{Failure, Retry};
