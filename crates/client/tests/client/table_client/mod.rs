@@ -7,6 +7,7 @@
 mod c10_retries;
 mod c10_side_by_side;
 mod c10_tracing;
+mod c11_requests;
 mod c1_credentials;
 mod c2_point_reads;
 mod c3_filters;
