@@ -186,7 +186,8 @@
 //! response was lost may have been applied even if its retry fails; see [`Error::is_ambiguous`].
 //!
 //! Each call has a `tracing` span named `storage_call`, with the operation, the table, the number of attempts, the
-//! status and the request id. It does not have keys or values.
+//! status and the request ids, under the names of OpenTelemetry. It does not have keys or values.
+//! [`ClientOptions::trace_propagation`] adds `traceparent` to requests.
 //!
 //! # Features
 //!
@@ -208,6 +209,7 @@ mod error;
 mod listing;
 mod options;
 mod pipeline;
+pub mod policy;
 pub mod queue;
 pub mod request;
 pub mod sas;
@@ -222,7 +224,7 @@ pub use entity::{
     Column, Entity, EntityError, EntityKey, Etag, FromEntity, Keyed, PropertyValue, TableEntity, column, edm,
     partition_key, row_key, timestamp,
 };
-pub use error::{Error, Result, ServiceFailure, TransactionFailure};
+pub use error::{Error, Result, ServiceFailure, TimeoutLimit, TransactionFailure};
 pub use futures_util::{Stream, StreamExt, TryStreamExt};
 pub use options::{ClientOptions, RetryPolicy};
 pub use queue::{QueueClient, QueueMessage, QueueServiceClient};

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::error_response::ErrorResponse;
 use crate::environment::Rng;
+use crate::error::TimeoutLimit;
 use crate::transport::{RESPONSE_BYTES_MAX, TransportError};
 use crate::{ClientOptions, Error, Result};
 
@@ -75,7 +76,16 @@ impl Failure {
     }
 
     pub(super) fn timeout(timeout: Duration, attempts: u32) -> Self {
-        Self { error: Error::Timeout { timeout, attempts }, may_be_applied: true, next: Next::Later(None) }
+        let limit = TimeoutLimit::Attempt;
+        let error = Error::Timeout { limit, timeout, attempts, after_lost_response: false };
+        Self { error, may_be_applied: true, next: Next::Later(None) }
+    }
+
+    /// All connections were in use. The request was not sent, and waiting again would only take longer.
+    pub(super) fn no_connection(timeout: Duration, attempts: u32) -> Self {
+        let limit = TimeoutLimit::Connections;
+        let error = Error::Timeout { limit, timeout, attempts, after_lost_response: false };
+        Self { error, may_be_applied: false, next: Next::Later(None) }
     }
 
     /// The service returned an error.
@@ -118,12 +128,25 @@ impl<'a> Retry<'a> {
         };
         let is_within = |delay: &Duration| self.attempts < self.options.retry.max_attempts && *delay < self.time_left();
         let Some(delay) = delay.filter(is_within) else {
+            let error = self.with_limit(error);
             return Err(if self.after_lost_response { error.made_ambiguous() } else { error });
         };
         self.after_lost_response |= may_be_applied;
         self.has_new_token |= next == Next::WithNewToken;
         tracing::debug!(attempts = self.attempts, delay_ms = delay.as_millis() as u64, error = %error, "retrying");
         Ok(delay)
+    }
+
+    /// Names the timeout of the call if that is what ended it, and not the number of attempts.
+    fn with_limit(&self, error: Error) -> Error {
+        match error {
+            Error::Timeout { limit: TimeoutLimit::Attempt, timeout, attempts, after_lost_response }
+                if timeout < self.options.attempt_timeout || attempts < self.options.retry.max_attempts =>
+            {
+                Error::Timeout { limit: TimeoutLimit::Call, timeout: self.timeout, attempts, after_lost_response }
+            }
+            other => other,
+        }
     }
 
     fn delay(&self, retry_after: Option<Duration>) -> Duration {
@@ -173,11 +196,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn delays_double_within_their_bounds_and_respect_retry_after() {
-        let policy = RetryPolicy {
-            max_attempts: 100,
-            initial_delay: Duration::from_millis(100),
-            max_delay: Duration::from_secs(1),
-        };
+        let policy = RetryPolicy::default().max_attempts(100);
+        let policy = policy.initial_delay(Duration::from_millis(100)).max_delay(Duration::from_secs(1));
         let options = ClientOptions::new().retry(policy).timeout(Duration::from_secs(3600));
         let rng = Rng::seeded(1);
         let mut retry = Retry::new(&options, options.timeout, &rng, Instant::now());

@@ -31,6 +31,7 @@ pub use options::CallOptions;
 pub use response::{Response, WithResponse};
 pub use single::Single;
 
+pub(crate) use options::is_own_header;
 pub(crate) use response::ResponseHead;
 
 /// A call that is sent when it is awaited, and returns a `T`. `K` is the kind of the call, with its own settings.

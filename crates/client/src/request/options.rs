@@ -21,6 +21,11 @@ const OWN: [&str; 8] = [
     "user-agent",
 ];
 
+/// Whether the client sets a header itself.
+pub(crate) fn is_own_header(name: &HeaderName) -> bool {
+    OWN.contains(&name.as_str())
+}
+
 /// Options of one call, or of all pages of a query or a listing.
 ///
 /// ```
@@ -70,7 +75,7 @@ impl CallOptions {
     pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
         let name = name.as_ref();
         match (HeaderName::try_from(name), HeaderValue::from_str(value.as_ref())) {
-            (Ok(own), _) if OWN.contains(&own.as_str()) => {
+            (Ok(own), _) if is_own_header(&own) => {
                 self.refuse(format!("the client sets the header {own} itself: remove it from the call"));
             }
             (Ok(name), Ok(value)) => {

@@ -11,6 +11,8 @@ use bytes::Bytes;
 
 pub use hyper::HyperTransport;
 
+use crate::{Endpoint, Result as ClientResult};
+
 /// The largest response that the client reads. A page of entities has 4 MiB in the store and a few times that as JSON.
 /// A larger blob is read in [ranges](crate::BlobClient::download_range).
 pub const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -39,6 +41,14 @@ pub(crate) use send_when_awaited;
 pub trait Transport: fmt::Debug + Send + Sync {
     /// Sends a request and reads its response to the end.
     fn send(&self, request: Request<Bytes>) -> BoxFuture<'_, Result<Response<Bytes>, TransportError>>;
+}
+
+/// Returns the transport of a client without one of its own.
+pub(crate) fn default_transport(endpoint: &Endpoint) -> ClientResult<Arc<dyn Transport>> {
+    Ok(match endpoint.is_https() {
+        true => Arc::new(HyperTransport::new()),
+        false => Arc::new(HyperTransport::without_tls()),
+    })
 }
 
 /// The error of a request without a usable response.

@@ -7,6 +7,8 @@
 mod c10_retries;
 mod c10_side_by_side;
 mod c10_tracing;
+mod c11_connections;
+mod c11_policies;
 mod c11_requests;
 mod c1_credentials;
 mod c2_point_reads;
