@@ -194,6 +194,10 @@
 //! - `encryption`, on by default: client-side encryption with AES key wrap.
 //! - `encryption-rsa`: key wrap with RSA as well.
 //! - `time` and `chrono`: dates of these crates as properties.
+//! - `hyper`, on by default: the default transport. Without it, an application brings its own
+//!   [`Transport`](transport::Transport).
+//! - `tls-ring`, on by default, or `tls-aws-lc`: TLS of the default transport by rustls.
+//! - `native-roots`, on by default: TLS trusts the certificates of the operating system.
 
 #![deny(missing_docs)]
 
@@ -216,6 +220,9 @@ pub mod sas;
 pub mod table;
 pub mod transport;
 
+pub use ::{bytes, http};
+#[cfg(any(feature = "tls-ring", feature = "tls-aws-lc"))]
+pub use ::rustls;
 pub use blob::{BlobClient, BlobServiceClient, ContainerClient};
 pub use connection_string::ConnectionString;
 pub use credential::{AccessToken, Credential, Sas, SharedKey, TokenCredential};

@@ -1,5 +1,8 @@
 //! Transports: the interface between the client and the network. The default is hyper; tests use scripted transports.
+//!
+//! Without the feature `hyper` the crate has no HTTP stack: an application brings its own [`Transport`].
 
+#[cfg(feature = "hyper")]
 mod hyper;
 
 use std::fmt;
@@ -9,7 +12,8 @@ use std::sync::Arc;
 use ::http::{Request, Response};
 use bytes::Bytes;
 
-pub use hyper::HyperTransport;
+#[cfg(feature = "hyper")]
+pub use hyper::{HyperTransport, HyperTransportBuilder, Proxy};
 
 use crate::{Endpoint, Result as ClientResult};
 
@@ -44,11 +48,25 @@ pub trait Transport: fmt::Debug + Send + Sync {
 }
 
 /// Returns the transport of a client without one of its own.
+#[cfg(feature = "hyper")]
 pub(crate) fn default_transport(endpoint: &Endpoint) -> ClientResult<Arc<dyn Transport>> {
-    Ok(match endpoint.is_https() {
-        true => Arc::new(HyperTransport::new()),
-        false => Arc::new(HyperTransport::without_tls()),
-    })
+    if !endpoint.is_https() {
+        return Ok(Arc::new(HyperTransport::without_tls()));
+    }
+    #[cfg(all(feature = "native-roots", any(feature = "tls-ring", feature = "tls-aws-lc")))]
+    return Ok(Arc::new(HyperTransport::new()));
+    #[cfg(not(all(feature = "native-roots", any(feature = "tls-ring", feature = "tls-aws-lc"))))]
+    Err(crate::Error::invalid(format!(
+        "{endpoint} needs TLS: enable the features native-roots and tls-ring, or set ClientOptions::transport"
+    )))
+}
+
+/// Returns the transport of a client without one of its own.
+#[cfg(not(feature = "hyper"))]
+pub(crate) fn default_transport(endpoint: &Endpoint) -> ClientResult<Arc<dyn Transport>> {
+    Err(crate::Error::invalid(format!(
+        "the client of {endpoint} has no transport: enable the feature hyper, or set ClientOptions::transport"
+    )))
 }
 
 /// The error of a request without a usable response.
