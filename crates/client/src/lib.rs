@@ -198,6 +198,7 @@
 //!   [`Transport`](transport::Transport).
 //! - `tls-ring`, on by default, or `tls-aws-lc`: TLS of the default transport by rustls.
 //! - `native-roots`, on by default: TLS trusts the certificates of the operating system.
+//! - `azure-identity`: credentials of the crate `azure_identity` as a [`Credential`].
 
 #![deny(missing_docs)]
 
@@ -210,6 +211,7 @@ mod endpoint;
 pub mod entity;
 mod environment;
 mod error;
+pub mod identity;
 mod listing;
 mod options;
 mod pipeline;

@@ -61,6 +61,12 @@ pub(crate) fn default_transport(endpoint: &Endpoint) -> ClientResult<Arc<dyn Tra
     )))
 }
 
+/// Returns a transport without TLS and without a proxy.
+#[cfg(feature = "hyper")]
+pub(crate) fn direct_transport(_: &Endpoint) -> ClientResult<Arc<dyn Transport>> {
+    Ok(Arc::new(HyperTransport::builder().proxy(Proxy::none()).build_plain()))
+}
+
 /// Returns the transport of a client without one of its own.
 #[cfg(not(feature = "hyper"))]
 pub(crate) fn default_transport(endpoint: &Endpoint) -> ClientResult<Arc<dyn Transport>> {
@@ -68,6 +74,9 @@ pub(crate) fn default_transport(endpoint: &Endpoint) -> ClientResult<Arc<dyn Tra
         "the client of {endpoint} has no transport: enable the feature hyper, or set ClientOptions::transport"
     )))
 }
+
+#[cfg(not(feature = "hyper"))]
+pub(crate) use default_transport as direct_transport;
 
 /// The error of a request without a usable response.
 #[derive(Debug, Clone)]

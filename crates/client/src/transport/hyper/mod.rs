@@ -118,7 +118,7 @@ impl HyperTransportBuilder {
         self.build_plain()
     }
 
-    fn build_plain(self) -> HyperTransport {
+    pub(crate) fn build_plain(self) -> HyperTransport {
         HyperTransport::with_connector(self.connector())
     }
 
