@@ -11,6 +11,7 @@ mod c11_connections;
 mod c11_policies;
 mod c11_requests;
 mod c1_credentials;
+mod c1_identity;
 mod c1_proxies;
 mod c2_point_reads;
 mod c3_filters;
