@@ -202,6 +202,7 @@
 
 #![deny(missing_docs)]
 
+mod access_policy;
 pub mod blob;
 mod connection_string;
 mod credential;

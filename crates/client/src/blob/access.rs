@@ -2,13 +2,13 @@
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderName, Method};
-use tablerock_protocol::signing::BlobPermissions;
-use tablerock_protocol::xml::StoredAccessPolicies;
 
 use super::ContainerClient;
 use super::conditions::ConditionalCall;
+use crate::Request;
+use crate::access_policy;
 use crate::pipeline::{Call, ServiceResponse};
-use crate::{Error, Request};
+use crate::sas::{BlobPermissions, StoredAccessPolicy};
 
 const PUBLIC_ACCESS: HeaderName = HeaderName::from_static("x-ms-blob-public-access");
 
@@ -31,7 +31,7 @@ pub struct ContainerAccess {
     /// The public access.
     pub public_access: PublicAccess,
     /// The stored access policies.
-    pub policies: StoredAccessPolicies,
+    pub policies: Vec<StoredAccessPolicy<BlobPermissions>>,
 }
 
 impl ContainerClient {
@@ -40,8 +40,7 @@ impl ContainerClient {
     pub fn get_access_policies(&self) -> Request<ContainerAccess, ConditionalCall<ContainerAccess>> {
         let call = self.call("GetContainerAcl", Method::GET).query("comp", "acl");
         Request::conditional(&self.pipeline, Ok(call), |response| {
-            let policies = StoredAccessPolicies::parse(&response.body, BlobPermissions::LETTERS);
-            let policies = policies.map_err(|error| Error::invalid_response(&error))?;
+            let policies = access_policy::parse(&response.body)?;
             Ok(ContainerAccess { public_access: PublicAccess::read(&response), policies })
         })
     }
@@ -50,7 +49,7 @@ impl ContainerClient {
     #[doc(alias = "set_container_access_policy")]
     pub fn set_access_policies(&self, access: &ContainerAccess) -> Request<(), ConditionalCall<()>> {
         let call = self.call("SetContainerAcl", Method::PUT).query("comp", "acl");
-        let call = call.static_header(CONTENT_TYPE, "application/xml").body(access.policies.render());
+        let call = call.static_header(CONTENT_TYPE, "application/xml").body(access_policy::render(&access.policies));
         Request::conditional(&self.pipeline, Ok(access.public_access.add_to(call)), |_| Ok(()))
     }
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use http::header::CONTENT_TYPE;
 use http::{Method, StatusCode};
-use tablerock_protocol::signing::QueuePermissions;
-use tablerock_protocol::xml::StoredAccessPolicies;
 
+use crate::access_policy;
 use crate::error::none_if;
 use crate::pipeline::{Call, Pipeline, encode};
 use crate::request::{Exchange, Operation};
+use crate::sas::{QueuePermissions, StoredAccessPolicy};
 use crate::{Credential, Error, ErrorCode, Request, Result};
 
 /// A client of one queue. Clones are cheap and share connections.
@@ -118,20 +118,17 @@ impl QueueClient {
 
     /// Returns the stored access policies of the queue. It needs the account's key.
     #[doc(alias = "get_queue_access_policy")]
-    pub fn get_access_policies(&self) -> Request<StoredAccessPolicies> {
+    pub fn get_access_policies(&self) -> Request<Vec<StoredAccessPolicy<QueuePermissions>>> {
         let call = Call::new("GetQueueAcl", Method::GET, self.path()).query("comp", "acl");
-        Request::single(&self.pipeline, Ok(call), |response| {
-            StoredAccessPolicies::parse(&response.body, QueuePermissions::LETTERS)
-                .map_err(|error| Error::invalid_response(&error))
-        })
+        Request::single(&self.pipeline, Ok(call), |response| access_policy::parse(&response.body))
     }
 
     /// Sets all stored access policies of the queue, at most five. A signature with a removed policy is no longer
     /// valid. It needs the account's key.
     #[doc(alias = "set_queue_access_policy")]
-    pub fn set_access_policies(&self, policies: &StoredAccessPolicies) -> Request<()> {
+    pub fn set_access_policies(&self, policies: &[StoredAccessPolicy<QueuePermissions>]) -> Request<()> {
         let call = Call::new("SetQueueAcl", Method::PUT, self.path()).query("comp", "acl");
-        let call = call.static_header(CONTENT_TYPE, "application/xml").body(policies.render());
+        let call = call.static_header(CONTENT_TYPE, "application/xml").body(access_policy::render(policies));
         Request::single(&self.pipeline, Ok(call), |_| Ok(()))
     }
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use http::Method;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use tablerock_protocol::Service;
-use tablerock_protocol::signing::TablePermissions;
-use tablerock_protocol::xml::{ServiceProperties, ServicePropertiesUpdate, ServiceStats, StoredAccessPolicies};
+use tablerock_protocol::xml::{ServiceProperties, ServicePropertiesUpdate, ServiceStats};
 
 use super::{TableClient, TableServiceClient};
+use crate::access_policy;
 use crate::pipeline::Call;
+use crate::sas::{StoredAccessPolicy, TablePermissions};
 use crate::{Error, Request};
 
 const XML: &str = "application/xml";
@@ -50,20 +51,17 @@ impl TableServiceClient {
 impl TableClient {
     /// Returns the stored access policies of the table. It needs the account's key.
     #[doc(alias = "get_table_access_policy")]
-    pub fn get_access_policies(&self) -> Request<StoredAccessPolicies> {
+    pub fn get_access_policies(&self) -> Request<Vec<StoredAccessPolicy<TablePermissions>>> {
         let call = Call::new("GetTableAcl", Method::GET, self.path()).query("comp", "acl").static_header(ACCEPT, XML);
-        Request::single(&self.pipeline, Ok(call), |response| {
-            StoredAccessPolicies::parse(&response.body, TablePermissions::LETTERS)
-                .map_err(|error| Error::invalid_response(&error))
-        })
+        Request::single(&self.pipeline, Ok(call), |response| access_policy::parse(&response.body))
     }
 
     /// Sets all stored access policies of the table, at most five. A signature with a removed policy is no longer
     /// valid. It needs the account's key.
     #[doc(alias = "set_table_access_policy")]
-    pub fn set_access_policies(&self, policies: &StoredAccessPolicies) -> Request<()> {
+    pub fn set_access_policies(&self, policies: &[StoredAccessPolicy<TablePermissions>]) -> Request<()> {
         let call = Call::new("SetTableAcl", Method::PUT, self.path()).query("comp", "acl").static_header(ACCEPT, XML);
-        let call = call.static_header(CONTENT_TYPE, XML).body(policies.render());
+        let call = call.static_header(CONTENT_TYPE, XML).body(access_policy::render(policies));
         Request::single(&self.pipeline, Ok(call), |_| Ok(()))
     }
 }

@@ -32,7 +32,6 @@ pub use service::TableServiceClient;
 pub use tablerock_protocol::cors::{CorsMethod, CorsRule};
 pub use tablerock_protocol::xml::{
     GeoReplication, Logging, Metrics, MetricsLevel, ServiceProperties, ServicePropertiesUpdate, ServiceStats,
-    StoredAccessPolicies, StoredAccessPolicy,
 };
 pub use transaction::Transaction;
 pub use writes::{ConditionalWrite, Insert, InsertOrUpdate, InsertReturningContent};

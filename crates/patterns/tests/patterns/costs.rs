@@ -258,7 +258,7 @@ struct Meter<'a> {
 }
 
 impl Meter<'_> {
-    async fn measure<T>(&mut self, what: &str, call: impl Future<Output = Result<T>>) {
+    async fn measure<T>(&mut self, what: &str, call: impl IntoFuture<Output = Result<T>>) {
         let before = self.counters().await;
         call.await.unwrap();
         let after = self.counters().await;
