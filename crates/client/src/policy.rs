@@ -59,7 +59,7 @@ use crate::{Error, Result};
 /// A step that runs once for each call, before its attempts are signed.
 #[doc(alias = "per_call_policy")]
 pub trait CallPolicy: fmt::Debug + Send + Sync {
-    /// Adds headers to a call, or refuses it with [`Error::Invalid`].
+    /// Adds headers to a call, or rejects it with [`Error::Invalid`].
     fn prepare(&self, call: &mut CallHead<'_>) -> Result<()>;
 }
 

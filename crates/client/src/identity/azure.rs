@@ -34,3 +34,36 @@ impl fmt::Debug for AzureCredential {
         f.write_str("AzureCredential(..)")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use azure_core::credentials::{AccessToken as AzureToken, TokenRequestOptions};
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Fixed;
+
+    #[async_trait::async_trait]
+    impl AzureTokenCredential for Fixed {
+        async fn get_token(
+            &self,
+            scopes: &[&str],
+            _: Option<TokenRequestOptions<'_>>,
+        ) -> azure_core::Result<AzureToken> {
+            let expires_on = SystemTime::UNIX_EPOCH + Duration::from_secs(3600);
+            Ok(AzureToken::new(scopes.join(" "), expires_on.into()))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_credential_of_azure_core_issues_tokens() {
+        let credential: Arc<dyn AzureTokenCredential> = Arc::new(Fixed);
+        let Credential::Token(credential) = Credential::from(credential) else { panic!("it is not a token") };
+        let token = credential.get_token("https://storage.azure.com/.default").await.unwrap();
+        assert_eq!(token.token, "https://storage.azure.com/.default");
+        assert_eq!(token.expires_on, Some(SystemTime::UNIX_EPOCH + Duration::from_secs(3600)));
+    }
+}

@@ -23,7 +23,7 @@ use crate::environment::Rng;
 use crate::policy::CallHead;
 use crate::request::Exchange;
 use crate::transport::Transport;
-use crate::{ClientOptions, Credential, Endpoint, Error, Result};
+use crate::{CallOptions, ClientOptions, Credential, Endpoint, Error, Result};
 
 pub(crate) use call::{Call, encode, key_predicate};
 pub(crate) use response::{ServiceResponse, date};
@@ -50,8 +50,10 @@ pub(crate) struct Pipeline {
     options: ClientOptions,
     user_agent: HeaderValue,
     version_header: HeaderValue,
-    tokens: TokenCache,
+    tokens: Arc<TokenCache>,
     rng: Rng,
+    /// The options of calls without their own.
+    call_options: CallOptions,
 }
 
 impl Pipeline {
@@ -82,8 +84,9 @@ impl Pipeline {
             endpoint,
             credential,
             options,
-            tokens: TokenCache::default(),
+            tokens: Arc::default(),
             rng: Rng::from_os(),
+            call_options: CallOptions::new(),
         })
     }
 
@@ -93,6 +96,24 @@ impl Pipeline {
         let options = ClientOptions { transport: Some(transport), ..self.options.clone() };
         let pipeline = Self::new(self.service, self.version, endpoint, credential, options)?;
         Ok(Self { permits: Arc::clone(&self.permits), ..pipeline })
+    }
+
+    /// Returns a pipeline whose calls have these options, unless they have their own.
+    pub(crate) fn with_call_options(&self, call_options: CallOptions) -> Self {
+        Self {
+            endpoint: self.endpoint.clone(),
+            credential: self.credential.clone(),
+            service: self.service,
+            version: self.version,
+            transport: Arc::clone(&self.transport),
+            permits: Arc::clone(&self.permits),
+            options: self.options.clone(),
+            user_agent: self.user_agent.clone(),
+            version_header: self.version_header.clone(),
+            tokens: Arc::clone(&self.tokens),
+            rng: Rng::from_os(),
+            call_options: call_options.or(&self.call_options),
+        }
     }
 
     /// The longest time of one attempt.
@@ -114,10 +135,9 @@ impl Pipeline {
     /// Makes a call with its options and returns its response if it is a success.
     pub(crate) async fn send_with(&self, call: &Call, exchange: &mut Exchange) -> Result<ServiceResponse> {
         exchange.options.check()?;
-        let id = match exchange.options.given_request_id() {
-            Some(id) => id.clone(),
-            None => request_id_header(self.rng.id()),
-        };
+        self.call_options.check()?;
+        let given = exchange.options.given_request_id().or_else(|| self.call_options.given_request_id());
+        let id = given.cloned().unwrap_or_else(|| request_id_header(self.rng.id()));
         let span = span::of_call(self, call, &id);
         // Passed by reference: if the span is disabled, the current span is the caller's.
         let outcome = self.send_within(call, exchange, &id, &span).instrument(span.clone()).await;
@@ -132,7 +152,8 @@ impl Pipeline {
         id: &HeaderValue,
         span: &Span,
     ) -> Result<ServiceResponse> {
-        let mut extra = exchange.options.headers().clone();
+        let mut extra = self.call_options.headers().clone();
+        extra.extend(exchange.options.headers().clone());
         for policy in &self.options.call_policies {
             policy.prepare(&mut CallHead {
                 operation: call.operation,
@@ -141,7 +162,7 @@ impl Pipeline {
                 headers: &mut extra,
             })?;
         }
-        let timeout = exchange.options.timeout_or(self.options.timeout);
+        let timeout = exchange.options.timeout_or(self.call_options.timeout_or(self.options.timeout));
         let mut retry = Retry::new(&self.options, timeout, &self.rng, Instant::now());
         loop {
             let timeout = retry.next_attempt();

@@ -81,7 +81,7 @@ impl<T, K> Request<T, K> {
         Request { kind: map(self.kind), options: self.options, output: PhantomData }
     }
 
-    /// Sets the timeout of this call with all its attempts and delays, in place of that of the client.
+    /// Sets the timeout of this call with all its attempts and delays, instead of that of the client.
     #[doc(alias = "deadline")]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options = self.options.timeout(timeout);

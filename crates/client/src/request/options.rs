@@ -50,8 +50,8 @@ impl CallOptions {
         Self::default()
     }
 
-    /// Sets the timeout of a call with all its attempts and delays, in place of that of the client. In a stream, each
-    /// page is a call.
+    /// Sets the timeout of a call with all its attempts and delays, instead of that of the client. In a stream, each page
+    /// is a call.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -89,6 +89,18 @@ impl CallOptions {
 
     fn refuse(&mut self, why: String) {
         self.invalid.get_or_insert(why);
+    }
+
+    /// Completes the options by others.
+    pub(crate) fn or(self, others: &Self) -> Self {
+        let mut headers = others.headers.clone();
+        headers.extend(self.headers);
+        Self {
+            timeout: self.timeout.or(others.timeout),
+            request_id: self.request_id.or_else(|| others.request_id.clone()),
+            headers,
+            invalid: self.invalid.or_else(|| others.invalid.clone()),
+        }
     }
 
     pub(crate) fn check(&self) -> Result<()> {

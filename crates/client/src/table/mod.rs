@@ -2,6 +2,7 @@
 
 mod administration;
 mod bulk;
+mod call_options;
 mod client;
 mod continuation;
 mod delete;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tablerock_client::{CallOptions, ClientOptions, Entity, Error, TryStreamExt as _};
+use tablerock_client::{CallOptions, ClientOptions, Entity, Error, TableOperation, TryStreamExt as _};
 use tokio::time::Instant;
 
 use crate::support::{Account, Script, Step};
@@ -31,6 +31,28 @@ async fn a_call_has_its_own_id_and_headers() {
     let error = table.get::<Entity>("p", "r").header("Authorization", "x").await.unwrap_err();
     assert!(matches!(error, Error::Invalid(_)), "{error:?}");
     assert_eq!(script.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn queries_transactions_and_bulk_writes_have_options() {
+    let account = Account::open().await;
+    let name = account.table().await.name().to_owned();
+    let script = Script::new([]);
+    let table = account.tables_with(ClientOptions::new().transport(script.clone())).table(name);
+    table.transaction().insert(&Entity::new("p", "1")).request_id("t").commit().await.unwrap();
+    let report =
+        table.bulk([TableOperation::insert(&Entity::new("p", "2"))]).request_id("b").header("x-ms-e", "1").await;
+    assert_eq!(report.failures().count(), 0);
+    let rows = table.query::<Entity>().page_size(1).request_id("q").timeout(Duration::from_secs(9)).all().await;
+    assert_eq!(rows.unwrap().len(), 2);
+    let ids: Vec<_> = script.requests().iter().map(|sent| sent.headers()["x-ms-client-request-id"].clone()).collect();
+    assert_eq!(ids[..4], ["t", "b", "q", "q"]);
+    assert_eq!(script.requests()[1].headers()["x-ms-e"], "1");
+    let table = table.with_call_options(CallOptions::new().request_id("own"));
+    let own = table.get::<Entity>("p", "1").with_response().await.unwrap();
+    assert_eq!(own.client_request_id(), Some("own"));
+    let other = table.get::<Entity>("p", "1").request_id("other").with_response().await.unwrap();
+    assert_eq!(other.client_request_id(), Some("other"));
 }
 
 #[tokio::test]

@@ -23,8 +23,8 @@ struct Issuer {
 }
 
 impl Issuer {
-    /// Answers with a body for each request, the last one again and again.
-    async fn start(answers: Vec<(u16, String)>) -> Self {
+    /// Returns a body for each request, the last one again and again.
+    async fn start(responses: Vec<(u16, String)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let issuer = Self { url: format!("http://{}", listener.local_addr().unwrap()), asked: Arc::default() };
         let asked = Arc::clone(&issuer.asked);
@@ -40,9 +40,9 @@ impl Issuer {
                 let place = {
                     let mut asked = asked.lock().unwrap();
                     asked.push(String::from_utf8(request[..length].to_vec()).unwrap());
-                    (asked.len() - 1).min(answers.len() - 1)
+                    (asked.len() - 1).min(responses.len() - 1)
                 };
-                let (status, body) = &answers[place];
+                let (status, body) = &responses[place];
                 let head =
                     format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
                 stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
@@ -106,8 +106,8 @@ async fn a_client_secret_gets_one_token_for_all_calls() {
 #[tokio::test]
 async fn a_token_is_renewed_before_it_expires() {
     // The first one is about to expire, so the second call asks again; calls at once ask once.
-    let answers = vec![token(r#""expires_in":"60""#), token(r#""expires_in":"3600""#)];
-    let (server, issuer) = (server().await, Issuer::start(answers).await);
+    let responses = vec![token(r#""expires_in":"60""#), token(r#""expires_in":"3600""#)];
+    let (server, issuer) = (server().await, Issuer::start(responses).await);
     let credential = ClientSecretCredential::new("t", "app", "secret").unwrap().authority(&issuer.url).unwrap();
     let table = service(&server, credential).table(unique_name());
     table.create().await.unwrap();
