@@ -45,7 +45,7 @@ struct Origin {
 /// A failed exchange.
 enum Failed {
     /// The connection was closed before anything was sent.
-    Unsent(Request<Full<Bytes>>),
+    Unsent(Box<Request<Full<Bytes>>>),
     Lost(TransportError),
 }
 
@@ -74,7 +74,7 @@ impl Pool {
             match self.exchange(&origin, open, &target, request).await {
                 Ok(response) => return Ok(response),
                 Err(Failed::Lost(error)) => return Err(error),
-                Err(Failed::Unsent(unsent)) => request = unsent,
+                Err(Failed::Unsent(unsent)) => request = *unsent,
             }
         }
         let connecting = self.connector.connect(target.clone());
@@ -106,7 +106,7 @@ impl Pool {
             request.headers_mut().insert(PROXY_AUTHORIZATION, authorization.clone());
         }
         let response = open.sender.try_send_request(request).await.map_err(|mut error| match error.take_message() {
-            Some(unsent) => Failed::Unsent(unsent),
+            Some(unsent) => Failed::Unsent(Box::new(unsent)),
             None => Failed::Lost(TransportError::lost(error.into_error())),
         })?;
         let (head, body) = response.into_parts();
