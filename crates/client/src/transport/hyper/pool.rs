@@ -19,6 +19,8 @@ use crate::transport::TransportError;
 
 /// Less than the usual idle timeout of servers and load balancers.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(60);
+/// The longest wait for a connection after the end of its last response.
+const READY_TIME_MAX: Duration = Duration::from_secs(1);
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(CONNECT_SECONDS_MAX);
 
 pub(super) struct Pool {
@@ -67,8 +69,9 @@ impl Pool {
             request.headers_mut().insert(HOST, origin.host()?);
         }
         while let Some(mut open) = self.take(&origin) {
-            // Its last response is complete, but the connection may not be ready yet, or be closed.
-            if open.sender.ready().await.is_err() {
+            // Its last response is complete, but the connection may not be ready yet, or be closed. A server that has
+            // responded without reading the request leaves it unready for ever.
+            if !matches!(tokio::time::timeout(READY_TIME_MAX, open.sender.ready()).await, Ok(Ok(()))) {
                 continue;
             }
             match self.exchange(&origin, open, &target, request).await {
