@@ -55,13 +55,18 @@ pub enum Error {
         /// The service may have applied an earlier attempt. See [`Error::is_ambiguous`].
         after_lost_response: bool,
     },
-    /// The call, or its last attempt, timed out.
-    #[error("no response within {timeout:?} in attempt {attempts}")]
+    /// The call timed out.
+    #[error("{}", limit.describe(*timeout, *attempts))]
+    #[non_exhaustive]
     Timeout {
-        /// The timeout of the last attempt: that of an attempt, or the rest of the call's.
+        /// The limit that was reached.
+        limit: TimeoutLimit,
+        /// The value of the limit.
         timeout: Duration,
         /// The number of attempts.
         attempts: u32,
+        /// The service may have applied an earlier attempt. See [`Error::is_ambiguous`].
+        after_lost_response: bool,
     },
     /// The token credential returned no access token.
     #[error("the token credential returned no access token")]
@@ -87,6 +92,38 @@ pub enum Error {
     /// The request is invalid and was not sent.
     #[error("{0}")]
     Invalid(String),
+}
+
+/// The limit that a call with [`Error::Timeout`] reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeoutLimit {
+    /// The timeout of the call with all its attempts: that of the call, or [`ClientOptions::timeout`].
+    ///
+    /// [`ClientOptions::timeout`]: crate::ClientOptions::timeout
+    Call,
+    /// The timeout of each attempt, [`ClientOptions::attempt_timeout`], in the last of all attempts.
+    ///
+    /// [`ClientOptions::attempt_timeout`]: crate::ClientOptions::attempt_timeout
+    Attempt,
+    /// All [`ClientOptions::connections_max`] connections were in use until the timeout.
+    ///
+    /// [`ClientOptions::connections_max`]: crate::ClientOptions::connections_max
+    Connections,
+}
+
+impl TimeoutLimit {
+    fn describe(self, timeout: Duration, attempts: u32) -> String {
+        match self {
+            Self::Call => format!("no response within {timeout:?}, the timeout of the call, in {attempts} attempts"),
+            Self::Attempt => {
+                format!("no response within {timeout:?}, the timeout of an attempt, in the last of {attempts} attempts")
+            }
+            Self::Connections => {
+                format!("no connection was free within {timeout:?}: make fewer calls at once, or raise connections_max")
+            }
+        }
+    }
 }
 
 /// An error response of the service.
@@ -194,6 +231,7 @@ impl Error {
             }
             Self::Transport { source, after_lost_response, .. } => *after_lost_response || source.may_have_arrived(),
             Self::Token { after_lost_response, .. } => *after_lost_response,
+            Self::Timeout { limit: TimeoutLimit::Connections, after_lost_response, .. } => *after_lost_response,
             Self::Timeout { .. } | Self::Unconfirmed(_) => true,
             _ => false,
         }
@@ -214,6 +252,9 @@ impl Error {
             }
             Self::Transport { attempts, source, .. } => Self::Transport { attempts, source, after_lost_response: true },
             Self::Token { source, .. } => Self::Token { source, after_lost_response: true },
+            Self::Timeout { limit, timeout, attempts, .. } => {
+                Self::Timeout { limit, timeout, attempts, after_lost_response: true }
+            }
             other => other,
         }
     }

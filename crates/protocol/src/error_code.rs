@@ -9,6 +9,7 @@ macro_rules! error_codes {
     ($($variant:ident $status:literal $message:literal;)*) => {
         /// A code of the service, spelled as on the wire.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum ErrorCode { $(#[doc = concat!("HTTP ", $status, ": ", $message)] $variant),* }
 
         impl ErrorCode {

@@ -41,7 +41,7 @@ pub(super) const CONCURRENCY_DEFAULT: usize = 8;
 /// ```
 #[must_use = "nothing is sent before it is awaited"]
 pub struct Bulk {
-    table: TableClient,
+    pub(super) table: TableClient,
     operations: Vec<TableOperation>,
     concurrency: usize,
     on_progress: Option<Arc<dyn Fn(BulkProgress) + Send + Sync>>,

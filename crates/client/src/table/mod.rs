@@ -3,6 +3,7 @@
 mod administration;
 mod bulk;
 mod bulk_stream;
+mod call_options;
 mod client;
 mod continuation;
 mod count;
@@ -31,16 +32,16 @@ pub use listing::ListTables;
 pub use many::GetMany;
 pub use operation::TableOperation;
 pub use pages::{BoxStream, Page};
+pub use point::{Get, GetIfExists};
 pub use query::Query;
 pub use resolver::{ItemResults, Resolver, Typed};
 pub use service::TableServiceClient;
 pub use tablerock_protocol::cors::{CorsMethod, CorsRule};
 pub use tablerock_protocol::xml::{
     GeoReplication, Logging, Metrics, MetricsLevel, ServiceProperties, ServicePropertiesUpdate, ServiceStats,
-    StoredAccessPolicies, StoredAccessPolicy,
 };
 pub use transaction::Transaction;
-pub use writes::{ConditionalWrite, Insert, InsertReturningContent};
+pub use writes::{ConditionalWrite, Insert, InsertOrUpdate, InsertReturningContent};
 
 use http::HeaderName;
 use tablerock_protocol::ServiceVersion;

@@ -32,7 +32,7 @@ use crate::{Error, Etag, Result, TableEntity};
 #[derive(Debug, Clone)]
 #[must_use = "nothing is sent before commit"]
 pub struct Transaction {
-    table: TableClient,
+    pub(super) table: TableClient,
     operations: Vec<TableOperation>,
 }
 

@@ -7,7 +7,12 @@
 mod c10_retries;
 mod c10_side_by_side;
 mod c10_tracing;
+mod c11_connections;
+mod c11_policies;
+mod c11_requests;
 mod c1_credentials;
+mod c1_identity;
+mod c1_proxies;
 mod c2_point_reads;
 mod c2_points_at_once;
 mod c3_filters;
