@@ -5,6 +5,7 @@
 use std::io;
 use std::net::SocketAddr;
 
+use tablerock_protocol::Service;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 
 use crate::settings::{Address, Settings};
@@ -15,19 +16,36 @@ const BACKLOG: u32 = 1024;
 /// The flag of the admin port.
 const ADMIN_PORT: &str = "--admin-port";
 
+/// The target of the warnings about the admin address, which every log filter lets through: nothing else tells where it is.
+pub(crate) const TARGET: &str = "tablerock::ports";
+
 /// The addresses that a server is bound to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BoundAddresses {
-    pub(crate) blob: SocketAddr,
-    pub(crate) queue: SocketAddr,
-    pub(crate) table: SocketAddr,
+    services: Vec<(&'static str, SocketAddr)>,
     pub(crate) admin: Option<SocketAddr>,
 }
 
 impl BoundAddresses {
+    pub(crate) fn new(
+        services: impl IntoIterator<Item = (&'static str, SocketAddr)>,
+        admin: Option<SocketAddr>,
+    ) -> Self {
+        Self { services: services.into_iter().collect(), admin }
+    }
+
     /// The services by name, in the order of the banner.
-    pub(crate) fn services(&self) -> [(&'static str, SocketAddr); 3] {
-        [("Table", self.table), ("Queue", self.queue), ("Blob", self.blob)]
+    pub(crate) fn services(&self) -> Vec<(&'static str, SocketAddr)> {
+        self.services.clone()
+    }
+}
+
+/// The name of a service in lines for people.
+pub(crate) fn title(service: Service) -> &'static str {
+    match service {
+        Service::Blob => "Blob",
+        Service::Queue => "Queue",
+        Service::Table => "Table",
     }
 }
 
@@ -36,31 +54,47 @@ pub(crate) fn is_loopback(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
-/// The bound ports of a server.
+/// The bound ports of a server: those of its services in the order of their default ports, and the admin address.
 pub(crate) struct Ports {
-    pub(crate) blob: Port,
-    pub(crate) queue: Port,
-    pub(crate) table: Port,
+    pub(crate) services: Vec<(Service, Port)>,
     pub(crate) admin: Option<Port>,
 }
 
 impl Ports {
     pub(crate) async fn bind(settings: &Settings) -> Result<Self, String> {
-        Ok(Self {
-            blob: Port::bind(&settings.blob.address, "--blob-port").await?,
-            queue: Port::bind(&settings.queue.address, "--queue-port").await?,
-            table: Port::bind(&settings.table.address, "--table-port").await?,
-            admin: match &settings.admin_address {
-                Some(address) if settings.is_admin_port_given => Some(Port::bind(address, ADMIN_PORT).await?),
-                Some(address) => Some(Port::bind_or_move(address, ADMIN_PORT).await?),
-                None => None,
-            },
-        })
+        let mut services = Vec::new();
+        for (service, port) in settings.services() {
+            services.push((service, Port::bind(&port.address, port_flag(service)).await?));
+        }
+        let admin = match &settings.admin_address {
+            None => None,
+            Some(address) if settings.is_admin_port_given => Some(Port::bind(address, ADMIN_PORT).await?),
+            Some(address) => {
+                // The port of a service that does not listen yet could be bound twice, and fail later.
+                let is_taken = services.iter().any(|(_, port)| port.bound.port() == address.port);
+                match Port::bind_or_move(address, ADMIN_PORT, is_taken).await {
+                    Err(error) if !settings.is_admin_wanted => {
+                        tracing::warn!(target: TARGET, error, "there is no admin address, it cannot be bound");
+                        None
+                    }
+                    bound => Some(bound?),
+                }
+            }
+        };
+        Ok(Self { services, admin })
     }
 
     pub(crate) fn addresses(&self) -> BoundAddresses {
-        let [blob, queue, table] = [&self.blob, &self.queue, &self.table].map(|port| port.bound);
-        BoundAddresses { blob, queue, table, admin: self.admin.as_ref().map(|port| port.bound) }
+        let services = self.services.iter().rev().map(|(service, port)| (title(*service), port.bound));
+        BoundAddresses::new(services, self.admin.as_ref().map(|port| port.bound))
+    }
+}
+
+fn port_flag(service: Service) -> &'static str {
+    match service {
+        Service::Blob => "--blob-port",
+        Service::Queue => "--queue-port",
+        Service::Table => "--table-port",
     }
 }
 
@@ -91,16 +125,21 @@ impl Port {
     }
 
     /// Binds a port that was not given. If it is in use, any free port of the host takes its place.
-    async fn bind_or_move(wanted: &Address, flag: &'static str) -> Result<Self, String> {
+    async fn bind_or_move(wanted: &Address, flag: &'static str, is_taken: bool) -> Result<Self, String> {
         let bound = match Self::bind(wanted, flag).await {
-            Ok(bound) => bound,
-            Err(_) => {
+            Ok(bound) if !is_taken => bound,
+            _ => {
                 let moved = Self::bind(&Address { port: 0, ..wanted.clone() }, flag).await?;
                 log_move(wanted, moved.bound);
                 moved
             }
         };
         Ok(Self { is_movable: true, ..bound })
+    }
+
+    /// The address that it is bound to.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.bound
     }
 
     /// Accepts connections from now on. It fails, or moves if it may, if another program bound the port at the same time and
@@ -121,6 +160,7 @@ impl Port {
 
 fn log_move(wanted: &Address, bound: SocketAddr) {
     tracing::warn!(
+        target: TARGET,
         wanted = wanted.port,
         chosen = %bound,
         "the default admin port is in use, another was chosen: set --admin-port to choose one, or 0 for none"
@@ -163,7 +203,7 @@ mod tests {
     #[tokio::test]
     async fn a_bound_port_refuses_connections_until_it_listens() {
         let port = Port::bind(&local(0), "--table-port").await.unwrap();
-        let address = port.bound;
+        let address = port.address();
         let refused = TcpStream::connect(address).await.unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
         let _listener = port.listen().unwrap();
