@@ -85,8 +85,8 @@ fn listed(text: &str) -> Result<ListedAccounts, String> {
 /// Reads a file with an account on each line, or in the form of the flag. Lines that begin with # are comments.
 fn from_file(path: &Path) -> Result<ListedAccounts, String> {
     let shown = path.display();
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}; check --accounts-file"))?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("cannot read {shown}: {error}; check --accounts-file"))?;
     let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
     listed(&lines.collect::<Vec<_>>().join(";")).map_err(|error| format!("{shown}: {error}"))
 }
@@ -111,7 +111,8 @@ mod tests {
         let file = write("accounts", "# ours\nfile:a2V5\n\nsecond:a2V5:a2V5;third:a2V5\n");
         let config = write("settings.toml", "accounts = \"config:a2V5\"\nsilent = true\n");
         let list = |text: &str| Some(text.to_owned());
-        let all = AccountSource { list: None, file: file.clone(), config: config.clone(), azurite: list("azurite:a2V5") };
+        let all =
+            AccountSource { list: None, file: file.clone(), config: config.clone(), azurite: list("azurite:a2V5") };
         assert_eq!(names(&all).unwrap(), ["file", "second", "third"]);
         let flag = AccountSource { list: list("flag:a2V5"), file: None, ..all.clone() };
         assert_eq!(names(&flag).unwrap(), ["flag"]);

@@ -287,7 +287,7 @@ mod tests {
         let arguments = Arguments::try_parse_from(line.split_whitespace()).unwrap();
         let ports = [arguments.serve.blob_port, arguments.serve.queue_port, arguments.serve.table_port];
         assert_eq!(ports, [Some(1), Some(2), Some(3)]);
-        assert_eq!(arguments.serve.azurite.explain(true).unwrap().len(), 3);
+        assert_eq!(arguments.serve.azurite.explain(true).unwrap().len(), 2);
         assert_eq!(arguments.serve.pwd.as_deref(), Some("x"));
         assert!(arguments.serve.loose);
     }

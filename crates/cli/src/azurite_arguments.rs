@@ -30,9 +30,11 @@ impl AzuriteArguments {
         // -1 is Azurite's default.
         let limit = self.extent_memory_limit.filter(|megabytes| *megabytes != -1.0);
         if let Some(megabytes) = limit
-            && !(megabytes >= 0.0)
+            && (megabytes.is_nan() || megabytes < 0.0)
         {
-            return Err(format!("--extentMemoryLimit {megabytes} is not a size: write a number of megabytes, or omit it"));
+            return Err(format!(
+                "--extentMemoryLimit {megabytes} is not a size: write a number of megabytes, or omit it"
+            ));
         }
         if limit.is_some() && !is_in_memory {
             return Err(
@@ -62,9 +64,11 @@ impl AzuriteArguments {
 pub(crate) fn check_variables() -> Result<(), String> {
     match variable("AZURITE_DB") {
         None => Ok(()),
-        Some(_) => Err("AZURITE_DB names a database for metadata, which Tablerock does not use: unset it; to keep all data in \
+        Some(_) => Err(
+            "AZURITE_DB names a database for metadata, which Tablerock does not use: unset it; to keep all data in \
             PostgreSQL, set TABLEROCK_STORE"
-            .to_owned()),
+                .to_owned(),
+        ),
     }
 }
 
@@ -87,7 +91,7 @@ impl Arguments {
             let is_given = |id: &String| matches.value_source(id) == Some(ValueSource::CommandLine);
             if ids_of(service).iter().any(is_given) {
                 let reason = format!(
-                    "{} does not serve the {name} service: remove the options that begin with --{name}, or run azurite\n",
+                    "{} does not serve the {name} service: remove the options that begin with --{name}, or run azurite",
                     program.name()
                 );
                 return Err(clap::Error::raw(ErrorKind::UnknownArgument, reason));
@@ -104,7 +108,7 @@ fn ids_of(service: Service) -> [String; 3] {
 
 /// The command line under the name of the program. Azurite's short flag of the version is -v.
 fn command(program: Program) -> Command {
-    let command = Arguments::command().name(program.name()).bin_name(program.name());
+    let command = Arguments::command().bin_name(program.name());
     if !program.is_azurite() {
         return command;
     }
@@ -129,7 +133,9 @@ mod tests {
 
     #[test]
     fn the_definitions_are_sound() {
-        for program in Service::ALL.map(Program::AzuriteService).into_iter().chain([Program::Tablerock, Program::Azurite]) {
+        for program in
+            Service::ALL.map(Program::AzuriteService).into_iter().chain([Program::Tablerock, Program::Azurite])
+        {
             command(program).debug_assert();
         }
     }

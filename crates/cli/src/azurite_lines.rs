@@ -43,7 +43,9 @@ impl ServiceLines {
     pub(crate) fn listening(&self, bound: SocketAddr) -> String {
         let (name, scheme) = (self.name(), self.scheme);
         match self.program {
-            Program::AzuriteService(Service::Table) => format!("Azurite {name} service successfully started on {bound}"),
+            Program::AzuriteService(Service::Table) => {
+                format!("Azurite {name} service successfully started on {bound}")
+            }
             Program::AzuriteService(_) => format!("Azurite {name} service successfully listens on {scheme}://{bound}"),
             _ => format!("Azurite {name} service is successfully listening at {scheme}://{bound}"),
         }

@@ -75,8 +75,7 @@ pub(crate) fn check_accounts(
     bound: &BoundAddresses,
 ) -> Result<Vec<Warning>, String> {
     let mut warnings = Vec::new();
-    if let (Some((service, address)), Some(account)) =
-        (exposed(bound).next(), accounts::with_development_key(accounts))
+    if let (Some((service, address)), Some(account)) = (exposed(bound).next(), accounts::with_development_key(accounts))
     {
         let account = account.to_owned();
         if !allow_dev_account {

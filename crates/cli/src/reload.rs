@@ -136,7 +136,8 @@ mod tests {
     const OLD: &str = "team:b2xkIGtleSBvZiB0aGUgdGVhbSwgd2l0aCAzMiBieXRlcw==";
     const BOTH: &str =
         "team:b2xkIGtleSBvZiB0aGUgdGVhbSwgd2l0aCAzMiBieXRlcw==:bmV3IGtleSBvZiB0aGUgdGVhbSwgd2l0aCAzMiBieXRlcw==";
-    const NEW: &str = "team:bmV3IGtleSBvZiB0aGUgdGVhbSwgd2l0aCAzMiBieXRlcw==\nother:bmV3IGtleSBvZiB0aGUgdGVhbSwgd2l0aCAzMiBieXRlcw==";
+    const NEW: &str =
+        "team:bmV3IGtleSBvZiB0aGUgdGVhbSwgd2l0aCAzMiBieXRlcw==\nother:bmV3IGtleSBvZiB0aGUgdGVhbSwgd2l0aCAzMiBieXRlcw==";
 
     fn bound(host: &str) -> BoundAddresses {
         BoundAddresses::new([("Table", format!("{host}:10002").parse().unwrap())], None)

@@ -228,7 +228,12 @@ fn prepare_banner(settings: &Settings, addresses: &BoundAddresses) -> Vec<String
         let _ = writeln!(io::stderr(), "{}: {explanation}", settings.program.name());
     }
     match (settings.program.is_azurite(), settings.silent) {
-        (true, _) => vec![],
+        (true, _) => {
+            // Azurite's stdout has no place for them.
+            let admin = addresses.admin.map(|admin| format!("http://{admin}"));
+            tracing::info!(data = %settings.data, admin, "serving in the place of Azurite");
+            vec![]
+        }
         (false, true) => banner::listening(settings, addresses),
         (false, false) => banner::lines(settings, addresses),
     }

@@ -151,7 +151,8 @@ impl Settings {
         if accept_tokens && tls.is_none() {
             if !program.is_azurite() {
                 return Err(
-                    "--oauth requires HTTPS, because clients send tokens only over HTTPS: set --cert and --key".to_owned()
+                    "--oauth requires HTTPS, because clients send tokens only over HTTPS: set --cert and --key"
+                        .to_owned(),
                 );
             }
             // Azurite starts and rejects tokens over HTTP.
