@@ -60,7 +60,7 @@ impl AzuriteArguments {
     }
 }
 
-/// Refuses Azurite's variable for a database, because data would not be where its user expects it.
+/// Rejects Azurite's variable for a database, because data would not be where its user expects it.
 pub(crate) fn check_variables() -> Result<(), String> {
     match variable("AZURITE_DB") {
         None => Ok(()),

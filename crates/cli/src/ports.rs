@@ -16,7 +16,7 @@ const BACKLOG: u32 = 1024;
 /// The flag of the admin port.
 const ADMIN_PORT: &str = "--admin-port";
 
-/// The target of the warnings about the admin address, which every log filter lets through: nothing else tells where it is.
+/// The target of the warnings about the admin address, which every log filter lets through: nothing else shows its port.
 pub(crate) const TARGET: &str = "tablerock::ports";
 
 /// The addresses that a server is bound to.

@@ -35,7 +35,7 @@ struct ReloadedAccounts {
     addresses: BoundAddresses,
 }
 
-/// What changed.
+/// The outcome of reading again: whether each changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reloaded {
     accounts: bool,

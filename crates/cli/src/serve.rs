@@ -231,7 +231,7 @@ fn prepare_banner(settings: &Settings, addresses: &BoundAddresses) -> Vec<String
         (true, _) => {
             // Azurite's stdout has no place for them.
             let admin = addresses.admin.map(|admin| format!("http://{admin}"));
-            tracing::info!(data = %settings.data, admin, "serving in the place of Azurite");
+            tracing::info!(data = %settings.data, admin, "serving under a name of Azurite");
             vec![]
         }
         (false, true) => banner::listening(settings, addresses),

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::{Notify, watch};
 
-/// What the signals ask for.
+/// The requests that signals make.
 #[derive(Debug, Clone)]
 pub(crate) struct Signals {
     stop: watch::Receiver<bool>,
@@ -29,7 +29,7 @@ impl Signals {
         tokio::spawn(async move {
             loop {
                 let code = match source.next().await {
-                    // A closed terminal also sends a hang-up, and nobody could stop the server afterwards.
+                    // A closed terminal also sends a hang-up, and no Ctrl-C reaches the server afterwards.
                     Signal::HangUp if !had_terminal || has_terminal() => {
                         reload.notify_one();
                         continue;

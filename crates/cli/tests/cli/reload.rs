@@ -1,5 +1,6 @@
 //! Keys and certificates that change while the server runs. SIGHUP is the trigger, so that no test waits for a minute.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 #![cfg(unix)]
 
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! The signals of a supervisor, and the admin address that moves out of the way.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 

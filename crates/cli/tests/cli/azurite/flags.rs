@@ -1,10 +1,12 @@
 //! Every flag and variable of Azurite, with what it means here.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 use std::process::Command;
 
 use super::{Links, Running, pfx, write_certificate};
 
-/// What a flag does.
+/// The effect of a flag.
 enum Effect {
     /// The server starts and prints a line with this text.
     Prints(&'static str),

@@ -1,5 +1,7 @@
 //! Each test harness for Azurite, with the command line that it runs and what it then waits for. All of this is from the
-//! sources of the harnesses. The ports are chosen by the system, through variables or in place of the numbers.
+//! sources of the harnesses. The ports are chosen by the system, through variables or instead of the numbers.
+
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
 use std::net::TcpStream;
 use std::process::Command;
@@ -20,7 +22,7 @@ const LISTENING: [&str; 3] = [
 
 const ALL: [&str; 3] = ["Blob", "Queue", "Table"];
 
-/// What a harness does with a container.
+/// A harness, and its use of a container.
 struct Harness {
     name: &'static str,
     line: String,
@@ -28,7 +30,7 @@ struct Harness {
     ready: Vec<Ready>,
 }
 
-/// What a harness waits for.
+/// An event that a harness waits for.
 enum Ready {
     /// A line that contains these words, on stdout or stderr.
     Words(&'static str),

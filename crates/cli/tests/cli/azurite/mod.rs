@@ -1,5 +1,7 @@
 //! The binary under Azurite's names: what it prints, which flags it takes, and what test harnesses wait for.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 mod flags;
 mod harnesses;
 mod single_service;

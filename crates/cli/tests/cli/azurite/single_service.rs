@@ -1,5 +1,7 @@
 //! The commands of a single service, and the lines of all commands.
 
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
 use super::{Line, Links, Running, pfx};
 
 #[test]
