@@ -200,7 +200,7 @@ mod tests {
         let reloader = reloader(&file, "127.0.0.1").await;
         let server = reloader.server.clone();
         let began = tokio::time::Instant::now();
-        let task = tokio::spawn(reloader.keep_reloading(Signals::listen().unwrap()));
+        let task = tokio::spawn(reloader.keep_reloading(Signals::none()));
         std::fs::write(&file, BOTH).unwrap();
         while served(&server)[0].1 == 1 {
             tokio::time::sleep(Duration::from_secs(1)).await;

@@ -50,6 +50,12 @@ impl Signals {
         Ok(signals)
     }
 
+    /// Signals of a test, which installs no handlers: they would stay for the whole process.
+    #[cfg(test)]
+    pub(crate) fn none() -> Self {
+        Self { stop: watch::channel(false).1, reload: Arc::default(), is_serving: Arc::default() }
+    }
+
     /// A stop now waits for requests in progress.
     pub(crate) fn serving(&self) {
         self.is_serving.store(true, Ordering::Release);
