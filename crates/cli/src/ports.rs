@@ -195,6 +195,8 @@ mod tests {
     use tokio::net::TcpStream;
 
     use super::*;
+    use crate::arguments::ServeArguments;
+    use crate::program::Program;
 
     fn local(port: u16) -> Address {
         Address { host: "127.0.0.1".to_owned(), port }
@@ -220,6 +222,42 @@ mod tests {
             let error = later.and_then(Port::listen).unwrap_err();
             assert!(error.contains("is in use") && error.contains("--queue-port"), "{error}");
         }
+    }
+
+    #[tokio::test]
+    async fn an_admin_port_that_is_not_given_gives_way_to_a_service() {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let given = ServeArguments {
+            blob_port: Some(0),
+            queue_port: Some(0),
+            table_port: Some(free),
+            in_memory: true,
+            ..Default::default()
+        };
+        let mut settings = Settings::gather(&given, Program::Tablerock).unwrap();
+        settings.admin_address = Some(local(free));
+        let Ports { services, admin } = Ports::bind(&settings).await.unwrap();
+        let admin = admin.unwrap();
+        assert_ne!(admin.address().port(), free);
+        let _admin = admin.listen().unwrap();
+        let _services: Vec<_> = services.into_iter().map(|(_, port)| port.listen().unwrap()).collect();
+    }
+
+    #[tokio::test]
+    async fn an_admin_address_that_cannot_be_bound_is_left_out_unless_it_is_wanted() {
+        let given = ServeArguments {
+            blob_port: Some(0),
+            queue_port: Some(0),
+            table_port: Some(0),
+            in_memory: true,
+            ..Default::default()
+        };
+        let mut settings = Settings::gather(&given, Program::Tablerock).unwrap();
+        // An address for documentation, which no machine has.
+        settings.admin_address = Some(Address { host: "192.0.2.1".to_owned(), port: 10003 });
+        assert!(Ports::bind(&settings).await.unwrap().admin.is_none());
+        settings.is_admin_wanted = true;
+        assert!(Ports::bind(&settings).await.is_err());
     }
 
     #[test]

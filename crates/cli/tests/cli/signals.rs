@@ -1,4 +1,4 @@
-//! The signals of a supervisor, and the admin address that moves out of the way.
+//! The signals of a supervisor, and the exit codes that it sees.
 
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -54,19 +54,6 @@ fn a_second_signal_ends_the_process_at_once() {
         assert_eq!(status.code(), Some(code));
         assert!(!stdout.iter().any(|line| line.contains("successfully closed")), "{stdout:#?}");
     }
-}
-
-#[test]
-fn a_default_admin_port_gives_way_to_a_service_and_says_where_it_is() {
-    // Nothing else may have the port, so another program of this machine may end the test early.
-    let Ok(free) = TcpListener::bind("127.0.0.1:10003") else { return };
-    drop(free);
-    let links = Links::new();
-    let mut running = Running::start(links.command("azurite --inMemoryPersistence --tablePort 10003 --silent"));
-    let moved = running.wait_for_stderr("the default admin port is in use, another was chosen");
-    assert!(moved.contains("chosen=127.0.0.1:"), "{moved}");
-    assert!(running.address("Table").ends_with(":10003"));
-    running.stop();
 }
 
 #[test]
