@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tablerock_kv::{Clock, Rng, Store};
-use tablerock_server::{Account, Accounts, MemoryBudget, Metrics, Operation, Server};
+use tablerock_server::{Account, MemoryBudget, Metrics, Operation, ServedAccounts, Server};
 use tablerock_services::{
     AccountService, Analytics, BlobService, Error as ServiceFailure, QueueService, TableService, ThrottleTargets,
 };
@@ -28,7 +28,7 @@ pub(crate) async fn open(
     let accounts = options.accounts.iter().map(|account| account.name.as_str());
     let analytics = Analytics::open(&account_settings, &blobs, clock.clone(), accounts, Operation::names_of).await?;
     Ok(Server {
-        accounts: Accounts::new(options.accounts),
+        accounts: ServedAccounts::new(options.accounts),
         tables,
         queues,
         blobs,
@@ -60,6 +60,22 @@ async fn open_services(
         blobs.finish_drops(account).await?;
     }
     Ok((tables, queues, blobs))
+}
+
+/// Prepares accounts that a running server did not serve yet, as [`open`] does for those of a start.
+pub(crate) async fn add_accounts(server: &Server, accounts: &[Account]) -> Result<(), String> {
+    let served = server.accounts.current();
+    let added = accounts.iter().map(|account| account.name.as_str()).filter(|name| served.find(name).is_none());
+    let prepared = async {
+        for account in added {
+            server.tables.finish_drops(account).await?;
+            server.queues.finish_drops(account).await?;
+            server.blobs.finish_drops(account).await?;
+            server.analytics.add_account(&server.settings, &server.blobs, account).await?;
+        }
+        Ok(())
+    };
+    prepared.await.map_err(|error: ServiceFailure| format!("cannot read the data of new accounts: {error}"))
 }
 
 /// Finishes what an earlier process left unfinished, so that the services can then be opened on a read-only store.

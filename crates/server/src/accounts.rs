@@ -1,7 +1,9 @@
 //! The accounts of the server.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use tablerock_protocol::AccountName;
 use tablerock_protocol::signing::AccountKey;
 
@@ -24,5 +26,32 @@ impl Accounts {
 
     pub fn find(&self, name: &str) -> Option<&Account> {
         self.by_name.get(name)
+    }
+
+    /// The names of all accounts, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.by_name.keys().map(String::as_str)
+    }
+}
+
+/// The accounts that are served now. They can be replaced while the server runs; a request keeps those that it began with.
+#[derive(Debug)]
+pub struct ServedAccounts {
+    current: ArcSwap<Accounts>,
+}
+
+impl ServedAccounts {
+    pub fn new(accounts: impl IntoIterator<Item = Account>) -> Self {
+        Self { current: ArcSwap::from_pointee(Accounts::new(accounts)) }
+    }
+
+    /// Returns the accounts that are served now.
+    pub fn current(&self) -> Arc<Accounts> {
+        self.current.load_full()
+    }
+
+    /// Serves these accounts, and no others, to requests that begin from now on.
+    pub fn replace(&self, accounts: Accounts) {
+        self.current.store(Arc::new(accounts));
     }
 }

@@ -33,7 +33,7 @@ mod request_log;
 mod service_properties;
 mod table;
 
-pub use crate::accounts::{Account, Accounts};
+pub use crate::accounts::{Account, Accounts, ServedAccounts};
 pub use crate::admin::{Admin, serve_admin};
 pub use crate::http::connections::Connections;
 pub use crate::http::listener::{Listening, serve_service};

@@ -7,7 +7,7 @@ use tablerock_kv::{Clock, Rng, Store, SystemClock};
 use tablerock_protocol::signing::AccountKey;
 use tablerock_protocol::{AccountName, Service};
 use tablerock_server::{
-    Account, Accounts, Connections, Listening, MemoryBudget, Metrics, Operation, serve_service, tls,
+    Account, Connections, Listening, MemoryBudget, Metrics, Operation, ServedAccounts, serve_service, tls,
 };
 use tablerock_services::{
     AccountService, Analytics, BlobService, LoadReport, QueueService, TableService, ThrottleTargets,
@@ -109,7 +109,7 @@ async fn server(options: &ServerOptions) -> tablerock_server::Server {
     let analytics = Analytics::open(&settings, &blobs, clock.clone(), [ACCOUNT], Operation::names_of).await.unwrap();
     let name = AccountName::parse(ACCOUNT).unwrap();
     tablerock_server::Server {
-        accounts: Accounts::new([Account { name, keys: vec![AccountKey::parse(KEY).unwrap()] }]),
+        accounts: ServedAccounts::new([Account { name, keys: vec![AccountKey::parse(KEY).unwrap()] }]),
         tables,
         queues,
         blobs,
@@ -133,5 +133,6 @@ fn certified() -> Certified {
     let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
     std::fs::write(&cert, signed.cert.pem()).unwrap();
     std::fs::write(&key, signed.signing_key.serialize_pem()).unwrap();
-    (Some(tls::acceptor(&cert, &key).unwrap()), Some(signed.cert.der().clone()))
+    let files = tls::CertificateFiles { certificate: cert, key: Some(key), password: None };
+    (Some(tls::Tls::open(files).unwrap()), Some(signed.cert.der().clone()))
 }

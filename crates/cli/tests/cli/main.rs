@@ -3,6 +3,7 @@
 //! Without a PostgreSQL, `cargo xtask test` leaves out the tests with `on_postgres` in their path.
 
 mod analytics;
+mod azurite;
 mod blobs_on_disk;
 mod copy;
 mod copy_over_the_wire;
@@ -12,6 +13,8 @@ mod loose;
 mod many_servers;
 mod pages_on_disk;
 mod queues_on_disk;
+mod reload;
 mod request_log;
 mod services;
+mod signals;
 mod start;
