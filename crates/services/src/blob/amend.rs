@@ -82,7 +82,7 @@ impl BlobService {
         let set = |tx: &mut Transaction| {
             let mut blob = Blob::decode(tx.get(&key).ok_or(ErrorCode::BlobNotFound)?)?;
             if blob.kind != BlobKind::Block {
-                return Err(ErrorCode::InvalidBlobType.into());
+                return Err(ErrorCode::AccessTierNotSupportedForBlobType.into());
             }
             terms.check(&blob, self.clock.ticks())?;
             let change = tier::set(&mut blob.tier, to, priority, DateTime::from_ticks(self.clock.ticks()))?;
