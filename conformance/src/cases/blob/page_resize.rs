@@ -45,7 +45,7 @@ async fn a_page_blob_that_shrinks_loses_its_pages(at: &Session) -> Outcome {
     equal("the pages", read.expect(206)?.text(), "\0".repeat(1536))
 }
 
-/// The list costs what is stored, not the area that was emptied: a server that visits all of it answers nobody meanwhile.
+/// The list costs what is stored, not the area that was emptied: a server that visits all of it blocks other requests.
 async fn a_tebibyte_that_shrank_and_grew_again_lists_its_pages(at: &Session) -> Outcome {
     let container = at.container().await?;
     container.create_pages("p", 1 << 40)?.send().await?.expect(201)?;

@@ -19,7 +19,7 @@ pub(super) struct JoinedMaps<'a> {
     store: &'a Store,
     partition: &'a Bytes,
     layers: &'a [(u64, Layer)],
-    /// What any of the layers hides. Where no layer has a map, this is all there is to know.
+    /// The runs that any of the layers hides. Where no layer has a map, this is all there is to know.
     hidden: Vec<Span>,
     /// The regions that are not read yet.
     next: u64,
