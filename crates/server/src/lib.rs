@@ -26,6 +26,7 @@ mod http;
 mod memory_budget;
 mod metrics;
 mod operation;
+mod parameter;
 mod pipeline;
 mod queue;
 mod request_context;

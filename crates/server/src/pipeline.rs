@@ -26,6 +26,7 @@ use crate::http::verb::Verb;
 use crate::memory_budget::{MemoryBudget, MemoryPermit};
 use crate::metrics::Metrics;
 use crate::operation::Operation;
+use crate::parameter::whole_number;
 use crate::request_context::{Address, Peer, RequestContext};
 use crate::request_log::{self, RequestScope};
 use crate::{blob, queue, table};
@@ -171,7 +172,8 @@ pub(crate) async fn admit<'a, 'c: 'a, R: auth::Request>(
 /// The time that a request gives the server, from its beginning.
 fn time_limit(query: &QueryString<'_>) -> Result<Option<Duration>, ServiceError> {
     let Some(text) = query.value("timeout") else { return Ok(None) };
-    let seconds: u32 = text.parse().map_err(|_| ServiceError::invalid_parameter("timeout", text, "Not a number."))?;
+    let outside = |_| ServiceError::invalid_parameter("timeout", text, "Not a number of seconds.");
+    let seconds = u32::try_from(whole_number("timeout", text)?).map_err(outside)?;
     // 0 is the service's own limit.
     Ok((seconds > 0).then(|| Duration::from_secs(seconds.into())))
 }

@@ -1,6 +1,6 @@
 //! Batches as the libraries write them: their addresses, and the targets of their parts.
 
-use crate::expect::Failure;
+use crate::expect::{Failure, equal};
 use crate::request::Request;
 use crate::{Outcome, Session, cases};
 
@@ -8,6 +8,7 @@ cases! {
     BlobBatch {
         a_part_may_leave_the_first_slash_of_its_target_out,
         a_batch_of_the_service_may_be_addressed_like_a_container,
+        a_failed_part_states_the_length_of_its_body,
     }
 }
 
@@ -59,4 +60,17 @@ async fn a_batch_of_the_service_may_be_addressed_like_a_container(at: &Session) 
     let answer = batch.body(one_part(&deletion(&container)?, None)).send().await?;
     answer.expect(202)?.expect_body_contains("HTTP/1.1 202 Accepted")?;
     Ok(())
+}
+
+async fn a_failed_part_states_the_length_of_its_body(at: &Session) -> Outcome {
+    let container = at.container().await?;
+    let batch = at.to_blobs("POST", "/")?.raw_query("comp=batch");
+    let batch = batch.header("Content-Type", "multipart/mixed; boundary=batch_b");
+    let answer = batch.body(one_part(&deletion(&container)?, None)).send().await?;
+    let text = answer.expect(202)?.expect_body_contains("HTTP/1.1 404 ")?.text();
+    let part = text.split_once("HTTP/1.1 404 ").map_or("", |(_, part)| part);
+    let (head, rest) = part.split_once("\r\n\r\n").unwrap_or_default();
+    let body = rest.split_once("\r\n--batchresponse_").map_or(rest, |(body, _)| body);
+    let stated = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap_or_default();
+    equal("the length of the part", stated, body.len().to_string().as_str())
 }

@@ -14,6 +14,7 @@ cases! {
         the_etag_of_the_source_of_a_blob_has_a_code_of_its_own,
         the_sas_of_a_source_counts_beside_the_account_key,
         a_source_that_is_not_there_cannot_be_verified,
+        nothing_from_a_url_has_a_body,
     }
 }
 
@@ -162,5 +163,23 @@ async fn a_source_that_is_not_there_cannot_be_verified(at: &Session) -> Outcome 
             .expect_header("x-ms-copy-source-status-code", "404")?
             .expect_header("x-ms-copy-source-error-code", "BlobNotFound")?;
     }
+    Ok(())
+}
+
+async fn nothing_from_a_url_has_a_body(at: &Session) -> Outcome {
+    let (container, url) = source(at).await?;
+    container.create_append("log")?.send().await?.expect(201)?;
+    container.create_pages("pages", 512)?.send().await?.expect(201)?;
+    let copy = || Ok::<_, Failure>(container.blob("PUT", "copy")?.header("x-ms-copy-source", &url));
+    let incremental = container.blob_on("PUT", "copy", "incrementalcopy")?.header("x-ms-copy-source", &url);
+    let pages = container.blob_on("PUT", "pages", "page")?.header("x-ms-page-write", "update");
+    let pages = pages.header("x-ms-range", "bytes=0-511").header("x-ms-source-range", "bytes=0-511");
+    let pages = pages.header("x-ms-copy-source", &url);
+    let others = [copy()?, copy()?.header("x-ms-requires-sync", "true"), incremental, pages];
+    for request in all_from(&container, &url)?.into_iter().chain(others) {
+        request.body("body").send().await?.expect_code(400, "InvalidHeaderValue")?;
+    }
+    container.blob("HEAD", "copy")?.send().await?.expect(404)?;
+    container.blob("HEAD", "to")?.send().await?.expect(404)?;
     Ok(())
 }

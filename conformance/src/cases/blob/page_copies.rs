@@ -11,6 +11,7 @@ cases! {
         pages_from_a_url_have_checksums,
         pages_from_a_url_have_conditions_on_both_sides,
         pages_from_a_url_have_one_length,
+        pages_that_are_cleared_have_no_source,
     }
     CopyBlob {
         a_copy_of_a_page_blob_has_its_pages,
@@ -103,6 +104,14 @@ async fn copy(container: &Container<'_>, source: &str, to: &str) -> Outcome {
     let copy = container.blob("PUT", to)?.header("x-ms-copy-source", &format!("{}{source}", container.url("source")));
     copy.send().await?.expect(202)?;
     Ok(())
+}
+
+async fn pages_that_are_cleared_have_no_source(at: &Session) -> Outcome {
+    let container = with_source(at).await?;
+    container.put_pages("target", 0, b"x")?.send().await?.expect(201)?;
+    let clear = from_url(&container, "source", 0, 512)?.without("x-ms-page-write").header("x-ms-page-write", "clear");
+    clear.send().await?.expect_code(400, "InvalidHeaderValue")?;
+    equal("ranges", container.page_ranges("target", "").await?, ["0-511"])
 }
 
 async fn a_copy_of_a_page_blob_has_its_pages(at: &Session) -> Outcome {

@@ -16,6 +16,7 @@ cases! {
         a_difference_of_two_snapshots_leaves_out_what_came_later,
         a_difference_comes_in_pages,
         a_difference_has_pages_that_were_hidden_by_a_large_clear,
+        a_difference_over_eight_tebibytes_is_one_range,
         a_missing_previous_snapshot_is_refused,
         a_previous_snapshot_is_not_newer,
         a_previous_snapshot_is_of_the_same_blob,
@@ -200,6 +201,23 @@ async fn a_difference_has_pages_that_were_hidden_by_a_large_clear(at: &Session) 
     ensure(difference.first().is_some_and(|range| range.starts_with("-512-")), || {
         format!("the difference {difference:?}")
     })
+}
+
+async fn a_difference_over_eight_tebibytes_is_one_range(at: &Session) -> Outcome {
+    let container = at.container().await?;
+    container.create_pages("p", 8 << 40)?.send().await?.expect(201)?;
+    container.put_pages("p", 1 << 30, b"a")?.send().await?.expect(201)?;
+    let taken = container.snapshot("p").await?;
+    container.clear_pages("p", 0, 8 << 40)?.send().await?.expect(201)?;
+    let list = |previous: &str| {
+        let list = container.blob_on("GET", "p", "pagelist")?.query("timeout", "3");
+        Ok::<_, crate::Failure>(if previous.is_empty() { list } else { list.query("prevsnapshot", previous) })
+    };
+    equal("ranges", container::page_ranges(list("")?.send().await?.expect(200)?)?, Vec::<String>::new())?;
+    let changed = list(&taken)?.send().await?;
+    let text = changed.expect(200)?.text();
+    let cleared = "<ClearRange><Start>0</Start><End>8796093022207</End></ClearRange></PageList>";
+    ensure(text.ends_with(cleared), || format!("one cleared range: {text}"))
 }
 
 async fn a_missing_previous_snapshot_is_refused(at: &Session) -> Outcome {

@@ -24,6 +24,7 @@ cases! {
     }
     SetBlobTags {
         a_write_of_tags_may_depend_on_the_blob,
+        tags_of_a_snapshot_are_its_own,
     }
 }
 
@@ -137,6 +138,34 @@ async fn a_write_of_tags_may_depend_on_the_blob(at: &Session) -> Outcome {
     for (name, holds, fails, _) in conditions(&container).await? {
         write()?.header(name, &fails).send().await?.expect_code(412, "ConditionNotMet")?;
         write()?.header(name, &holds).send().await?.expect(204)?;
+    }
+    Ok(())
+}
+
+async fn tags_of_a_snapshot_are_its_own(at: &Session) -> Outcome {
+    let container = at.container().await?;
+    let put = container.put("b", "x")?.version(VERSION).header("x-ms-tags", "a=1");
+    put.send().await?.expect(201)?;
+    let taken = container.snapshot("b").await?;
+    let tags = |value: &str| format!("<Tags><TagSet><Tag><Key>a</Key><Value>{value}</Value></Tag></TagSet></Tags>");
+    let set = |taken: &str| {
+        let set = container.blob_on("PUT", "b", "tags")?.version(VERSION).query("snapshot", taken);
+        Ok::<_, Failure>(set.xml(tags("2")))
+    };
+    set(&taken)?.header("x-ms-if-tags", "\"a\" = '2'").send().await?.expect_code(412, "ConditionNotMet")?;
+    set(&taken)?.send().await?.expect(204)?;
+    set("2020-01-01T00:00:00.0000000Z")?.send().await?.expect_code(404, "BlobNotFound")?;
+    let read = || Ok::<_, Failure>(container.blob_on("GET", "b", "tags")?.version(VERSION));
+    read()?.query("snapshot", &taken).send().await?.expect(200)?.expect_body_contains(&tags("2"))?;
+    read()?.send().await?.expect(200)?.expect_body_contains(&tags("1"))?;
+    // Only blobs are found by their tags.
+    for (value, is_found) in [("1", true), ("2", false)] {
+        let find = container.on("GET", "blobs")?.version(VERSION).query("where", &format!("\"a\"='{value}'"));
+        let found = find.send().await?;
+        match is_found {
+            true => found.expect(200)?.expect_body_contains("<Name>b</Name>")?,
+            false => found.expect(200)?.expect_body_lacks("<Name>b</Name>")?,
+        };
     }
     Ok(())
 }

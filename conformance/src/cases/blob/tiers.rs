@@ -1,6 +1,7 @@
 //! Tiers of block blobs.
 
 use crate::container::Container;
+use crate::expect::equal;
 use crate::{Failure, Outcome, Session, cases, clock};
 
 cases! {
@@ -12,9 +13,14 @@ cases! {
         a_rehydration_goes_to_one_tier,
         a_snapshot_has_a_tier_of_its_own,
         a_smart_tier_shows_where_the_blob_is,
+        only_block_blobs_have_tiers,
     }
     GetBlob {
         an_archived_blob_is_not_read,
+    }
+    PutBlob {
+        an_archived_blob_is_not_replaced,
+        a_blob_keeps_the_tier_of_the_one_that_it_replaces,
     }
     CopyBlob {
         a_copy_of_an_archived_blob_is_rehydrated,
@@ -123,8 +129,66 @@ async fn an_archived_blob_is_not_read(at: &Session) -> Outcome {
     container.blob_on("PUT", "b", "snapshot")?.send().await?.expect_code(409, "BlobArchived")?;
     container.blob_on("PUT", "b", "tier")?.header("x-ms-access-tier", "Hot").send().await?.expect(202)?;
     container.blob("GET", "b")?.send().await?.expect_code(409, "BlobArchived")?;
+    container.put("b", "y")?.send().await?.expect_code(409, "BlobArchived")?;
+    Ok(())
+}
+
+/// An archived blob is deleted or rehydrated before another takes its place, whatever tier that has.
+async fn an_archived_blob_is_not_replaced(at: &Session) -> Outcome {
+    let container = archived(at).await?;
+    container.seed("other", "y").await?;
+    let copy = || container.blob("PUT", "b").map(|copy| copy.version("2020-10-02"));
+    let from = |name: &str| container.readable_url(name);
+    let itself = copy()?.header("x-ms-copy-source", &container.url("b")).header("x-ms-access-tier", "Hot");
+    for (what, request) in [
+        ("Put Blob", container.put("b", "y")?),
+        ("Put Blob with a tier", container.put("b", "y")?.header("x-ms-access-tier", "Hot")),
+        ("Put Blob of another type", container.create_append("b")?),
+        ("Put Block", container.put_block("b", "MDAx", "y")?),
+        ("Put Block List", container.put_list("b", "")?),
+        ("Put Blob From URL", container.put("b", "")?.version("2020-10-02").header("x-ms-copy-source", &from("other"))),
+        ("Copy Blob", copy()?.header("x-ms-copy-source", &from("other"))),
+        ("Copy Blob of itself", itself),
+        ("Copy Blob From URL", copy()?.header("x-ms-copy-source", &from("other")).header("x-ms-requires-sync", "true")),
+    ] {
+        let refused = request.send().await?;
+        equal(what, (refused.status(), refused.header("x-ms-error-code")), (409, Some("BlobArchived")))?;
+    }
+    container.blob("DELETE", "b")?.send().await?.expect(202)?;
     container.put("b", "y")?.send().await?.expect(201)?;
-    container.blob("GET", "b")?.send().await?.expect(200)?;
+    Ok(())
+}
+
+async fn a_blob_keeps_the_tier_of_the_one_that_it_replaces(at: &Session) -> Outcome {
+    let container = at.container().await?;
+    container.seed("other", "y").await?;
+    let block = container.put_block("b", "MDAx", "y")?;
+    let list = container.put_list("b", "<Latest>MDAx</Latest>")?;
+    let copy = container.blob("PUT", "b")?.header("x-ms-copy-source", &container.url("other"));
+    container.put("b", "x")?.header("x-ms-access-tier", "Cool").send().await?.expect(201)?;
+    for request in [container.put("b", "y")?, block, list, copy] {
+        request.send().await?.expect_one_of(&[201, 202])?;
+        let head = container.blob("HEAD", "b")?.send().await?;
+        head.expect(200)?.expect_header("x-ms-access-tier", "Cool")?.expect_no_header("x-ms-access-tier-inferred")?;
+    }
+    container.put("b", "y")?.header("x-ms-access-tier", "Cold").send().await?.expect(201)?;
+    container.blob("HEAD", "b")?.send().await?.expect(200)?.expect_header("x-ms-access-tier", "Cold")?;
+    Ok(())
+}
+
+/// Page blobs have tiers on premium accounts only, and those have other names.
+async fn only_block_blobs_have_tiers(at: &Session) -> Outcome {
+    let container = at.container().await?;
+    container.create_pages("p", 512)?.send().await?.expect(201)?;
+    container.create_append("a")?.send().await?.expect(201)?;
+    container.seed("b", "x").await?;
+    for (blob, tier) in [("p", "Hot"), ("p", "P4"), ("a", "Cool"), ("b", "P10")] {
+        let set = container.blob_on("PUT", blob, "tier")?.header("x-ms-access-tier", tier).send().await?;
+        set.expect_code(400, "AccessTierNotSupportedForBlobType")?;
+    }
+    let copy = container.blob("PUT", "q")?.header("x-ms-copy-source", &container.url("p"));
+    let copy = copy.header("x-ms-access-tier", "P10").send().await?;
+    copy.expect_code(400, "AccessTierNotSupportedForBlobType")?;
     Ok(())
 }
 

@@ -132,7 +132,7 @@ async fn data_service_versions_are_accepted_in_every_form(at: &Session) -> Outco
 }
 
 async fn a_timeout_parameter_is_accepted(at: &Session) -> Outcome {
-    for seconds in ["5", "30", "60"] {
+    for seconds in ["5", "30", "60", " 5", "+5 "] {
         at.get("/Tables").query("$top", "1").query("timeout", seconds).send().await?.expect(200)?;
     }
     Ok(())

@@ -24,7 +24,14 @@ impl AccessTier {
     pub fn name(self) -> &'static str {
         Self::WORDS.iter().find(|(_, tier)| *tier == self).map_or("", |(name, _)| name)
     }
+
+    /// Whether a name is that of a tier of page blobs, which only premium accounts have.
+    pub fn is_of_premium_pages(name: &str) -> bool {
+        PREMIUM_PAGE_TIERS.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
 }
+
+const PREMIUM_PAGE_TIERS: [&str; 11] = ["P4", "P6", "P10", "P15", "P20", "P30", "P40", "P50", "P60", "P70", "P80"];
 
 impl Keyword for AccessTier {
     const WORDS: &'static [(&'static str, Self)] = &[

@@ -143,6 +143,6 @@ async fn admit_and_run(
 
 fn failed(call: &BlobCall<'_>, error: &ServiceError) -> Reply {
     let reply = respond::error_reply(call.cx, call.accepted, ErrorFormat::Blob, error);
-    let length = reply.body.bytes_held().to_string();
+    let length = reply.body.length().to_string();
     reply.with(ResponseHeader::ErrorCode, error.code.name()).with(ResponseHeader::ContentLength, length)
 }

@@ -79,7 +79,7 @@ pub(super) async fn blob_tags(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result
 }
 
 pub(super) async fn set_blob_tags(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
-    call.check_no_snapshot()?;
+    let snapshot = call.snapshot()?;
     let (address, conditions) = (call.address(at), call.blob_conditions()?);
     conditions.check_combination()?;
     let terms = WriteTerms { conditions, tags: call.if_tags()?, lease: call.lease_id()?, ..WriteTerms::default() };
@@ -87,7 +87,10 @@ pub(super) async fn set_blob_tags(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -
     let body = call.whole_body(limits::XML_BODY_BYTES_MAX).await?;
     Digests::of(&body, md5.is_some()).check(md5, crc64)?;
     let tags = parse_tags(&body)?;
-    call.server().blobs.set_blob_tags(address, &terms, &tags).await?;
+    match snapshot {
+        None => call.server().blobs.set_blob_tags(address, &terms, &tags).await?,
+        Some(taken) => call.server().blobs.set_snapshot_tags(address, taken, &terms, &tags).await?,
+    }
     Ok(Reply::empty(204))
 }
 

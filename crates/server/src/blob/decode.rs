@@ -179,6 +179,9 @@ impl<'a> BlobCall<'a> {
     }
 
     pub(super) fn access_tier(&self) -> Result<Option<AccessTier>, ServiceError> {
+        if self.header(&ACCESS_TIER).is_some_and(AccessTier::is_of_premium_pages) {
+            return Err(ErrorCode::AccessTierNotSupportedForBlobType.into());
+        }
         match self.keyword(&ACCESS_TIER)? {
             Some(AccessTier::Smart) if self.cx.version < ServiceVersion::SMART_TIER => {
                 Err(ServiceError::invalid_header(ACCESS_TIER.as_str(), AccessTier::Smart.name()))

@@ -9,6 +9,7 @@ use tablerock_services::blob::{BlobQuery, ContainerQuery, ListedBlob};
 use super::{BlobCall, containers, encode};
 use crate::http::list_marker;
 use crate::http::reply::Reply;
+use crate::parameter::whole_number;
 
 /// Entries of one page.
 const ITEMS_MAX: usize = 5000;
@@ -110,14 +111,13 @@ fn uncommitted(name: &str) -> BlobElement<'_> {
 
 /// `maxresults` as requested and as applied.
 pub(super) fn max_results(call: &BlobCall<'_>) -> Result<(Option<usize>, usize), ServiceError> {
-    let Some(text) = call.parameter("maxresults").map(str::trim_ascii) else { return Ok((None, ITEMS_MAX)) };
-    match text.parse::<i64>() {
-        Ok(count) if count > 0 => {
+    let Some(text) = call.parameter("maxresults") else { return Ok((None, ITEMS_MAX)) };
+    match whole_number("maxresults", text)? {
+        count if count > 0 => {
             let count = usize::try_from(count).unwrap_or(usize::MAX).min(ITEMS_MAX);
             Ok((Some(count), count))
         }
-        Ok(_) => Err(ServiceError::parameter_outside("maxresults", text, &(1..=ITEMS_MAX))),
-        Err(_) => Err(ServiceError::invalid_parameter("maxresults", text, "Not a number.")),
+        _ => Err(ServiceError::parameter_outside("maxresults", text, &(1..=ITEMS_MAX))),
     }
 }
 

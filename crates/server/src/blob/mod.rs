@@ -86,6 +86,9 @@ async fn admit_and_run(
 
     let operation = admitted.request.operation();
     check_body_length(operation, head, upload.incoming())?;
+    if operation.has_no_body() {
+        upload.check_empty().await?;
+    }
     let reserved = match operation {
         _ if operation.copies_content() => cx.memory().for_content(CONTENT_BYTES).await?,
         _ => pipeline::reserve_response(cx, operation, 0).await?,

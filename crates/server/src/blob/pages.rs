@@ -22,6 +22,8 @@ use super::names::{
 use super::request::BlobTarget;
 use crate::http::headers::{PAGE_WRITE, ResponseHeader};
 use crate::http::reply::Reply;
+use crate::operation::Operation;
+use crate::parameter::whole_number;
 
 /// The most bytes that one request writes.
 const PUT_PAGE_BYTES_MAX: u64 = 4 << 20;
@@ -64,15 +66,14 @@ pub(super) async fn put_page(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Res
     Ok(checksum(call, with_key(encrypted(answer(written)), terms.key_digest()), &digests, md5))
 }
 
-pub(super) async fn clear_page(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
+pub(super) async fn clear_page(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     let (address, range, terms) = (call.address(at), call.written_range()?, call.page_terms()?);
-    call.content(0..=0)?;
     let written = call.server().blobs.put_pages(address, &terms, range, PageWrite::Clear).await?;
     Ok(answer(written))
 }
 
 /// Pages whose bytes are those of another blob.
-pub(super) async fn put_page_from_url(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
+pub(super) async fn put_page_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     let (address, range, terms) = (call.address(at), call.written_range()?, call.page_terms()?);
     let asked = call.source_range()?.ok_or_else(|| ServiceError::missing_header(SOURCE_RANGE.as_str()))?;
     let asked_bytes = asked.last.map(|last| last - asked.first + 1);
@@ -81,7 +82,6 @@ pub(super) async fn put_page_from_url(call: &mut BlobCall<'_>, at: BlobTarget<'_
         let text = call.header(&SOURCE_RANGE).unwrap_or_default();
         return Err(ServiceError::invalid_header(SOURCE_RANGE.as_str(), text));
     }
-    call.content(0..=0)?;
     let blobs = &call.server().blobs;
     blobs.check_page_blob(address).await?;
     let (_, source) = call.source_content().await?;
@@ -155,7 +155,10 @@ impl BlobCall<'_> {
     /// The range of a write, whose kind must be given as well.
     fn written_range(&self) -> Result<ByteRange, ServiceError> {
         let write = self.header(&PAGE_WRITE).ok_or_else(|| ServiceError::missing_header(PAGE_WRITE.as_str()))?;
-        if !["update", "clear"].iter().any(|known| known.eq_ignore_ascii_case(write)) {
+        // Pages from elsewhere are written; there is no source of pages that are cleared.
+        let known: &[&str] =
+            if self.operation == Operation::PutPageFromURL { &["update"] } else { &["update", "clear"] };
+        if !known.iter().any(|known| known.eq_ignore_ascii_case(write)) {
             return Err(ServiceError::invalid_header(PAGE_WRITE.as_str(), write));
         }
         let range = match self.parsed(&RANGE, parse_page_range)? {
@@ -236,10 +239,9 @@ impl BlobCall<'_> {
         let Some(text) = self.parameter("maxresults").filter(|text| !text.is_empty()) else {
             return Ok(PAGED_RANGES_MAX);
         };
-        match text.parse::<i64>() {
-            Ok(count) if count > 0 => Ok(usize::try_from(count).unwrap_or(usize::MAX).min(PAGED_RANGES_MAX)),
-            Ok(_) => Err(ServiceError::parameter_outside("maxresults", text, &(1..=PAGED_RANGES_MAX))),
-            Err(_) => Err(ServiceError::invalid_parameter("maxresults", text, "Not a number.")),
+        match whole_number("maxresults", text)? {
+            count if count > 0 => Ok(usize::try_from(count).unwrap_or(usize::MAX).min(PAGED_RANGES_MAX)),
+            _ => Err(ServiceError::parameter_outside("maxresults", text, &(1..=PAGED_RANGES_MAX))),
         }
     }
 }

@@ -58,6 +58,15 @@ impl ReplyBody {
         }
     }
 
+    /// The bytes of a body that is complete, as `Content-Length` states them. The memory that it takes may be more.
+    pub(crate) fn length(&self) -> usize {
+        match self {
+            Self::Written(bytes) => bytes.len(),
+            Self::Shared(bytes) => bytes.len(),
+            Self::Stream(_) => 0,
+        }
+    }
+
     /// The memory that it takes at any one time.
     pub(crate) fn bytes_held(&self) -> usize {
         match self {

@@ -84,6 +84,15 @@ impl Upload {
         }
     }
 
+    /// Rejects a body. One without a length may turn out to be empty.
+    pub(crate) async fn check_empty(&mut self) -> Result<(), ServiceError> {
+        let bytes = match self.announced_bytes() {
+            Some(announced) => announced,
+            None => self.piece().await?.map_or(0, |piece| piece.len() as u64),
+        };
+        if bytes == 0 { Ok(()) } else { Err(ServiceError::invalid_header("Content-Length", &bytes.to_string())) }
+    }
+
     /// Reads the whole body, up to `bytes_max`.
     pub(crate) async fn whole(&mut self, bytes_max: usize, memory: &ClientBudget<'_>) -> Result<Bytes, ServiceError> {
         let too_large = || ServiceError::body_too_large(bytes_max as u64);

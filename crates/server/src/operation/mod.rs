@@ -63,6 +63,8 @@ enum Flag {
     OneRead,
     /// The permission to create is enough in newer versions only.
     CreatesOfBlocks,
+    /// Its content comes from elsewhere, or there is none: a request with a body is rejected.
+    NoBody,
 }
 
 /// The permissions that a SAS needs for an operation.
@@ -127,6 +129,11 @@ impl Operation {
     /// Whether a request without a body's length is rejected.
     pub(crate) fn needs_length(self) -> bool {
         self.row().needs_length
+    }
+
+    /// Whether a request with a body is rejected.
+    pub(crate) fn has_no_body(self) -> bool {
+        self.has(Flag::NoBody)
     }
 
     /// Whether it is a table operation with XML bodies. The front end of the service responds to it, errors included.

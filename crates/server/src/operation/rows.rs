@@ -148,7 +148,7 @@ operations! {
             headers[CUSTOMER_KEY SCOPE BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION CHECKSUM PAGE_BLOB],
             parameters["snapshot" "versionid"],
             refuses[STRUCTURE IMMUTABILITY EXPIRY ENCRYPTION_CONTEXT];
-        PutBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
+        PutBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[NoBody],
             headers[CUSTOMER_KEY SOURCE_KEY SCOPE BLOB_TYPE METADATA CONTENT TAGS TIER LEASE TAG_CONDITION SOURCE SOURCE_TOKEN COPY COPY_TAGS COPY_PROPERTIES],
             parameters["snapshot" "versionid"],
             refuses[EXPIRY FILE_SOURCE];
@@ -171,7 +171,7 @@ operations! {
         PutBlock: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[CreatesOfBlocks],
             headers[CUSTOMER_KEY SCOPE LEASE CHECKSUM], parameters["blockid" "snapshot" "versionid"],
             refuses[STRUCTURE];
-        PutBlockFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[CreatesOfBlocks],
+        PutBlockFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[CreatesOfBlocks NoBody],
             headers[CUSTOMER_KEY SOURCE_KEY SCOPE LEASE SOURCE SOURCE_TOKEN], parameters["blockid" "snapshot" "versionid"],
             refuses[FILE_SOURCE];
         PutBlockList: Writes with body, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[CreatesOfBlocks],
@@ -182,7 +182,7 @@ operations! {
         AppendBlock: Writes with body, sas([ADD WRITE]), account(OBJECT [ADD WRITE]),
             headers[CUSTOMER_KEY SCOPE APPEND LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"],
             refuses[STRUCTURE];
-        AppendBlockFromURL: Writes, sas([ADD WRITE]), account(OBJECT [ADD WRITE]),
+        AppendBlockFromURL: Writes, sas([ADD WRITE]), account(OBJECT [ADD WRITE]), flags[NoBody],
             headers[CUSTOMER_KEY SOURCE_KEY SCOPE APPEND LEASE TAG_CONDITION SOURCE SOURCE_TOKEN], parameters["snapshot" "versionid"],
             refuses[FILE_SOURCE];
         SealBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]),
@@ -190,11 +190,11 @@ operations! {
         PutPage: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
             headers[CUSTOMER_KEY SCOPE PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"],
             refuses[STRUCTURE];
-        PutPageFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]),
+        PutPageFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]), flags[NoBody],
             headers[CUSTOMER_KEY SOURCE_KEY SCOPE PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION SOURCE SOURCE_TOKEN],
             parameters["snapshot" "versionid"],
             refuses[FILE_SOURCE];
-        ClearPage: Writes, sas([WRITE]), account(OBJECT [WRITE]),
+        ClearPage: Writes, sas([WRITE]), account(OBJECT [WRITE]), flags[NoBody],
             headers[CUSTOMER_KEY SCOPE PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         GetPageRanges: Reads, sas([READ]), account(OBJECT [READ]), flags[Public Page],
             headers[PAGE_RANGES LEASE TAG_CONDITION],
@@ -211,15 +211,15 @@ operations! {
             headers[LEASING TAG_CONDITION], parameters["snapshot" "versionid"];
         SnapshotBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
             headers[CUSTOMER_KEY SCOPE METADATA LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
-        CopyBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
+        CopyBlob: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[NoBody],
             headers[METADATA TAGS TIER LEASE TAG_CONDITION SOURCE COPY SEAL REHYDRATE],
             parameters["snapshot" "versionid"],
             refuses[IMMUTABILITY];
-        CopyBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]),
+        CopyBlobFromURL: Writes, sas([CREATE WRITE]), account(OBJECT [CREATE WRITE]), flags[NoBody],
             headers[SCOPE METADATA TAGS TIER LEASE TAG_CONDITION SOURCE SOURCE_TOKEN COPY COPY_TAGS], parameters["snapshot" "versionid"],
             refuses[IMMUTABILITY FILE_SOURCE];
         AbortCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]);
-        IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]),
+        IncrementalCopyBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]), flags[NoBody],
             headers[SOURCE COPY LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         SetBlobTier: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[TIER REHYDRATE LEASE TAG_CONDITION], parameters["snapshot" "versionid"];

@@ -2,10 +2,11 @@
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 use tablerock_protocol::{PopReceipt, QueryString, ServiceError, ServiceVersion, limits};
 use tablerock_services::queue::TimeToLive;
+
+use crate::parameter::whole_number;
 
 const VISIBILITY: &str = "visibilitytimeout";
 const TIME_TO_LIVE: &str = "messagettl";
@@ -17,18 +18,12 @@ pub(super) fn number<N>(
     allowed: &RangeInclusive<N>,
 ) -> Result<Option<N>, ServiceError>
 where
-    N: FromStr + PartialOrd + Display,
+    N: TryFrom<i128> + PartialOrd + Display,
 {
-    // As .NET reads a number: with a sign, and with white space around it. A plus sign that was not encoded is a space.
     let Some(text) = query.value(name).map(str::trim_ascii) else { return Ok(None) };
-    match text.parse::<i128>() {
-        Err(_) => Err(ServiceError::invalid_parameter(name, text, "The value is not a number.")),
-        // A number that does not fit the type is outside of every range.
-        Ok(_) => match text.parse().ok().filter(|number| allowed.contains(number)) {
-            Some(number) => Ok(Some(number)),
-            None => Err(ServiceError::parameter_outside(name, text, allowed)),
-        },
-    }
+    // A number that does not fit the type is outside of every range.
+    let number = N::try_from(whole_number(name, text)?).ok().filter(|number| allowed.contains(number));
+    number.map(Some).ok_or_else(|| ServiceError::parameter_outside(name, text, allowed))
 }
 
 /// How many messages Get and Peek ask for.

@@ -145,7 +145,8 @@ impl WriteTerms {
         conditions.check(snapshot, now).map_err(|error| error.status(412))
     }
 
-    /// Fails unless a blob may replace the current one, if there is one. A name without a blob may have a lease too.
+    /// Fails unless a blob may replace the current one, if there is one. A name without a blob may have a lease too. What is
+    /// archived is not replaced: it is deleted or rehydrated first.
     pub(super) fn check_replace(
         &self,
         current: Option<&Blob>,
@@ -164,7 +165,7 @@ impl WriteTerms {
         if self.may_only_create && current.is_some() {
             return Err(ErrorCode::UnauthorizedBlobOverwrite.into());
         }
-        Ok(())
+        current.map_or(Ok(()), |blob| blob.check_online(now))
     }
 }
 

@@ -82,12 +82,31 @@ impl BlobService {
         let set = |tx: &mut Transaction| {
             let mut blob = Blob::decode(tx.get(&key).ok_or(ErrorCode::BlobNotFound)?)?;
             if blob.kind != BlobKind::Block {
-                return Err(ErrorCode::InvalidBlobType.into());
+                return Err(ErrorCode::AccessTierNotSupportedForBlobType.into());
             }
             terms.check(&blob, self.clock.ticks())?;
             let change = tier::set(&mut blob.tier, to, priority, DateTime::from_ticks(self.clock.ticks()))?;
             tx.put(key.clone(), blob.encode());
             Ok(change)
+        };
+        self.store.transact(&place.partition, vec![key.clone()], set).await
+    }
+
+    /// Replaces all tags of a snapshot, which are its own. The index has the tags of blobs alone, so it stays as it is.
+    pub async fn set_snapshot_tags(
+        &self,
+        at: BlobAddress<'_>,
+        taken: DateTime,
+        terms: &WriteTerms,
+        tags: &Tags,
+    ) -> Result<()> {
+        let place = self.place_to_write(at).await?;
+        let key = keys::snapshot_key(taken.ticks());
+        let set = |tx: &mut Transaction| {
+            let snapshot = Blob::decode(tx.get(&key).ok_or(ErrorCode::BlobNotFound)?)?;
+            terms.check_change(&snapshot, self.clock.ticks())?;
+            tx.put(key.clone(), Blob { tags: tags.clone(), tag_number: 0, ..snapshot }.encode());
+            Ok(())
         };
         self.store.transact(&place.partition, vec![key.clone()], set).await
     }

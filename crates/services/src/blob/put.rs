@@ -22,6 +22,7 @@ pub struct NewBlob {
     pub headers: ContentHeaders,
     pub metadata: Metadata,
     pub tags: Tags,
+    /// Without one, a block blob has the tier of the block blob that it replaces.
     pub tier: Option<String>,
 }
 
@@ -189,7 +190,9 @@ impl BlobService {
         let current = seen.blob.as_ref();
         terms.check_replace(current, seen.lease.as_ref(), now)?;
         let changed = self.next_change(current.map(|blob| blob.changed))?;
-        let tier = new.tier.clone().map(|name| Tier::new(name, changed));
+        let inherited =
+            || current.filter(|blob| (blob.kind, new.kind) == (BlobKind::Block, BlobKind::Block))?.tier.clone();
+        let tier = new.tier.clone().map(|name| Tier::new(name, changed)).or_else(inherited);
         Ok(Blob {
             kind: new.kind,
             changed,

@@ -149,6 +149,7 @@ impl BlobService {
         if blob.kind != BlobKind::Block {
             return Err(ErrorCode::InvalidBlobType.into());
         }
-        Ok(lease::check_write(blob.lease.as_ref(), lease, self.clock.ticks(), Leased::Blob)?)
+        lease::check_write(blob.lease.as_ref(), lease, self.clock.ticks(), Leased::Blob)?;
+        Ok(blob.check_online(self.clock.ticks())?)
     }
 }

@@ -22,6 +22,7 @@ mod queue_consumers;
 mod queue_random;
 mod queues;
 mod sketches;
+mod sparse_pages;
 mod support;
 mod tables;
 mod tables_of_many_servers;

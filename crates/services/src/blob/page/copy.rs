@@ -32,7 +32,7 @@ impl BlobService {
         let encryptor = SegmentEncryptor::new(target_key)?;
         let opened = PageSource::open(&self.store, &from.partition, key, body).await?;
         // The source was changed meanwhile; a retry copies the new one.
-        let source = opened.ok_or(ErrorCode::ServerBusy)?;
+        let mut source = opened.ok_or(ErrorCode::ServerBusy)?;
         let generation = self.content_ids.next().await?;
         let (mut upload, intent) = self.page_upload(to).await?;
         let (mut next, end) = (0, blob.length.div_ceil(super::SEGMENT_BYTES));

@@ -19,7 +19,7 @@ pub(super) struct Layer {
     pub(super) is_arriving: bool,
     /// Whether it is being merged with the layer below, so that no layer above may be merged with it.
     pub(super) is_leaving: bool,
-    /// Pages of the layers below that it hides. Its own segments are above that.
+    /// Pages of the layers below that it hides, sorted and without overlaps. Its own segments are above that.
     pub(super) clears: Vec<Span>,
 }
 

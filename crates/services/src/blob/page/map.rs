@@ -3,8 +3,8 @@
 use tablerock_kv::{Bytes, Result};
 
 use super::segment::Segment;
-use super::span::Span;
-use super::{REGION_SEGMENTS, SEGMENT_PAGES};
+use super::span::{Span, mask_of, overlaps};
+use super::{REGION_PAGES, REGION_SEGMENTS, SEGMENT_PAGES};
 use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
@@ -42,11 +42,17 @@ impl PageMap {
         self.written.iter().chain(&self.cleared).all(|word| *word == 0)
     }
 
-    /// Adds what an older layer has where this one has nothing. `hidden` pages of it do not count.
-    pub(super) fn put_under(&mut self, region: u64, older: &Self, hidden: &[Span]) {
+    /// A map that clears pages and has none.
+    pub(super) fn clearing(region: u64, spans: &[Span]) -> Self {
+        let mut map = Self::default();
+        map.clear_under(region, spans);
+        map
+    }
+
+    /// Adds what an older layer has where this one has nothing.
+    pub(super) fn put_under(&mut self, older: &Self) {
         for at in 0..WORDS {
-            let segment = region * REGION_SEGMENTS + at as u64;
-            let free = !(self.written[at] | self.cleared[at] | super::span::mask_of(hidden, segment));
+            let free = !(self.written[at] | self.cleared[at]);
             self.written[at] |= older.written[at] & free;
             self.cleared[at] |= older.cleared[at] & free;
         }
@@ -54,44 +60,41 @@ impl PageMap {
 
     /// Marks pages as cleared where nothing is known of them.
     pub(super) fn clear_under(&mut self, region: u64, spans: &[Span]) {
+        let spans = overlaps(spans, Span { first: region * REGION_PAGES, end: (region + 1) * REGION_PAGES });
         for at in 0..WORDS {
-            let mask = super::span::mask_of(spans, region * REGION_SEGMENTS + at as u64);
+            let mask = mask_of(spans, region * REGION_SEGMENTS + at as u64);
             self.cleared[at] |= mask & !self.written[at];
         }
     }
 
-    /// The state of each page from one on, as runs: `Some(true)` is written, `Some(false)` cleared.
+    /// Runs of pages that are written, and of pages that are cleared.
     pub(super) fn runs(&self, region: u64) -> impl Iterator<Item = (Span, bool)> {
-        let first = region * REGION_SEGMENTS * SEGMENT_PAGES;
-        let state = |page: u64| {
-            let (word, bit) = ((page / SEGMENT_PAGES) as usize, page % SEGMENT_PAGES);
-            match (self.written[word] >> bit & 1, self.cleared[word] >> bit & 1) {
-                (1, _) => Some(true),
-                (_, 1) => Some(false),
-                _ => None,
-            }
-        };
+        let first = region * REGION_PAGES;
         let mut page = 0;
         std::iter::from_fn(move || {
-            let end = REGION_SEGMENTS * SEGMENT_PAGES;
-            while page < end {
-                let word = (page / SEGMENT_PAGES) as usize;
-                if page % SEGMENT_PAGES == 0 && self.written[word] | self.cleared[word] == 0 {
-                    page += SEGMENT_PAGES;
-                    continue;
-                }
-                let Some(found) = state(page) else {
-                    page += 1;
-                    continue;
-                };
-                let start = page;
-                while page < end && state(page) == Some(found) {
-                    page += 1;
-                }
-                return Some((Span { first: first + start, end: first + page }, found));
-            }
-            None
+            // From where either is known, by whole words where nothing is.
+            page = self.first_from(page, |map, at| map.written[at] | map.cleared[at])?;
+            let (start, is_written) = (page, self.written[word_of(page)] >> (page % SEGMENT_PAGES) & 1 == 1);
+            let same = |map: &Self, at: usize| match is_written {
+                true => map.written[at],
+                false => map.cleared[at] & !map.written[at],
+            };
+            page = self.first_from(page, |map, at| !same(map, at)).unwrap_or(REGION_PAGES);
+            Some((Span { first: first + start, end: first + page }, is_written))
         })
+    }
+
+    /// The first page from one on whose bit is set in words made of this map.
+    fn first_from(&self, page: u64, words: impl Fn(&Self, usize) -> u64) -> Option<u64> {
+        let begun = word_of(page);
+        for at in begun..WORDS {
+            let seen = if at == begun { u64::MAX << (page % SEGMENT_PAGES) } else { u64::MAX };
+            let found = words(self, at) & seen;
+            if found != 0 {
+                return Some(at as u64 * SEGMENT_PAGES + u64::from(found.trailing_zeros()));
+            }
+        }
+        None
     }
 
     pub(super) fn encode(&self) -> Bytes {
@@ -107,6 +110,10 @@ impl PageMap {
         fields.finish()?;
         Ok(map)
     }
+}
+
+fn word_of(page: u64) -> usize {
+    (page / SEGMENT_PAGES) as usize
 }
 
 // Runs of words: a kind, so many less one, and for the last kind the words themselves.
@@ -177,13 +184,16 @@ mod tests {
         let first = 2 * REGION_SEGMENTS * SEGMENT_PAGES;
         let span = |start, end| Span { first: first + start, end: first + end };
         assert_eq!(runs, [(span(63, 65), true), (span(65, 67), false)]);
+        let all: Vec<_> = PageMap::clearing(2, &[Span { first: 0, end: u64::MAX }]).runs(2).collect();
+        assert_eq!(all, [(span(0, REGION_PAGES), false)]);
     }
 
     #[test]
     fn what_is_above_hides_what_is_below() {
         let mut above = map(&[(0, 0b1, 0b10)]);
-        above.put_under(0, &map(&[(0, 0b1111, 0)]), &[Span { first: 2, end: 3 }]);
-        assert_eq!(above.get(0), (0b1001, 0b10));
+        above.clear_under(0, &[Span { first: 2, end: 3 }]);
+        above.put_under(&map(&[(0, 0b1111, 0)]));
+        assert_eq!(above.get(0), (0b1001, 0b110));
         above.clear_under(0, &[Span { first: 0, end: 5 }]);
         assert_eq!(above.get(0), (0b1001, 0b10110));
     }

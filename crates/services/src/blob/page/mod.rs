@@ -10,7 +10,7 @@
 //! | the records | `body.rs`, `layer.rs`, `segment.rs` on `stored_pages.rs`, `map.rs` |
 //! | Put Page, Clear, resize | `write.rs` on `edit.rs`, `properties.rs` |
 //! | a download | `reader.rs` on `window.rs` |
-//! | Get Page Ranges | `ranges.rs` |
+//! | Get Page Ranges | `ranges.rs` on `joined_maps.rs` |
 //! | copies | `copy.rs`, `incremental.rs` |
 //! | how space is reclaimed | `tidy.rs`, `merge.rs` |
 
@@ -19,6 +19,7 @@ mod copy;
 mod create;
 mod edit;
 mod incremental;
+mod joined_maps;
 mod layer;
 mod map;
 pub(super) mod merge;

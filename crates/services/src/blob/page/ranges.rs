@@ -1,14 +1,13 @@
 //! Get Page Ranges: the pages that a blob has, or those that changed since a snapshot.
 
-use tablerock_kv::{Error as StoreError, ScanLimits};
+use tablerock_kv::Error as StoreError;
 use tablerock_protocol::blob::RangeAsked;
 use tablerock_protocol::{DateTime, ErrorCode};
 
-use super::layer::Layer;
-use super::map::PageMap;
+use super::PAGE_BYTES;
+use super::joined_maps::JoinedMaps;
 use super::reader::PageSource;
 use super::span::Span;
-use super::{PAGE_BYTES, REGION_PAGES};
 use crate::Result;
 use crate::blob::address::{BlobAddress, BlobLocation, ReadTerms};
 use crate::blob::stored_blob::Blob;
@@ -16,9 +15,6 @@ use crate::blob::{BlobService, keys};
 
 /// How often a list begins again because the blob was written to meanwhile.
 const ATTEMPTS_MAX: u32 = 16;
-
-/// Maps that are read at a time.
-const MAPS_MAX: usize = 256;
 
 /// The parameters of Get Page Ranges.
 #[derive(Debug, Clone, Copy, Default)]
@@ -120,13 +116,8 @@ impl BlobService {
         };
         let mut list =
             List { ranges: vec![], ranges_max: query.ranges_max, span, is_diff: since.is_some(), next: None };
-        let mut maps = Maps { service: self, place, layers, regions: vec![], first: span.regions().start };
-        for region in span.regions() {
-            let Some(map) = maps.at(region, span.regions().end).await? else { continue };
-            if !list.add(map.runs(region)) {
-                break;
-            }
-        }
+        let mut maps = JoinedMaps::new(&self.store, &place.partition, layers, span);
+        while maps.next(|run, is_written| list.add(run, is_written)).await? {}
         Ok(source.is_steady().await?.then_some((list.ranges, list.next)))
     }
 }
@@ -157,85 +148,23 @@ struct List {
 }
 
 impl List {
-    /// Adds the runs of a region; `false` when the list is full.
-    fn add(&mut self, runs: impl Iterator<Item = (Span, bool)>) -> bool {
-        for (run, is_written) in runs {
-            let run = Span { first: run.first.max(self.span.first), end: run.end.min(self.span.end) };
-            if run.is_empty() || !is_written && !self.is_diff {
-                continue;
+    /// Adds the next run; `false` when the list is full.
+    fn add(&mut self, run: Span, is_written: bool) -> bool {
+        let run = run.within(self.span);
+        if run.is_empty() || !is_written && !self.is_diff {
+            return true;
+        }
+        let range =
+            PageRange { first: run.first * PAGE_BYTES, last: run.end * PAGE_BYTES - 1, is_cleared: !is_written };
+        let is_full = self.ranges.len() == self.ranges_max;
+        match self.ranges.last_mut() {
+            Some(last) if last.last + 1 == range.first && last.is_cleared == range.is_cleared => last.last = range.last,
+            _ if is_full => {
+                self.next = Some(range.first);
+                return false;
             }
-            let range =
-                PageRange { first: run.first * PAGE_BYTES, last: run.end * PAGE_BYTES - 1, is_cleared: !is_written };
-            let is_full = self.ranges.len() == self.ranges_max;
-            match self.ranges.last_mut() {
-                Some(last) if last.last + 1 == range.first && last.is_cleared == range.is_cleared => {
-                    last.last = range.last;
-                }
-                _ if is_full => {
-                    self.next = Some(range.first);
-                    return false;
-                }
-                _ => self.ranges.push(range),
-            }
+            _ => self.ranges.push(range),
         }
         true
-    }
-}
-
-/// Maps of all layers, joined, some regions at a time: most regions of a sparse blob have none.
-struct Maps<'a> {
-    service: &'a BlobService,
-    place: &'a BlobLocation,
-    layers: &'a [(u64, Layer)],
-    regions: Vec<(u64, PageMap)>,
-    /// The first region that is not read yet.
-    first: u64,
-}
-
-impl Maps<'_> {
-    /// The map of a region; regions come in order.
-    async fn at(&mut self, region: u64, end: u64) -> Result<Option<PageMap>> {
-        if region >= self.first {
-            self.read(region, end).await?;
-        }
-        let found = self.regions.iter().position(|(place, _)| *place == region);
-        Ok(found.map(|at| self.regions.swap_remove(at).1))
-    }
-
-    async fn read(&mut self, first: u64, mut end: u64) -> Result<()> {
-        let mut found = std::collections::BTreeMap::<u64, PageMap>::new();
-        let mut hidden: Vec<Span> = vec![];
-        for (layer, Layer { clears, .. }) in self.layers {
-            // Hidden pages are part of a difference, so each region that has any needs a map.
-            let is_hiding = |region: u64| {
-                let pages = Span { first: region * REGION_PAGES, end: (region + 1) * REGION_PAGES };
-                clears.iter().any(|span| span.first < pages.end && span.end > pages.first)
-            };
-            let range = keys::page_maps(&self.place.partition, *layer, first, end);
-            let limits = ScanLimits { records_max: MAPS_MAX, ..ScanLimits::PAGE };
-            let page = self.service.store.scan(&range, limits).await?;
-            if let Some(next) = page.next.filter(|next| range.contains(next)) {
-                end = keys::place_in_layer(&next.key)?.1;
-                found.split_off(&end);
-            }
-            if !clears.is_empty() {
-                end = end.min(first + MAPS_MAX as u64);
-                found.split_off(&end);
-            }
-            for record in page.records {
-                let region = keys::place_in_layer(&record.key)?.1;
-                if region < end {
-                    let below = PageMap::decode(&record.value)?;
-                    found.entry(region).or_default().put_under(region, &below, &hidden);
-                }
-            }
-            for region in (first..end).filter(|region| is_hiding(*region)).take(MAPS_MAX) {
-                found.entry(region).or_default().clear_under(region, clears);
-            }
-            hidden.extend_from_slice(clears);
-        }
-        self.regions = found.into_iter().collect();
-        self.first = end;
-        Ok(())
     }
 }

@@ -59,14 +59,27 @@ impl PageSource {
 
     /// As [`window`](Self::window), but `None` if any page of the blob was changed. So all windows together are of one
     /// moment.
-    pub(super) async fn unchanged_window(&self, first: u64, end: u64) -> Result<Option<Window>> {
-        let window = read_window(&self.store, &self.partition, &self.chain, first, end, WINDOW_SEGMENTS).await?;
-        Ok(self.is_unchanged().await?.then_some(window))
+    pub(super) async fn unchanged_window(&mut self, first: u64, end: u64) -> Result<Option<Window>> {
+        let seen = self.body.clone();
+        for _ in 0..ATTEMPTS_MAX {
+            let window = read_window(&self.store, &self.partition, &self.chain, first, end, WINDOW_SEGMENTS).await?;
+            if self.is_unchanged().await? {
+                return Ok(Some(window));
+            }
+            // A merge leaves the pages as they are, in other layers.
+            if !self.reopen().await? || !self.body.has_pages_of(&seen) {
+                return Ok(None);
+            }
+        }
+        Err(Error::unavailable("the layers of a page blob change too often; retry later"))
     }
 
     /// Whether what was read from the layers is of one moment, as far as each of them was read at once.
     pub(super) async fn is_steady(&self) -> Result<bool> {
         let Some(body) = self.current().await? else { return Ok(false) };
+        if !self.hides_the_same().await? {
+            return Ok(false);
+        }
         if body.has_pages_of(&self.body) {
             return Ok(true);
         }
@@ -84,7 +97,21 @@ impl PageSource {
 
     /// Whether the pages are still those that were there when the source was opened.
     pub(super) async fn is_unchanged(&self) -> Result<bool> {
-        Ok(self.current().await?.is_some_and(|body| body.has_pages_of(&self.body)))
+        let is_same = self.current().await?.is_some_and(|body| body.has_pages_of(&self.body));
+        Ok(is_same && self.hides_the_same().await?)
+    }
+
+    /// Whether the layers still hide what they hid when the source was opened. A merge first hands that down to the layer
+    /// below, and then moves pages there: a reader that knows the old descriptions would take those pages for hidden.
+    async fn hides_the_same(&self) -> Result<bool> {
+        for (layer, Layer { clears, .. }) in self.chain.iter().filter(|(_, layer)| !layer.clears.is_empty()) {
+            let description = self.store.get(&self.partition, &keys::layer_key(*layer)).await?;
+            let current = description.as_ref().map(Layer::decode).transpose()?;
+            if current.is_none_or(|current| current.clears != *clears) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     async fn current(&self) -> Result<Option<PageBody>> {
@@ -148,7 +175,8 @@ impl PageReader {
         let first = self.offset / SEGMENT_BYTES;
         let next = self.window.segments.first_key_value().map_or(self.window.end, |(place, _)| *place);
         if next > first {
-            // A run of pages that nobody wrote.
+            // A run of pages that nobody wrote: as long as the blob, and no engine to wait for.
+            tokio::task::consume_budget().await;
             let length = (next * SEGMENT_BYTES).min(end).min(self.offset + WINDOW_BYTES) - self.offset;
             self.offset += length;
             return Ok(Some(Bytes::from_static(&ZEROS[..length as usize])));

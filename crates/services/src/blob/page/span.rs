@@ -23,6 +23,11 @@ impl Span {
         self.end.saturating_sub(self.first)
     }
 
+    /// The pages of these that are among others.
+    pub(super) fn within(self, other: Self) -> Self {
+        Self { first: self.first.max(other.first), end: self.end.min(other.end) }
+    }
+
     /// The segments that have any of these pages.
     pub(super) fn segments(self) -> std::ops::Range<u64> {
         self.first / SEGMENT_PAGES..self.end.div_ceil(SEGMENT_PAGES)
@@ -62,9 +67,16 @@ pub(super) fn union(a: &[Span], b: &[Span]) -> Vec<Span> {
     joined
 }
 
-/// The pages of a segment that are in any of the runs, as bits.
+/// Those of sorted runs that have any of these pages. The search does not pass over the others one by one.
+pub(super) fn overlaps(spans: &[Span], pages: Span) -> &[Span] {
+    let from = &spans[spans.partition_point(|span| span.end <= pages.first)..];
+    &from[..from.partition_point(|span| span.first < pages.end)]
+}
+
+/// The pages of a segment that are in any of the sorted runs, as bits.
 pub(super) fn mask_of(spans: &[Span], segment: u64) -> u64 {
-    spans.iter().fold(0, |mask, span| mask | span.mask(segment))
+    let pages = Span { first: segment * SEGMENT_PAGES, end: (segment + 1) * SEGMENT_PAGES };
+    overlaps(spans, pages).iter().fold(0, |mask, span| mask | span.mask(segment))
 }
 
 #[cfg(test)]
@@ -84,5 +96,8 @@ mod tests {
         let span = |first, end| Span { first, end };
         assert_eq!(union(&[span(5, 7), span(0, 2)], &[span(2, 3), span(6, 9)]), [span(0, 3), span(5, 9)]);
         assert_eq!(mask_of(&[span(0, 3), span(5, 9)], 0), 0b1_1110_0111);
+        assert_eq!(mask_of(&[span(0, 3), span(63, 65), span(128, 130)], 1), 0b1);
+        assert_eq!(overlaps(&[span(0, 3), span(5, 9), span(20, 30)], span(3, 20)), [span(5, 9)]);
+        assert_eq!(overlaps(&[span(0, 3)], span(3, 20)), []);
     }
 }

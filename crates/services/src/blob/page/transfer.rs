@@ -49,7 +49,7 @@ pub(in crate::blob) async fn read_pages(
     mut take: impl AsyncFnMut(u64, Bytes) -> Result<()>,
 ) -> Result<()> {
     let changed = || Error::unavailable("a page blob was written to while it was read; stop all writers first");
-    let source = PageSource::open(store, partition, record_key, body).await?.ok_or_else(changed)?;
+    let mut source = PageSource::open(store, partition, record_key, body).await?.ok_or_else(changed)?;
     let (mut next, end) = (0, length.div_ceil(SEGMENT_BYTES));
     while next < end {
         let window = source.unchanged_window(next, end).await?.ok_or_else(changed)?;

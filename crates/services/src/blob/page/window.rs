@@ -10,7 +10,7 @@ use tablerock_kv::{Bytes, Result, ScanLimits, Store};
 
 use super::layer::Layer;
 use super::segment::Segment;
-use super::span::{Span, mask_of};
+use super::span::{Span, mask_of, union};
 use crate::blob::keys;
 
 /// The segments of a part of a blob that have any pages.
@@ -36,6 +36,8 @@ pub(super) async fn read_window(
         if window.is_complete(first) {
             break;
         }
+        // An engine in memory never waits. A long copy or response must not keep other requests waiting.
+        tokio::task::consume_budget().await;
         let range = keys::pages(partition, *layer, first, window.end);
         let limits = ScanLimits { records_max: segments_max, bytes_max: usize::MAX, deadline: None };
         let page = store.scan(&range, limits).await?;
@@ -54,7 +56,9 @@ pub(super) async fn read_window(
             };
             window.segments.insert(segment, merged);
         }
-        hidden.extend_from_slice(clears);
+        if !clears.is_empty() {
+            hidden = union(&hidden, clears);
+        }
     }
     Ok(window)
 }
