@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tablerock_kv::{Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
 use tablerock_protocol::blob::{TagQuery, Tags};
-use tablerock_services::blob::{BlobKind, DeleteSnapshots, NewBlob, ReadTerms, TagSearch, WriteTerms};
+use tablerock_services::blob::{BlobKind, BlobQuery, DeleteSnapshots, NewBlob, ReadTerms, TagSearch, WriteTerms};
 use tablerock_services::transfer::{CopyTerms, Progress, copy_account};
 use tablerock_testkit::blob_model::*;
 
