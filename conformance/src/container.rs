@@ -127,9 +127,9 @@ impl<'s> Container<'s> {
         format!("{base}/{}/{}", self.name, percent(name))
     }
 
-    /// The address of a blob with a SAS that may read it.
+    /// The address of a blob with a SAS that may read it and its tags.
     pub fn readable_url(&self, name: &str) -> String {
-        let token = BlobSas::of_blob(&self.name, name, "r").query(self.session.target());
+        let token = BlobSas::of_blob(&self.name, name, "rt").query(self.session.target());
         format!("{}?{token}", self.url(name))
     }
 }

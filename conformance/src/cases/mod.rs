@@ -80,6 +80,7 @@ pub fn all() -> Vec<Case> {
         blob::lease_terms::CASES,
         blob::tiers::CASES,
         blob::tag_terms::CASES,
+        blob::tag_permissions::CASES,
         blob::uncommitted::CASES,
         blob::batch::CASES,
         blob::copy_source::CASES,

@@ -33,6 +33,8 @@ pub struct ConnectionString {
     credential: Credential,
     protocol: String,
     suffix: String,
+    /// Whether the string has a suffix itself.
+    has_suffix: bool,
     /// The explicit endpoints, by service.
     endpoints: [Option<String>; 3],
     /// The explicit endpoint of the tables in the secondary region.
@@ -61,6 +63,7 @@ impl ConnectionString {
             credential,
             protocol: pairs.value("DefaultEndpointsProtocol").unwrap_or("https").to_owned(),
             suffix: pairs.value("EndpointSuffix").unwrap_or(SUFFIX).trim_matches('.').to_owned(),
+            has_suffix: pairs.value("EndpointSuffix").is_some(),
             endpoints: pairs.endpoints(),
             table_secondary: pairs.value(TABLE_SECONDARY).map(str::to_owned),
         })
@@ -78,6 +81,7 @@ impl ConnectionString {
             credential: Credential::shared_key(DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY)?,
             protocol: "http".to_owned(),
             suffix: String::new(),
+            has_suffix: false,
             endpoints: [
                 blob.or_else(|| endpoint(10000)),
                 queue.or_else(|| endpoint(10001)),
@@ -116,6 +120,15 @@ impl ConnectionString {
         self.endpoint(Service::Blob)
     }
 
+    /// Returns whether the endpoint of a service is only a guess: the string names endpoints of other services, and no
+    /// `EndpointSuffix` of an environment that has them all.
+    #[doc(hidden)]
+    pub fn is_endpoint_guessed(&self, service: Service) -> bool {
+        let is_named =
+            |known: Service| Service::ALL.iter().zip(&self.endpoints).any(|(s, at)| *s == known && at.is_some());
+        !is_named(service) && !self.has_suffix && self.endpoints.iter().any(Option::is_some)
+    }
+
     fn endpoint(&self, service: Service) -> Result<Endpoint> {
         let index = Service::ALL.iter().position(|known| *known == service).expect("all services are in the list");
         if let Some(explicit) = &self.endpoints[index] {
@@ -131,7 +144,7 @@ impl ConnectionString {
 /// Shows endpoints without query and user, which may be secrets.
 impl fmt::Debug for ConnectionString {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { account, credential, protocol, suffix, endpoints, table_secondary } = self;
+        let Self { account, credential, protocol, suffix, endpoints, table_secondary, .. } = self;
         let endpoints: Vec<_> =
             endpoints.iter().chain([table_secondary]).flatten().map(|url| without_secrets(url)).collect();
         let mut shown = f.debug_struct("ConnectionString");

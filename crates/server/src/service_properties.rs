@@ -1,6 +1,6 @@
 //! What every service has: its properties, its stats, and CORS preflights.
 
-use tablerock_protocol::xml::{BOM, GeoReplication, ServicePropertiesUpdate, ServiceStats};
+use tablerock_protocol::xml::{BOM, DeleteRetention, GeoReplication, ServicePropertiesUpdate, ServiceStats};
 use tablerock_protocol::{ContainerName, ErrorCode, ServiceError};
 
 use crate::call::Call;
@@ -18,12 +18,25 @@ pub(crate) async fn set<B>(call: &Call<'_, B>, body: &[u8]) -> Result<Reply, Ser
     let (account, service) = (call.account(), call.cx.service);
     let Server { analytics, settings, blobs, .. } = call.server();
     let update = ServicePropertiesUpdate::parse(body, service, call.cx.version)?;
+    if !call.server().is_loose {
+        check_served(&update)?;
+    }
     if update.static_website.as_ref().is_some_and(|website| website.enabled) {
         blobs.ensure_container(account, ContainerName::WEB).await?;
     }
     settings.set_service_properties(account, service, &update).await?;
     analytics.refresh(settings, blobs, account, service).await?;
     Ok(Reply::empty(202))
+}
+
+/// Rejects settings of a feature that this server does not have. Stored and shown, they would promise it.
+fn check_served(update: &ServicePropertiesUpdate) -> Result<(), ServiceError> {
+    match &update.delete_retention {
+        Some(retention) if *retention != DeleteRetention::default() => {
+            Err(ServiceError::new(ErrorCode::UnsupportedXmlNode).detail("XmlNodeName", "DeleteRetentionPolicy"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Stats are about the secondary, so only it has them. Ours is never behind.

@@ -23,6 +23,7 @@ pub(super) mod pages;
 pub(super) mod properties;
 pub(super) mod put_blob;
 pub(super) mod sas;
+pub(super) mod tag_permissions;
 pub(super) mod tag_terms;
 pub(super) mod tiers;
 pub(super) mod uncommitted;

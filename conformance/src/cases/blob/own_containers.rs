@@ -9,6 +9,9 @@ cases! {
         the_root_container_is_listed,
         a_static_website_has_a_container,
     }
+    SetBlobServiceProperties {
+        soft_delete_is_not_switched_on_in_vain,
+    }
     PutBlob {
         a_name_in_the_root_container_has_no_slash,
     }
@@ -54,6 +57,32 @@ async fn a_static_website_has_a_container(at: &Session) -> Outcome {
     let list = at.to_blobs("GET", "/")?.raw_query("comp=list&include=system").query("prefix", "$web").send().await?;
     let text = list.expect(200)?.text();
     ensure(text.contains("<Name>$web</Name>"), || format!("the container went with the website: {text}"))
+}
+
+/// A server without soft delete does not accept the setting. One that has it keeps what is deleted.
+async fn soft_delete_is_not_switched_on_in_vain(at: &Session) -> Outcome {
+    let properties = |verb: &str| {
+        let request = at.to_blobs(verb, "/")?.raw_query("restype=service&comp=properties");
+        Ok::<_, crate::Failure>(request.version("2021-12-02"))
+    };
+    let set = |policy: &str| {
+        let body = format!(
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?><StorageServiceProperties><DeleteRetentionPolicy>{policy}\
+             </DeleteRetentionPolicy></StorageServiceProperties>"
+        );
+        Ok::<_, crate::Failure>(properties("PUT")?.xml(body))
+    };
+    for policy in [
+        "<Enabled>true</Enabled><Days>7</Days>",
+        "<Enabled>true</Enabled><Days>7</Days><AllowPermanentDelete>true</AllowPermanentDelete>",
+        "<Enabled>false</Enabled><AllowPermanentDelete>true</AllowPermanentDelete>",
+    ] {
+        set(policy)?.send().await?.expect_code(400, "UnsupportedXmlNode")?;
+    }
+    let off = "<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy>";
+    properties("GET")?.send().await?.expect(200)?.expect_body_contains(off)?;
+    set("<Enabled>false</Enabled><AllowPermanentDelete>false</AllowPermanentDelete>")?.send().await?.expect(202)?;
+    Ok(())
 }
 
 async fn a_name_in_the_root_container_has_no_slash(at: &Session) -> Outcome {

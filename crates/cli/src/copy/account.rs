@@ -7,6 +7,8 @@ use tablerock_client::{
     TableServiceClient,
 };
 
+use tablerock_protocol::Service;
+
 /// A copy runs for hours and can wait until a service has restarted.
 const TRIES_MAX: u32 = 8;
 /// Enough for a block on a slow line.
@@ -31,8 +33,16 @@ impl WireAccount {
     /// Connects to the account of a connection string.
     pub(super) fn connect(text: &str, flag: &str) -> Result<Self, String> {
         let connection = ConnectionString::parse(text).map_err(|error| format!("{flag}: {error}"))?;
-        let endpoints = [connection.table_endpoint(), connection.queue_endpoint(), connection.blob_endpoint()];
-        let endpoints = endpoints.map(|endpoint| endpoint.map_err(|error| format!("{flag}: {error}")));
+        let endpoints = [
+            (Service::Table, "TableEndpoint", connection.table_endpoint()),
+            (Service::Queue, "QueueEndpoint", connection.queue_endpoint()),
+            (Service::Blob, "BlobEndpoint", connection.blob_endpoint()),
+        ];
+        // An account whose endpoints are in the string is not looked for in the cloud.
+        let endpoints = endpoints.map(|(service, name, endpoint)| match connection.is_endpoint_guessed(service) {
+            true => Err(format!("{flag}: the connection string has no {name}")),
+            false => endpoint.map_err(|error| format!("{flag}: {error}")),
+        });
         if let [Err(error), Err(_), Err(_)] = &endpoints {
             return Err(error.clone());
         }
@@ -105,6 +115,20 @@ mod tests {
         assert_eq!((account.label.as_str(), account.name.as_deref()), ("http://h:1/a", Some("a")));
         assert!(account.blobs.as_ref().err().is_some_and(|message| message.contains("BlobEndpoint")));
         assert!(!account.has_key && account.tables.is_ok());
+    }
+
+    #[test]
+    fn a_service_without_an_endpoint_is_left_out_if_another_one_has_its_own() {
+        let key = "AccountName=a;AccountKey=a2V5";
+        let account = WireAccount::connect(&format!("{key};BlobEndpoint=http://h:1/a"), "--to").unwrap();
+        assert_eq!(account.label, "http://h:1/a");
+        assert!(account.blobs.is_ok() && account.queues.is_err());
+        assert!(account.tables.as_ref().err().is_some_and(|message| message.contains("no TableEndpoint")));
+        let suffix = ";EndpointSuffix=core.windows.net";
+        let custom =
+            WireAccount::connect(&format!("{key};BlobEndpoint=https://files.example{suffix}"), "--to").unwrap();
+        assert!(custom.blobs.is_ok() && custom.tables.is_ok() && custom.queues.is_ok());
+        assert!(WireAccount::connect(key, "--to").unwrap().tables.is_ok());
     }
 
     #[test]

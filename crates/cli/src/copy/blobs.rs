@@ -25,15 +25,15 @@ pub(super) const APPEND_BLOB_BYTES_MAX: u64 = BLOCKS_MAX * APPENDED_BYTES;
 /// The most that one Put Page writes.
 const WRITTEN_PAGES_BYTES: u64 = 4 << 20;
 
-/// Copies a blob as it was listed, with its snapshots. Returns `false` if it has been deleted since. While the blob is in
-/// progress, `arrived` includes its copied bytes.
+/// Copies a blob as it was listed, with its snapshots. Returns the copied bytes, or `None` if it has been deleted since. While
+/// the blob is in progress, `arrived` includes its copied bytes.
 pub(super) async fn copy_family(
     from: &BlobClient,
     to: &BlobClient,
     family: &Family,
     arrived: &AtomicU64,
-) -> Result<bool, CopyError> {
-    let mut arrived = Arrived { all: arrived, own: 0 };
+) -> Result<Option<u64>, CopyError> {
+    let mut arrived = Arrived { all: arrived, own: 0, in_pages: 0 };
     if !family.snapshots.is_empty() {
         // What an earlier run has taken would be there twice.
         let deleted = to.delete().include_snapshots().if_exists().await;
@@ -46,7 +46,8 @@ pub(super) async fn copy_family(
             taken.map_err(|error| CopyError::of_call("a snapshot cannot be taken", &error))?;
         }
     }
-    into_result(copy_blob(from, to, &family.blob, &mut arrived).await)
+    let is_there = into_result(copy_blob(from, to, &family.blob, &mut arrived).await)?;
+    Ok(is_there.then_some(family.bytes() + arrived.in_pages))
 }
 
 async fn copy_blob(
@@ -73,6 +74,8 @@ async fn copy_blob(
 struct Arrived<'a> {
     all: &'a AtomicU64,
     own: u64,
+    /// Those of pages, which the length of a page blob does not tell.
+    in_pages: u64,
 }
 
 impl Arrived<'_> {
@@ -188,6 +191,7 @@ async fn copy_pages(
                 let length = content.len() as u64;
                 to.put_pages(start, content).await.map_err(|error| write_error(&error))?;
                 arrived.add(length);
+                arrived.in_pages += length;
             }
         }
         next = page.continuation_token;

@@ -6,11 +6,12 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tablerock_client::blob::{BlobItem, ContainerItem};
 use tablerock_client::{BlobServiceClient, ContainerClient};
 
+use super::blob_errors::BlobErrors;
 use super::blobs::{APPEND_BLOB_BYTES_MAX, BLOB_BYTES_MAX, copy_family};
 use super::copy_error::CopyError;
 use super::counts::{Counts, Skipped};
 use super::families::{self, Family};
-use super::resume_file::{CopyItem, Status};
+use super::resume_file::{CopiedBlob, CopyItem, Status};
 use super::wire::Transfer;
 use super::{PROGRESS_INTERVAL, print_status};
 
@@ -49,6 +50,22 @@ impl Transfer<'_> {
         if status.is_done {
             return Ok(());
         }
+        let copied = self.copy_pages_of(from, to, listed, &item, &mut status).await;
+        if copied.is_err() {
+            self.resume_file.failed(&item, status.counts);
+        }
+        copied
+    }
+
+    /// Copies what is left of a container, page by page. In an error `status` has the counts of everything that was copied.
+    async fn copy_pages_of(
+        &mut self,
+        from: &BlobServiceClient,
+        to: &BlobServiceClient,
+        listed: &ContainerItem,
+        item: &CopyItem,
+        status: &mut Status,
+    ) -> Result<(), CopyError> {
         let (from, to) = (from.container(&listed.name), to.container(&listed.name));
         let read = |error| CopyError::of_call("cannot be read", &error);
         let written = |error| CopyError::of_call("cannot be written", &error);
@@ -61,16 +78,16 @@ impl Transfer<'_> {
             let is_first = status.next.is_none();
             let (families, last) = self.families(&from, page.items, is_first, copied_before).await.map_err(read)?;
             copied_before = last;
-            self.copy_page(&from, &to, &item, &mut status, families).await?;
+            self.copy_page(&from, &to, item, status, families).await?;
             let Some(next) = page.continuation_token else { break };
-            self.resume_file.page(&item, next.clone(), status.counts)?;
-            status = Status { next: Some(next), counts: status.counts, ..Status::default() };
+            self.resume_file.page(item, next.clone(), status.counts)?;
+            *status = Status { next: Some(next), counts: status.counts, ..Status::default() };
         }
         to.set_metadata(&listed.metadata).await.map_err(written)?;
         if self.with_policies {
             to.set_access_policies(&from.get_access_policies().await.map_err(read)?).await.map_err(written)?;
         }
-        self.resume_file.done(&item, status.counts)?;
+        self.resume_file.done(item, status.counts)?;
         self.print_progress();
         Ok(())
     }
@@ -129,10 +146,9 @@ impl Transfer<'_> {
                 }
                 None => true,
             });
-            if status.blobs.get(&name) == Some(&family.version()) {
-                count(&mut status.counts, &family);
-            } else {
-                wanted.push(family);
+            match status.blobs.get(&name) {
+                Some(copied) if copied.version == family.version() => count(&mut status.counts, copied.bytes),
+                _ => wanted.push(family),
             }
         }
         // Bytes of blobs that are in progress.
@@ -143,46 +159,38 @@ impl Transfer<'_> {
             (family, copied)
         });
         let mut copies = stream::iter(copies).buffer_unordered(CONCURRENCY);
-        let mut failed = Ok(());
+        let mut failed = BlobErrors::default();
         loop {
             let in_progress = arrived.load(Ordering::Relaxed);
             self.print_progress_with(&Counts { bytes: status.counts.bytes + in_progress, ..status.counts });
             // A large blob takes long: print progress while it is copied.
             let Ok(next) = tokio::time::timeout(PROGRESS_INTERVAL, copies.next()).await else { continue };
-            let Some((family, copied)) = next else { return failed };
+            let Some((family, copied)) = next else { return failed.into_result() };
             match copied {
-                Ok(true) => {
-                    count(&mut status.counts, &family);
-                    self.resume_file.blob(item, family.blob.name.clone(), family.version())?;
+                Ok(Some(bytes)) => {
+                    count(&mut status.counts, bytes);
+                    let copied = CopiedBlob { version: family.version(), bytes };
+                    self.resume_file.blob(item, family.blob.name.clone(), copied)?;
                 }
                 // It was deleted after it was listed.
-                Ok(false) => {}
-                Err(error) => {
-                    let error = error.map_message(|message| format!("{}: {message}", family.blob.name));
-                    failed = Err(first_error(failed, error));
-                }
+                Ok(None) => {}
+                Err(error) => failed.add(&family.blob.name, &error),
             }
         }
     }
 }
 
-/// Returns the first of several errors. It is transient if any of them is.
-fn first_error(before: Result<(), CopyError>, error: CopyError) -> CopyError {
-    match before {
-        Ok(()) => error,
-        Err(first) => CopyError { is_transient: first.is_transient || error.is_transient, ..first },
-    }
-}
-
-fn count(counts: &mut Counts, family: &Family) {
+fn count(counts: &mut Counts, bytes: u64) {
     counts.blobs += 1;
-    counts.bytes += family.bytes();
+    counts.bytes += bytes;
 }
 
 /// Returns the reason why a blob cannot be copied, and counts it.
 fn skip_reason(blob: &BlobItem, skipped: &mut Skipped) -> Option<&'static str> {
     let is_append_blob = blob.blob_type == "AppendBlob";
-    let (count, reason) = if !blob.key_sha256.is_empty() {
+    let (count, reason) = if blob.is_incremental_copy {
+        (&mut skipped.incremental_copies, "it is the target of incremental copies; copy its snapshots to other blobs")
+    } else if !blob.key_sha256.is_empty() {
         (&mut skipped.encrypted_blobs, "it is encrypted with a customer-provided key")
     } else if blob.access_tier == "Archive" {
         (&mut skipped.archived_blobs, "it is archived; rehydrate it to copy it")

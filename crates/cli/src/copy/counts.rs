@@ -22,6 +22,7 @@ pub(super) struct Skipped {
     pub(super) archived_blobs: u64,
     pub(super) huge_blobs: u64,
     pub(super) encrypted_blobs: u64,
+    pub(super) incremental_copies: u64,
 }
 
 impl Counts {
@@ -43,13 +44,14 @@ impl Skipped {
 
     /// Returns the counts that are not zero, as text.
     pub(super) fn describe(&self) -> String {
-        let Self { messages, snapshots, archived_blobs, huge_blobs, encrypted_blobs } = *self;
+        let Self { messages, snapshots, archived_blobs, huge_blobs, encrypted_blobs, incremental_copies } = *self;
         let named = [
             (messages, "about ", "messages"),
             (snapshots, "", "snapshots"),
             (archived_blobs, "", "archived blobs"),
             (huge_blobs, "", "blobs that are too large"),
             (encrypted_blobs, "", "blobs encrypted with a customer-provided key"),
+            (incremental_copies, "", "targets of incremental copies"),
         ];
         let present = named.iter().filter(|(count, ..)| *count > 0);
         present.map(|(count, about, what)| format!("{about}{count} {what}")).collect::<Vec<_>>().join(", ")

@@ -7,9 +7,10 @@
 //! | over HTTP | `wire.rs`, then `tables.rs`, `containers.rs`, `blobs.rs`, `queues.rs` |
 //! | the ends of a copy | `location.rs`, `account.rs`, and `store_server.rs` for a store as an endpoint |
 //! | resuming | `resume_file.rs`, `counts.rs` |
-//! | reads during a copy, and retries | `serve_reads.rs`, `copy_error.rs` |
+//! | reads during a copy, and retries | `serve_reads.rs`, `copy_error.rs`, `blob_errors.rs` |
 
 mod account;
+mod blob_errors;
 mod blobs;
 mod containers;
 mod copy_error;

@@ -67,7 +67,7 @@ impl Report {
 pub(super) fn copied(resume_file: &ResumeFile) -> String {
     let (mut counts, mut sum) = ([0; 3], Counts::default());
     for (item, status) in resume_file.items() {
-        sum.add(&status.counts);
+        sum.add(status.all_counts());
         counts[match item {
             CopyItem::Table(_) => 0,
             CopyItem::Container(_) => 1,
@@ -82,13 +82,13 @@ pub(super) fn copied(resume_file: &ResumeFile) -> String {
 }
 
 fn skipped(resume_file: &ResumeFile) -> impl Iterator<Item = String> {
-    let skipped = resume_file.items().filter(|(_, status)| !status.counts.skipped.is_empty());
+    let skipped = resume_file.items().filter(|(_, status)| !status.all_counts().skipped.is_empty());
     skipped.map(|(item, status)| {
         let name = match item {
             CopyItem::Table(name) => format!("table {name}"),
             CopyItem::Container(name) => format!("container {name}"),
             CopyItem::Queue(name) => format!("queue {name}"),
         };
-        format!("{name}: {}", status.counts.skipped.describe())
+        format!("{name}: {}", status.all_counts().skipped.describe())
     })
 }

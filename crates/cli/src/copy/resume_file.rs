@@ -35,18 +35,52 @@ pub(super) struct Status {
     pub(super) next: Option<ContinuationToken>,
     /// The counts of all earlier pages.
     pub(super) counts: Counts,
-    /// The copied blobs of that page: their names and versions.
-    pub(super) blobs: HashMap<String, String>,
+    /// The copied blobs of that page, by name.
+    pub(super) blobs: HashMap<String, CopiedBlob>,
+    /// The counts with those of the page that failed, for the report. The file does not have them: the next run counts that
+    /// page again.
+    pub(super) unfinished: Option<Counts>,
+}
+
+/// A blob that is copied: its version, and its bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CopiedBlob {
+    pub(super) version: String,
+    pub(super) bytes: u64,
+}
+
+impl Status {
+    /// Returns the counts of everything that is copied.
+    pub(super) fn all_counts(&self) -> &Counts {
+        self.unfinished.as_ref().unwrap_or(&self.counts)
+    }
 }
 
 /// A line of the file. Its names are those of the stored format.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
-    Copy { version: u32, from: String, to: String },
-    Page { of: CopyItem, next: Option<ContinuationToken>, tally: Counts },
-    Blob { of: CopyItem, name: String, mark: String },
-    Done { of: CopyItem, tally: Counts },
+    Copy {
+        version: u32,
+        from: String,
+        to: String,
+    },
+    Page {
+        of: CopyItem,
+        next: Option<ContinuationToken>,
+        tally: Counts,
+    },
+    Blob {
+        of: CopyItem,
+        name: String,
+        mark: String,
+        #[serde(default)]
+        bytes: u64,
+    },
+    Done {
+        of: CopyItem,
+        tally: Counts,
+    },
 }
 
 /// The file and its content.
@@ -99,8 +133,13 @@ impl ResumeFile {
     }
 
     /// Records that a blob of the current page is copied.
-    pub(super) fn blob(&mut self, of: &CopyItem, name: String, version: String) -> Result<(), String> {
-        self.record(Line::Blob { of: of.clone(), name, mark: version })
+    pub(super) fn blob(&mut self, of: &CopyItem, name: String, copied: CopiedBlob) -> Result<(), String> {
+        self.record(Line::Blob { of: of.clone(), name, mark: copied.version, bytes: copied.bytes })
+    }
+
+    /// Keeps the counts of an item that failed, for the report.
+    pub(super) fn failed(&mut self, of: &CopyItem, counts: Counts) {
+        self.items.entry(of.clone()).or_default().unfinished = Some(counts);
     }
 
     /// Records that an item is completely copied.
@@ -152,8 +191,8 @@ fn apply(items: &mut BTreeMap<CopyItem, Status>, line: Line) {
         Line::Page { of, next, tally: counts } => {
             items.insert(of, Status { next, counts, ..Status::default() });
         }
-        Line::Blob { of, name, mark: version } => {
-            items.entry(of).or_default().blobs.insert(name, version);
+        Line::Blob { of, name, mark: version, bytes } => {
+            items.entry(of).or_default().blobs.insert(name, CopiedBlob { version, bytes });
         }
         Line::Done { of, tally: counts } => {
             items.insert(of, Status { is_done: true, counts, ..Status::default() });
@@ -169,7 +208,7 @@ fn write(path: &Path, ends: &[String; 2], items: &BTreeMap<CopyItem, Status>) ->
     let [from, to] = ends.clone();
     append(&mut file, &Line::Copy { version: VERSION, from, to })?;
     let mut lines = 1;
-    for (of, Status { is_done, next, counts, blobs }) in items {
+    for (of, Status { is_done, next, counts, blobs, .. }) in items {
         let (of, next, counts) = (of.clone(), next.clone(), *counts);
         lines += 1 + blobs.len();
         if *is_done {
@@ -177,8 +216,9 @@ fn write(path: &Path, ends: &[String; 2], items: &BTreeMap<CopyItem, Status>) ->
             continue;
         }
         append(&mut file, &Line::Page { of: of.clone(), next, tally: counts })?;
-        for (name, version) in blobs {
-            append(&mut file, &Line::Blob { of: of.clone(), name: name.clone(), mark: version.clone() })?;
+        for (name, CopiedBlob { version, bytes }) in blobs {
+            let (of, name, mark) = (of.clone(), name.clone(), version.clone());
+            append(&mut file, &Line::Blob { of, name, mark, bytes: *bytes })?;
         }
     }
     let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -211,18 +251,21 @@ mod tests {
         let counts = Counts { entities: 7, ..Counts::default() };
         let mut resume_file = ResumeFile::open(&path, "a", "b").unwrap();
         resume_file.page(&table, next.clone(), counts).unwrap();
-        resume_file.blob(&container, "old".to_owned(), "1".to_owned()).unwrap();
+        let copied = |version: &str| CopiedBlob { version: version.to_owned(), bytes: 3 };
+        resume_file.blob(&container, "old".to_owned(), copied("1")).unwrap();
         resume_file.page(&container, next.clone(), counts).unwrap();
-        resume_file.blob(&container, "new".to_owned(), "2".to_owned()).unwrap();
+        resume_file.blob(&container, "new".to_owned(), copied("2")).unwrap();
+        resume_file.failed(&container, Counts { blobs: 1, ..counts });
+        assert_eq!(resume_file.status(&container).all_counts().blobs, 1);
         resume_file.done(&CopyItem::Queue("jobs".to_owned()), counts).unwrap();
         resume_file.file.write_all(b"{\"done\":{\"of\"").unwrap();
 
         for _ in 0..2 {
             let resume_file = ResumeFile::open(&path, "a", "b").unwrap();
-            let blobs = HashMap::from([("new".to_owned(), "2".to_owned())]);
+            let blobs = HashMap::from([("new".to_owned(), copied("2"))]);
             assert_eq!(
                 resume_file.status(&container),
-                Status { is_done: false, next: Some(next.clone()), counts, blobs }
+                Status { next: Some(next.clone()), counts, blobs, ..Status::default() }
             );
             assert_eq!(resume_file.status(&table).next, Some(next.clone()));
             assert!(resume_file.status(&CopyItem::Queue("jobs".to_owned())).is_done);

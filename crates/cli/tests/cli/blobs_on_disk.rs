@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tablerock_kv::{Store, SystemClock};
 use tablerock_kv_local::{LocalEngine, LocalOptions};
 use tablerock_protocol::blob::{TagQuery, Tags};
-use tablerock_services::blob::{BlobKind, DeleteSnapshots, NewBlob, ReadTerms, TagSearch, WriteTerms};
+use tablerock_services::blob::{BlobKind, BlobQuery, DeleteSnapshots, NewBlob, ReadTerms, TagSearch, WriteTerms};
 use tablerock_services::transfer::{CopyTerms, Progress, copy_account};
 use tablerock_testkit::blob_model::*;
 
@@ -146,7 +146,7 @@ fn bytes_in(folder: &Path) -> u64 {
 
 /// With several writers there is always a commit on its way to the disk, so no durable record is the newest one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_snapshot_is_deleted_although_the_blob_is_written_to_all_the_time() {
+async fn snapshots_are_deleted_although_the_blob_is_written_to_all_the_time() {
     let folder = tempfile::tempdir().unwrap();
     let service = Arc::new(service_with_container(&store_in(folder.path()), Arc::new(SystemClock)).await);
     create_append(&service, "log").await.unwrap();
@@ -163,9 +163,35 @@ async fn a_snapshot_is_deleted_although_the_blob_is_written_to_all_the_time() {
         let taken = service.snapshot_blob(at("log"), &WriteTerms::default(), None).await.unwrap().0;
         service.delete_snapshot(at("log"), &WriteTerms::default(), taken).await.unwrap();
     }
+    for _ in 0..5 {
+        service.snapshot_blob(at("log"), &WriteTerms::default(), None).await.unwrap();
+        service.snapshot_blob(at("log"), &WriteTerms::default(), None).await.unwrap();
+        service.delete_blob(at("log"), &WriteTerms::default(), DeleteSnapshots::Only).await.unwrap();
+    }
     writers.shutdown().await;
     service
         .delete_blob(at("log"), &WriteTerms::default(), DeleteSnapshots::Refuse)
         .await
         .expect("no snapshots are left");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_blob_goes_with_its_snapshots_although_it_is_written_to_all_the_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Arc::new(service_with_container(&store_in(folder.path()), Arc::new(SystemClock)).await);
+    create_append(&service, "log").await.unwrap();
+    let mut writers = tokio::task::JoinSet::new();
+    for _ in 0..16 {
+        let service = service.clone();
+        // Until the blob is gone.
+        writers.spawn(async move { while append(&service, "log", b"line").await.is_ok() {} });
+    }
+    for _ in 0..3 {
+        service.snapshot_blob(at("log"), &WriteTerms::default(), None).await.unwrap();
+    }
+    service.delete_blob(at("log"), &WriteTerms::default(), DeleteSnapshots::Include).await.unwrap();
+    while writers.join_next().await.is_some() {}
+    let query = BlobQuery { with_snapshots: true, items_max: 10, ..BlobQuery::default() };
+    let left = service.list_blobs(ACCOUNT, CONTAINER, &query).await.unwrap();
+    assert!(left.entries.is_empty(), "{left:?}");
 }

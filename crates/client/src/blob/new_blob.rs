@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use http::HeaderName;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use tablerock_protocol::ServiceVersion;
+use tablerock_protocol::blob::AccessTier;
 
 use super::conditions::{Conditional, Conditions};
 use super::{BlobClient, BlobHttpHeaders};
-use crate::pipeline::{Call, Pipeline};
+use crate::pipeline::{Call, Pipeline, VERSION_HEADER};
 use crate::request::{Exchange, Operation};
 use crate::{Etag, Request, Result};
 
@@ -114,6 +116,10 @@ impl<M> Operation<Etag> for NewBlob<M> {
         }
         if !access_tier.is_empty() {
             call = call.header(ACCESS_TIER, &access_tier)?;
+            if access_tier.eq_ignore_ascii_case(AccessTier::Smart.name()) {
+                // Not all endpoints know the version that has this tier, so other requests do without it.
+                call = call.header(VERSION_HEADER, &ServiceVersion::SMART_TIER.to_string())?;
+            }
         }
         exchange.send(&pipeline, &call).await?.etag()
     }

@@ -8,7 +8,9 @@ use http::header::{CONTENT_LENGTH, HeaderValue, USER_AGENT};
 use http::{HeaderMap, Method, Request, StatusCode};
 
 use super::retry::Failure;
-use super::{CLIENT_REQUEST_ID, Call, Pipeline, ServiceResponse, TOKEN_RENEWAL_TIMEOUT, sign, span, text};
+use super::{
+    CLIENT_REQUEST_ID, Call, Pipeline, ServiceResponse, TOKEN_RENEWAL_TIMEOUT, VERSION_HEADER, sign, span, text,
+};
 use crate::credential::Credential;
 use crate::environment::now;
 use crate::error::{Error, Result};
@@ -100,7 +102,8 @@ impl Attempt<'_> {
         }
         headers.insert(USER_AGENT, pipeline.user_agent.clone());
         headers.insert(CLIENT_REQUEST_ID, id.clone());
-        headers.insert("x-ms-version", pipeline.version_header.clone());
+        let version = call.headers.get(VERSION_HEADER).unwrap_or(&pipeline.version_header);
+        headers.insert(VERSION_HEADER, version.clone());
         let token = authorize(pipeline, &mut request, timeout).await?;
         // hyper omits Content-Length if the body is empty, and the services reject a PUT without it.
         if request.body().is_empty() && matches!(*request.method(), Method::PUT | Method::POST) {

@@ -12,7 +12,7 @@ mod span;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::HeaderValue;
+use http::header::{HeaderName, HeaderValue};
 use tablerock_protocol::{Service, ServiceVersion, Uuid};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -36,6 +36,8 @@ const CLIENT: &str = concat!("tablerock-client/", env!("CARGO_PKG_VERSION"));
 /// The longest wait for a new token while the last one is still valid.
 const TOKEN_RENEWAL_TIMEOUT: Duration = Duration::from_secs(5);
 const CLIENT_REQUEST_ID: &str = "x-ms-client-request-id";
+/// A call that needs a newer version than the others of its service has this header itself.
+pub(crate) const VERSION_HEADER: HeaderName = HeaderName::from_static("x-ms-version");
 
 /// The state that all calls to one service of one account share.
 #[derive(Debug)]

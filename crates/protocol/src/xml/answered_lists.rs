@@ -70,6 +70,8 @@ pub struct AnsweredBlob {
     pub is_tier_inferred: bool,
     /// Whether an append blob is sealed.
     pub is_sealed: bool,
+    /// Whether it is the target of incremental copies, whose content is in its snapshots.
+    pub is_incremental_copy: bool,
     /// The sequence number of a page blob.
     pub sequence_number: u64,
     /// The SHA-256 of the customer-provided key that the content is encrypted with, in Base64.
@@ -141,6 +143,7 @@ impl AnsweredBlob {
             access_tier: own("AccessTier")?,
             is_tier_inferred: text("AccessTierInferred")? == "true",
             is_sealed: text("Sealed")? == "true",
+            is_incremental_copy: text("IncrementalCopy")? == "true",
             sequence_number: properties.child(SEQUENCE_NUMBER).map(Element::number).transpose()?.unwrap_or_default(),
             key_sha256: own("CustomerProvidedKeySha256")?,
             metadata: metadata(element)?,

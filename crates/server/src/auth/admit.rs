@@ -99,6 +99,12 @@ pub(crate) async fn admit<'a, R: Request>(
     let request = request.map_err(at(Stage::Request))?;
     let operation = request.operation();
     authorize(cx, &caller, operation, endpoint, target).map_err(at(Stage::Authorization))?;
+    if let Claim::Own(Credentials { headers, query, .. }) = claim
+        && caller.is_limited()
+        && operation.concerns_tags(headers, query)
+    {
+        caller.check_tags(cx, operation).map_err(at(Stage::Authorization))?;
+    }
     if matches!(*caller, Caller::Anonymous) {
         check_public_access(cx, endpoint, target).await.map_err(at(Stage::Authorization))?;
     }

@@ -78,6 +78,25 @@ impl Caller {
         }
     }
 
+    /// Whether the caller may do less than the account's owner.
+    pub(super) fn is_limited(&self) -> bool {
+        !matches!(self, Self::Owner | Self::Token)
+    }
+
+    /// Checks the permission for tags, which a request needs in addition if it reads, writes or compares them.
+    pub(super) fn check_tags(&self, cx: &RequestContext<'_>, operation: Operation) -> Result<(), ServiceError> {
+        match self {
+            Self::Owner | Self::Token => Ok(()),
+            Self::Anonymous => Err(cx.no_credentials()),
+            Self::Account(grant) => {
+                let level = operation.row().account_sas.0.unwrap_or_default();
+                Ok(grant.check(operation.service().signed(), level, &[AccountPermissions::TAGS])?)
+            }
+            Self::Blob(grant) => Ok(grant.check_permissions(&[BlobPermissions::TAGS])?),
+            Self::Table(_) | Self::Queue(_) => Err(ErrorCode::AuthorizationFailure.into()),
+        }
+    }
+
     /// Whether the caller's authority is about the account as a whole, and covers the operation.
     pub(super) fn covers_account(&self, cx: &RequestContext<'_>, operation: Operation) -> bool {
         match self {

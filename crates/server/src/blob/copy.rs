@@ -259,7 +259,8 @@ impl BlobCall<'_> {
         let read = BlobRequest::GetBlob(BlobTarget { container, blob });
         let takes_tags = matches!(self.operation, Operation::CopyBlobFromURL | Operation::PutBlobFromURL)
             && self.copied_tags()?.is_none();
-        let tags = takes_tags.then_some(BlobRequest::GetBlobTags(BlobTarget { container, blob }));
+        let compares_tags = self.operation.knows_header(SOURCE_IF_TAGS.as_str()) && self.source_if_tags()?.is_some();
+        let tags = (takes_tags || compares_tags).then_some(BlobRequest::GetBlobTags(BlobTarget { container, blob }));
         for request in [Some(read), tags].into_iter().flatten() {
             let admitted = auth::admit(self.cx, claim, &endpoint, Target::of_blob(&resource), Ok(request)).await;
             admitted.map_err(|rejection| match rejection.error {

@@ -6,6 +6,7 @@
 
 mod headers;
 mod rows;
+mod tags;
 
 use http::Method;
 use tablerock_protocol::analytics::RequestKind;

@@ -29,10 +29,10 @@ const ATTEMPTS_MAX: u32 = 100;
 const PAUSE_MS_MAX: u64 = 8;
 
 /// The state that a change is decided on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Seen {
-    base: Option<Bytes>,
-    header: Option<Bytes>,
+    pub(super) base: Option<Bytes>,
+    pub(super) header: Option<Bytes>,
     pub(super) blob: Option<Blob>,
     pub(super) blocks: Vec<UncommittedBlock>,
     /// The lease on the name: that of the blob, or of the blocks if there is no blob.
@@ -56,8 +56,18 @@ pub(super) struct BlobChange {
 }
 
 impl Seen {
+    /// The same state with another record of the blob, which was read later.
+    pub(super) fn with_base(&self, base: Option<Bytes>) -> Result<Self> {
+        let blob = base.as_ref().map(Blob::decode).transpose()?;
+        let lease = match &blob {
+            Some(blob) => blob.lease,
+            None => self.header.as_ref().map(BlocksHeader::decode).transpose()?.and_then(|header| header.lease),
+        };
+        Ok(Self { base, blob, lease, ..self.clone() })
+    }
+
     /// The change of the container's usage when the blob becomes this one.
-    fn usage_change(&self, blob: Option<&Blob>, drops_blocks: bool) -> Usage {
+    pub(super) fn usage_change(&self, blob: Option<&Blob>, drops_blocks: bool) -> Usage {
         let length = |blob: Option<&Blob>| blob.map_or(0, Usage::bytes_of);
         let dropped: u64 = self.blocks.iter().filter(|_| drops_blocks).map(|block| block.length).sum();
         let had_blocks = !self.blocks.is_empty();

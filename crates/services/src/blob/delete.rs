@@ -8,7 +8,8 @@ use super::change::{Attempts, BlobChange, Seen};
 use super::lease::{self, Leased};
 use super::reclaim::Reclaimable;
 use super::stored_blob::Blob;
-use super::{BlobService, keys};
+use super::usage::Usage;
+use super::{BlobService, keys, tag_index};
 use crate::{Error, Result};
 
 /// How a deletion treats the snapshots of a blob.
@@ -28,6 +29,32 @@ impl Keyword for DeleteSnapshots {
 
 /// The snapshots of a blob, as far as they are durable.
 type Snapshots = Vec<(Bytes, Blob)>;
+
+/// The durable state that one attempt at a deletion rests on.
+struct Plan {
+    seen: Seen,
+    found: Snapshots,
+    /// Whether the transaction reads the snapshots too, so that the blob's own record may be another one.
+    heeds_newest: bool,
+}
+
+impl Plan {
+    fn reads(&self) -> Vec<Bytes> {
+        // The header of blocks is read for the fence of stores that servers share, also where no blocks go.
+        let mut reads = vec![Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY)];
+        if self.heeds_newest {
+            reads.extend(self.found.iter().map(|(key, _)| key.clone()));
+        }
+        reads
+    }
+
+    /// Whether the snapshots that were found are those of the newest record: all of them are there, and it has no others.
+    fn has_all_snapshots(&self, newest: &Seen, tx: &Transaction) -> bool {
+        let count = newest.blob.as_ref().map_or(0, |blob| blob.snapshots);
+        count == self.found.len() as u64
+            && (self.found.is_empty() || self.heeds_newest && self.found.iter().all(|(key, _)| tx.get(key).is_some()))
+    }
+}
 
 impl BlobService {
     pub async fn delete_blob(&self, at: BlobAddress<'_>, terms: &WriteTerms, snapshots: DeleteSnapshots) -> Result<()> {
@@ -66,8 +93,7 @@ impl BlobService {
         deleted
     }
 
-    /// Decides and commits a deletion, with the blob's snapshots at hand if they are needed. Taking or deleting a snapshot
-    /// changes the blob's record, so what was seen of them holds if the record does.
+    /// Decides and commits a deletion, with the blob's snapshots at hand if they are needed.
     async fn delete_with(
         &self,
         place: &BlobLocation,
@@ -75,18 +101,65 @@ impl BlobService {
         mut decide: impl FnMut(&Seen, &Snapshots) -> Result<BlobChange> + Send,
     ) -> Result<()> {
         let mut attempts = Attempts::default();
+        let mut plan = Plan { seen: self.look(place).await?, found: vec![], heeds_newest: false };
         loop {
-            let seen = self.look(place).await?;
-            let found = match &seen.blob {
+            plan.found = match &plan.seen.blob {
                 Some(blob) if needs_snapshots && blob.snapshots > 0 => self.snapshots_of(place).await?,
                 _ => vec![],
             };
-            let change = decide(&seen, &found)?;
-            if self.commit_change(place, &seen, change).await? {
+            if self.commit_deletion(place, &plan, &mut decide).await? {
                 return Ok(());
             }
             attempts.again(&self.rng).await?;
+            plan = Plan { seen: self.look(place).await?, heeds_newest: true, ..plan };
         }
+    }
+
+    /// Commits a deletion of the newest record of the blob; `false` if too much has changed since the plan was made. Writers
+    /// that change the record all the time do not prevent it, as long as its content has the same name.
+    async fn commit_deletion(
+        &self,
+        place: &BlobLocation,
+        plan: &Plan,
+        decide: &mut (impl FnMut(&Seen, &Snapshots) -> Result<BlobChange> + Send),
+    ) -> Result<bool> {
+        let planned = leaves(&plan.seen, &decide(&plan.seen, &plan.found)?);
+        let intent = self.intend_replacement(place, planned.clone()).await?;
+        let (base_key, header_key) = (Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY));
+        let mut usage = Usage::default();
+        let commit = |tx: &mut Transaction| -> Result<bool> {
+            let (base, header) = (tx.get(&base_key).cloned(), tx.get(&header_key).cloned());
+            let changed = if base == plan.seen.base { None } else { Some(plan.seen.with_base(base)?) };
+            let newest = changed.as_ref().unwrap_or(&plan.seen);
+            if changed.is_some() && !plan.has_all_snapshots(newest, tx) {
+                return Ok(false);
+            }
+            let change = decide(newest, &plan.found)?;
+            let drops_blocks = change.drops_blocks;
+            if drops_blocks && header != plan.seen.header || !covers(&planned, &leaves(newest, &change)) {
+                return Ok(false);
+            }
+            match &change.blob {
+                Some(blob) => tx.put(base_key.clone(), blob.encode()),
+                None => tx.delete(base_key.clone()),
+            }
+            if drops_blocks && header.is_some() {
+                tx.delete(header_key.clone());
+                newest.blocks.iter().for_each(|block| tx.delete(keys::block_key(block.id.as_bytes())));
+            }
+            change.deletes.iter().for_each(|key| tx.delete(key.clone()));
+            usage = newest.usage_change(change.blob.as_ref(), drops_blocks);
+            Ok(true)
+        };
+        let pending = place.begin_change();
+        let committed = self.store.transact(&place.partition, plan.reads(), commit).await;
+        if let (Some(pending), Ok(_) | Err(Error::Refused(_))) = (pending, &committed) {
+            pending.settle(if matches!(committed, Ok(true)) { usage } else { Usage::default() });
+        }
+        if let (Some(intent), Ok(_) | Err(Error::Refused(_))) = (intent, &committed) {
+            intent.over();
+        }
+        committed
     }
 
     async fn snapshots_of(&self, place: &BlobLocation) -> Result<Snapshots> {
@@ -97,6 +170,23 @@ impl BlobService {
         }
         Ok(found)
     }
+}
+
+/// Everything that a deletion leaves behind, the entries of tags included.
+fn leaves(seen: &Seen, change: &BlobChange) -> Vec<Reclaimable> {
+    let tags = tag_index::left(seen.blob.as_ref(), change.blob.as_ref());
+    change.leaves.iter().cloned().chain(tags).collect()
+}
+
+/// Whether an intent that names `planned` is enough for `needed`. The cleanup of pages finds all layers by itself, whichever
+/// one is named, and a list of pieces goes with everything that was appended.
+fn covers(planned: &[Reclaimable], needed: &[Reclaimable]) -> bool {
+    needed.iter().all(|needed| {
+        planned.iter().any(|planned| match (planned, needed) {
+            (Reclaimable::Pages { .. }, Reclaimable::Pages { .. }) => true,
+            (planned, needed) => planned == needed,
+        })
+    })
 }
 
 fn decide_delete(

@@ -78,7 +78,7 @@ pub(crate) async fn fill(server: &Server) {
         changed.upload(content).metadata(pairs()).tags(pairs()).access_tier("Cool").await.unwrap();
         changed.create_snapshot().await.unwrap();
     }
-    changed.upload("now").await.unwrap();
+    changed.upload("now").access_tier("Smart").await.unwrap();
 }
 
 async fn fill_tables(service: &TableServiceClient) {
