@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tablerock_kv::{Clock, Rng, Store};
-use tablerock_server::{Account, Accounts, MemoryBudget, Metrics, Operation, Server};
+use tablerock_server::{Account, MemoryBudget, Metrics, Operation, ServedAccounts, Server};
 use tablerock_services::{
     AccountService, Analytics, BlobService, Error as ServiceFailure, QueueService, TableService, ThrottleTargets,
 };
@@ -28,7 +28,7 @@ pub(crate) async fn open(
     let accounts = options.accounts.iter().map(|account| account.name.as_str());
     let analytics = Analytics::open(&account_settings, &blobs, clock.clone(), accounts, Operation::names_of).await?;
     Ok(Server {
-        accounts: Accounts::new(options.accounts),
+        accounts: ServedAccounts::new(options.accounts),
         tables,
         queues,
         blobs,

@@ -12,7 +12,7 @@ use tablerock_kv::{Clock, Rng};
 use tablerock_protocol::{DateTime, ErrorCode, QueryString, Service, ServiceError, limits};
 use tablerock_services::{AccountService, Analytics, BlobService, QueueService, TableService};
 
-use crate::accounts::Accounts;
+use crate::accounts::ServedAccounts;
 use crate::analytics_record::AnalyticsRecord;
 use crate::auth::{self, Admitted, Claim, Credentials, Target};
 use crate::http::body::WholeBody;
@@ -37,7 +37,7 @@ pub(crate) const REQUEST_TIME: Duration = Duration::from_secs(limits::REQUEST_SE
 #[derive(Debug)]
 pub struct Server {
     /// The accounts that are served, with their keys.
-    pub accounts: Accounts,
+    pub accounts: ServedAccounts,
     /// The Table service.
     pub tables: TableService,
     /// The Queue service.
@@ -74,7 +74,8 @@ impl Server {
         guard: Option<RequestGuard>,
     ) -> Handled {
         let (head, body) = request.into_parts();
-        let mut cx = RequestContext::new(&self, service, &head, peer);
+        let accounts = self.accounts.current();
+        let mut cx = RequestContext::new(&self, &accounts, service, &head, peer);
         let scope = RequestScope::new(&cx);
         let result = {
             // The future of a request is as large as its largest branch. Tables have the smallest, and the others are

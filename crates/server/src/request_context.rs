@@ -11,6 +11,7 @@ use tablerock_protocol::{
     Accepted, DateTime, ErrorCode, QueryString, Service, ServiceError, ServiceVersion, Uuid, limits,
 };
 
+use crate::accounts::Accounts;
 use crate::auth::{Rejection, Stage};
 use crate::http::endpoint::Endpoint;
 use crate::http::header_case::HeaderCase;
@@ -31,6 +32,8 @@ pub(crate) struct Peer {
 /// One request, from its head to its response. Fields that are options become known on the way.
 pub(crate) struct RequestContext<'a> {
     pub(crate) server: &'a Server,
+    /// The accounts that were served when the request began.
+    pub(crate) accounts: &'a Accounts,
     pub(crate) service: Service,
     pub(crate) head: &'a http::request::Parts,
     pub(crate) peer: Peer,
@@ -83,9 +86,16 @@ pub(crate) struct Address<'a> {
 }
 
 impl<'a> RequestContext<'a> {
-    pub(crate) fn new(server: &'a Server, service: Service, head: &'a http::request::Parts, peer: Peer) -> Self {
+    pub(crate) fn new(
+        server: &'a Server,
+        accounts: &'a Accounts,
+        service: Service,
+        head: &'a http::request::Parts,
+        peer: Peer,
+    ) -> Self {
         Self {
             server,
+            accounts,
             service,
             head,
             peer,
@@ -126,7 +136,7 @@ impl<'a> RequestContext<'a> {
         }
         let host = head.uri.authority().map(|authority| authority.as_str()).or_else(|| host(&head.headers));
         let scheme = if self.peer.is_https { "https" } else { "http" };
-        let endpoint = Endpoint::identify(&self.server.accounts, self.server.host_style, scheme, host, path)?;
+        let endpoint = Endpoint::identify(self.accounts, self.server.host_style, scheme, host, path)?;
         self.account = Some(endpoint.account.name.as_str());
         self.path_below_root = endpoint.below_root(path);
         Ok(Address { path, query, endpoint })

@@ -109,7 +109,7 @@ async fn server(options: &ServerOptions) -> tablerock_server::Server {
     let analytics = Analytics::open(&settings, &blobs, clock.clone(), [ACCOUNT], Operation::names_of).await.unwrap();
     let name = AccountName::parse(ACCOUNT).unwrap();
     tablerock_server::Server {
-        accounts: Accounts::new([Account { name, keys: vec![AccountKey::parse(KEY).unwrap()] }]),
+        accounts: ServedAccounts::new([Account { name, keys: vec![AccountKey::parse(KEY).unwrap()] }]),
         tables,
         queues,
         blobs,

@@ -8,7 +8,7 @@ use tablerock_kv::{ManualClock, Rng, Store};
 use tablerock_protocol::signing::AccountKey;
 use tablerock_protocol::{AccountName, Service};
 use tablerock_server::{
-    Account, Accounts, Connections, Listening, MemoryBudget, Metrics, Operation, Server, serve_service,
+    Account, Connections, Listening, MemoryBudget, Metrics, Operation, ServedAccounts, Server, serve_service,
 };
 use tablerock_services::{AccountService, Analytics, BlobService, QueueService, TableService, ThrottleTargets};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -133,7 +133,10 @@ async fn server(key: AccountKey) -> Server {
     let settings = AccountService::new(store);
     let analytics = Analytics::open(&settings, &blobs, clock.clone(), [ACCOUNT], Operation::names_of).await;
     Server {
-        accounts: Accounts::new([Account { name: AccountName::parse(ACCOUNT).expect("a name"), keys: vec![key] }]),
+        accounts: ServedAccounts::new([Account {
+            name: AccountName::parse(ACCOUNT).expect("a name"),
+            keys: vec![key],
+        }]),
         tables: tables.expect("an empty store opens"),
         queues: queues.expect("an empty store opens"),
         blobs,

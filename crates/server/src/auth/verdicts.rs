@@ -23,7 +23,7 @@ use tablerock_services::{AccountService, Analytics, BlobService, QueueService, T
 use super::*;
 use crate::http::endpoint::Endpoint;
 use crate::request_context::{Peer, RequestContext};
-use crate::{Account, Accounts, MemoryBudget, Metrics, Operation, Server};
+use crate::{Account, MemoryBudget, Metrics, Operation, ServedAccounts, Server};
 
 const ACCOUNT: &str = "acct";
 const KEY: &[u8] = b"the key of the account that these tests are about";
@@ -46,7 +46,7 @@ async fn server() -> Server {
     blobs.create_container(ACCOUNT, "photos", &Metadata::default(), PublicAccess::Container).await.unwrap();
     let account = |name| Account { name: AccountName::parse(name).unwrap(), keys: vec![AccountKey::from_bytes(KEY)] };
     Server {
-        accounts: Accounts::new([account(ACCOUNT), account("other")]),
+        accounts: ServedAccounts::new([account(ACCOUNT), account("other")]),
         tables,
         queues,
         blobs,
@@ -162,7 +162,7 @@ impl Gate<'_> {
             let copy = Claim::Source { copier: Some((&caller, account)), url: *shown };
             assert_eq!(self.verdict(copy).await, alone, "{:?} as a source: {name}", self.operation);
         }
-        let other = self.cx.server.accounts.find("other").unwrap();
+        let other = self.cx.accounts.find("other").unwrap();
         let stranger = Claim::Source { copier: Some((&Caller::Owner, other)), url: *shown };
         assert_eq!(self.verdict(stranger).await, alone, "{:?} as another account's source: {name}", self.operation);
         alone
@@ -172,14 +172,15 @@ impl Gate<'_> {
 #[tokio::test]
 async fn every_operation_has_one_verdict_for_each_caller() {
     let server = server().await;
+    let accounts = server.accounts.current();
     let (head, _) = http::Request::get("/acct").header("host", "localhost").body(()).unwrap().into_parts();
     let peer = Peer { address: [127, 0, 0, 1].into(), port: 1, is_https: true };
-    let endpoint = Endpoint::identify(&server.accounts, false, "https", Some("localhost"), "/acct").unwrap();
+    let endpoint = Endpoint::identify(&accounts, false, "https", Some("localhost"), "/acct").unwrap();
     let (queue, container) = (QueueName::parse("jobs").unwrap(), ContainerName::parse("photos").unwrap());
     let blob = BlobName::parse("ann.jpg").unwrap();
     let mut matrix = String::new();
     for &operation in Operation::ALL {
-        let cx = RequestContext::new(&server, operation.service(), &head, peer);
+        let cx = RequestContext::new(&server, &accounts, operation.service(), &head, peer);
         let target = match operation.service() {
             Service::Table => Target::Table("People"),
             Service::Queue => Target::Queue(&queue),
@@ -217,11 +218,12 @@ async fn every_operation_has_one_verdict_for_each_caller() {
 #[tokio::test]
 async fn a_token_reads_and_writes_policies_with_the_versions_that_know_of_it() {
     let server = server().await;
+    let accounts = server.accounts.current();
     let (head, _) = http::Request::get("/acct").header("host", "localhost").body(()).unwrap().into_parts();
     let peer = Peer { address: [127, 0, 0, 1].into(), port: 1, is_https: true };
-    let endpoint = Endpoint::identify(&server.accounts, false, "https", Some("localhost"), "/acct").unwrap();
+    let endpoint = Endpoint::identify(&accounts, false, "https", Some("localhost"), "/acct").unwrap();
     for operation in Operation::ALL.iter().copied().filter(|operation| operation.is_policy_access()) {
-        let mut cx = RequestContext::new(&server, operation.service(), &head, peer);
+        let mut cx = RequestContext::new(&server, &accounts, operation.service(), &head, peer);
         for (version, expected) in [("2025-05-05", Err(ErrorCode::ResourceNotFound)), ("2025-07-05", Ok(()))] {
             cx.version = version.parse().unwrap();
             let gate = Gate { cx: &cx, endpoint: &endpoint, target: Target::Service, operation };
@@ -233,13 +235,14 @@ async fn a_token_reads_and_writes_policies_with_the_versions_that_know_of_it() {
 #[tokio::test]
 async fn a_secondary_and_what_analytics_wrote_are_read_only_for_the_owner_too() {
     let server = server().await;
+    let accounts = server.accounts.current();
     let (head, _) = http::Request::get("/acct").header("host", "localhost").body(()).unwrap().into_parts();
     let peer = Peer { address: [127, 0, 0, 1].into(), port: 1, is_https: true };
-    let endpoint = |path| Endpoint::identify(&server.accounts, false, "https", Some("localhost"), path).unwrap();
+    let endpoint = |path| Endpoint::identify(&accounts, false, "https", Some("localhost"), path).unwrap();
     let (primary, secondary) = (endpoint("/acct"), endpoint("/acct-secondary"));
     let logs = ContainerName::parse("$logs").unwrap();
     for &operation in Operation::ALL {
-        let cx = RequestContext::new(&server, operation.service(), &head, peer);
+        let cx = RequestContext::new(&server, &accounts, operation.service(), &head, peer);
         let owner = Claim::Batch(&Caller::Owner);
         let gate = Gate { cx: &cx, endpoint: &secondary, target: Target::Service, operation };
         assert_eq!(

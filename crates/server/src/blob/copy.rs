@@ -223,7 +223,7 @@ impl BlobCall<'_> {
         let invalid = || ServiceError::invalid_header(COPY_SOURCE.as_str(), &mask_signatures(url));
         let uri: Uri = url.parse().map_err(|_| invalid())?;
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return Err(invalid()) };
-        let (accounts, host_style) = (&self.server().accounts, self.server().host_style);
+        let (accounts, host_style) = (self.cx.accounts, self.server().host_style);
         let endpoint = Endpoint::identify(accounts, host_style, scheme, Some(authority.as_str()), uri.path());
         let endpoint = endpoint.map_err(|_| ServiceError::new(ErrorCode::CannotVerifyCopySource))?;
         let resource = BlobResource::parse(endpoint.below_root(uri.path()), false).map_err(|_| invalid())?;
