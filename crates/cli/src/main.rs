@@ -1,10 +1,11 @@
 //! `tablerock`: Azure Table, Queue and Blob Storage in one binary.
 //!
 //! Without arguments it serves. `arguments.rs` defines the command line, `settings.rs` merges it with the environment
-//! and the settings file, `serve.rs` runs the server. `copy` and `export.rs` are the other commands.
+//! and the settings file, `serve.rs` runs the server. `copy`, `export.rs` and `health.rs` are the other commands.
 
 mod accounts;
 mod admin;
+mod admin_file;
 mod arguments;
 mod banner;
 mod copy;
@@ -12,8 +13,10 @@ mod descriptors;
 mod engine;
 mod export;
 mod exposure;
+mod health;
 mod hint;
 mod logging;
+mod notify;
 mod ports;
 mod private_file;
 mod serve;
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         Some(Command::Serve(serve)) => Settings::gather(serve).and_then(serve::run),
         Some(Command::Copy(arguments)) => copy::run(arguments),
         Some(Command::Export(arguments)) => export::run(arguments),
+        Some(Command::Health(arguments)) => health::run(arguments),
         None => Settings::gather(&arguments.serve).and_then(serve::run),
     };
     match result {

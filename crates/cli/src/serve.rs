@@ -11,11 +11,13 @@ use tablerock_server::{Connections, Listening, Server, serve_service};
 use tokio::sync::watch;
 
 use crate::admin::AdminThread;
+use crate::admin_file::PendingAdminFile;
 use crate::banner;
 use crate::descriptors;
 use crate::engine::{OpenMode, open_engine};
 use crate::exposure;
 use crate::logging;
+use crate::notify;
 use crate::ports::{BoundAddresses, Port, Ports};
 use crate::services::{self, ServiceOptions};
 use crate::settings::Settings;
@@ -33,6 +35,7 @@ pub(crate) struct Listeners {
     table: Port,
     addresses: BoundAddresses,
     admin: Option<AdminThread>,
+    admin_file: Option<PendingAdminFile>,
     tls: Option<Tls>,
 }
 
@@ -48,9 +51,11 @@ impl Listeners {
         };
         exposure::log(&warnings);
         let Ports { blob, queue, table, admin } = ports;
-        let admin = admin.map(|port| AdminThread::start(port, settings.admin_show_names)).transpose()?;
+        let admin_file = PendingAdminFile::of(settings)?;
+        let token = admin_file.as_ref().map(|file| file.token.clone());
+        let admin = admin.map(|port| AdminThread::start(port, settings.admin_show_names, token)).transpose()?;
         addresses.admin = admin.as_ref().map(AdminThread::address);
-        Ok(Self { blob, queue, table, addresses, admin, tls })
+        Ok(Self { blob, queue, table, addresses, admin, admin_file, tls })
     }
 }
 
@@ -89,7 +94,7 @@ async fn serve_on(
     role: Role,
 ) -> Result<(), String> {
     let banner = prepare_banner(settings, &listeners.addresses);
-    let Listeners { blob, queue, table, admin, tls: acceptor, .. } = listeners;
+    let Listeners { blob, queue, table, addresses, admin, admin_file, tls: acceptor } = listeners;
     let names: Vec<String> = settings.accounts.iter().map(|account| account.name.as_str().to_owned()).collect();
     let options = ServiceOptions {
         accounts: std::mem::take(&mut settings.accounts),
@@ -120,9 +125,13 @@ async fn serve_on(
     if let Some(admin) = &admin {
         admin.set_open(server.clone(), store.clone());
     }
+    let admin_file = admin_file.map(|file| file.write(settings, &addresses)).transpose()?;
     // A closed stdout is not a reason to stop.
     let _ = banner.iter().try_for_each(|line| writeln!(io::stdout(), "{line}"));
+    notify::ready();
     signals.wait().await;
+    notify::stopping();
+    drop(admin_file);
     tracing::info!("stopping, waiting for requests in progress");
     if let Some(admin) = &admin {
         admin.set_stopping();

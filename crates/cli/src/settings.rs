@@ -37,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) is_admin_port_given: bool,
     /// Shows names of data on an admin address that is not loopback.
     pub(crate) admin_show_names: bool,
+    /// The file with the addresses and the token for changes on the admin address.
+    pub(crate) admin_file: Option<PathBuf>,
     pub(crate) accounts: Vec<Account>,
     pub(crate) short_keys: Vec<ShortKey>,
     /// Serves the published key off loopback, with a warning.
@@ -157,6 +159,9 @@ impl Settings {
         }
         let is_admin_port_given = set.admin_port.is_some();
         let admin_address = Address::new(set.admin_host, set.admin_port, 10003);
+        if set.admin_file.is_some() && admin_address.port == 0 {
+            return Err("--admin-file requires the admin address: set --admin-port to a port, or omit it".to_owned());
+        }
         let default_log = if set.silent { "error" } else { "info" };
         Ok(Self {
             data,
@@ -169,6 +174,7 @@ impl Settings {
             admin_address: Some(admin_address).filter(|address| address.port != 0),
             is_admin_port_given,
             admin_show_names: set.admin_show_names,
+            admin_file: set.admin_file,
             accounts,
             short_keys,
             allow_dev_account: set.allow_dev_account
