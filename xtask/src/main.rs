@@ -3,6 +3,7 @@
 //! CI runs `test`. The suites fetch what they need from the package registries. A suite that cannot run is reported as
 //! `skipped: reason`; with `CI=true` it fails.
 
+mod archive;
 mod bench;
 mod checks;
 mod conform;
@@ -10,6 +11,7 @@ mod crash;
 mod deny;
 mod docs;
 mod fuzz;
+mod package;
 mod process;
 mod server;
 mod setup;
@@ -19,6 +21,7 @@ mod test;
 mod tidy;
 mod workspace;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -82,6 +85,14 @@ enum Task {
     Bench(BenchOptions),
     /// Write docs/compatibility.md from the results of the last conformance run
     Docs,
+    /// Make the container image, without a container engine
+    ///
+    /// target/package gets an OCI layout and a tar for `docker load`.
+    Image {
+        /// The binary to put into it, instead of building one
+        #[arg(long)]
+        binary: Option<PathBuf>,
+    },
     /// Check the house rules, as `test --only tidy` does
     Tidy {
         /// Record the current numbers of banned words
@@ -117,6 +128,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Fuzz(options) => fuzz::run(&workspace, options),
         Task::Bench(options) => bench::run(&workspace, options),
         Task::Docs => docs::write(&workspace).map(|()| true),
+        Task::Image { binary } => package::image::run(&workspace, binary.as_deref()).map(|()| true),
         Task::Tidy { words: true, .. } => tidy::list_words(&workspace).map(|()| true),
         Task::Tidy { bless: true, .. } => tidy::bless_words(&workspace).map(|()| true),
         Task::Tidy { .. } => test::run(&workspace, &[Part::Tidy], Ports::DEVELOPMENT.table),
