@@ -93,6 +93,14 @@ enum Task {
         #[arg(long)]
         binary: Option<PathBuf>,
     },
+    /// Make packages and use each as its users do, as `test --only packages` does
+    Packages {
+        /// Only these, such as image, deb, python or npm
+        only: Vec<String>,
+        /// The binary to put into them, instead of building one
+        #[arg(long)]
+        binary: Option<PathBuf>,
+    },
     /// Check the house rules, as `test --only tidy` does
     Tidy {
         /// Record the current numbers of banned words
@@ -129,6 +137,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Bench(options) => bench::run(&workspace, options),
         Task::Docs => docs::write(&workspace).map(|()| true),
         Task::Image { binary } => package::image::run(&workspace, binary.as_deref()).map(|()| true),
+        Task::Packages { only, binary } => package::check::run_alone(&workspace, only, binary.as_deref()),
         Task::Tidy { words: true, .. } => tidy::list_words(&workspace).map(|()| true),
         Task::Tidy { bless: true, .. } => tidy::bless_words(&workspace).map(|()| true),
         Task::Tidy { .. } => test::run(&workspace, &[Part::Tidy], Ports::DEVELOPMENT.table),

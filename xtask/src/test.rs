@@ -159,7 +159,7 @@ fn packages_step(workspace: &Workspace, summary: &mut Summary) {
     if build.failed > 0 {
         return summary.push(build);
     }
-    package::check::step(workspace).into_iter().for_each(|row| summary.push(row));
+    package::check::step(workspace, &[], None).into_iter().for_each(|row| summary.push(row));
 }
 
 fn crash_step(workspace: &Workspace, summary: &mut Summary) {

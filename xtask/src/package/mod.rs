@@ -5,6 +5,7 @@ pub(crate) mod busybox;
 pub(crate) mod check;
 pub(crate) mod deb;
 pub(crate) mod image;
+pub(crate) mod npm;
 mod sources;
 pub(crate) mod version;
 pub(crate) mod wheel;

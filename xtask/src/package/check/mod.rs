@@ -7,6 +7,7 @@ mod container;
 mod deb;
 #[cfg(target_os = "linux")]
 mod image;
+mod npm;
 mod python;
 
 use std::fs;
@@ -15,13 +16,14 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::Result;
+use crate::checks;
 use crate::conform;
 use crate::package::binary::Binary;
 use crate::package::version::Version;
 use crate::process::child::{self, TAIL_LINES};
 use crate::setup::environments::Environment;
 use crate::setup::preparation::Preparation;
-use crate::summary::Row;
+use crate::summary::{Row, Summary};
 use crate::workspace::Workspace;
 
 /// Why a check did not pass.
@@ -56,23 +58,26 @@ const CHECKS: &[Check] = &[
     #[cfg(target_os = "linux")]
     ("deb", deb::check),
     ("python", python::check),
+    ("npm", npm::check),
 ];
 
-/// Checks all packages of the release binary, which is built already.
-pub(crate) fn step(workspace: &Workspace) -> Vec<Row> {
-    let context = match Context::of(workspace) {
+/// Checks the named packages, or all, with the release binary, which is built already.
+pub(crate) fn step(workspace: &Workspace, only: &[String], binary: Option<&Path>) -> Vec<Row> {
+    let context = match Context::of(workspace, binary) {
         Ok(context) => context,
         Err(why) => {
             println!("packages: FAILED: {why}");
             return vec![Row::failed("packages", Duration::ZERO)];
         }
     };
-    CHECKS.iter().map(|check| run_check(&context, check)).collect()
+    let wanted = CHECKS.iter().filter(|(name, _)| only.is_empty() || only.iter().any(|wanted| wanted == name));
+    wanted.map(|check| run_check(&context, check)).collect()
 }
 
 impl<'a> Context<'a> {
-    fn of(workspace: &'a Workspace) -> Result<Self> {
-        let binary = Binary::of(&workspace.binary("release", "tablerock"))?;
+    fn of(workspace: &'a Workspace, binary: Option<&Path>) -> Result<Self> {
+        let built = workspace.binary("release", "tablerock");
+        let binary = Binary::of(binary.unwrap_or(&built))?;
         Ok(Self { workspace, version: Version::of(workspace)?, binary })
     }
 }
@@ -105,6 +110,21 @@ fn run(workspace: &Workspace, name: &str, command: &mut Command) -> Result<Strin
         return fs::read_to_string(&log).map_err(|error| format!("{}: {error}", log.display()));
     }
     Err(format!("{name}: {end}; see {}\n{}", workspace.shown(&log), child::tail(&log, TAIL_LINES)))
+}
+
+/// `cargo xtask packages`: the step alone.
+pub(crate) fn run_alone(workspace: &Workspace, only: &[String], binary: Option<&Path>) -> Result<bool> {
+    if let Some(unknown) = only.iter().find(|name| CHECKS.iter().all(|(known, _)| known != name)) {
+        let known: Vec<&str> = CHECKS.iter().map(|(name, _)| *name).collect();
+        return Err(format!("there is no package {unknown}; choose from {}", known.join(", ")));
+    }
+    if binary.is_none() && checks::build_server(workspace).failed > 0 {
+        return Ok(false);
+    }
+    let mut summary = Summary::default();
+    step(workspace, only, binary).into_iter().for_each(|row| summary.push(row));
+    println!("\n{summary}");
+    Ok(summary.is_success())
 }
 
 /// Waits for the packages of other suites that a check uses.
