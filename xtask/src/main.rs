@@ -87,7 +87,7 @@ enum Task {
     Docs,
     /// Make the container image, without a container engine
     ///
-    /// target/package gets an OCI layout and a tar for `docker load`.
+    /// target/packages gets an OCI layout and a tar for `docker load`.
     Image {
         /// The binary to put into it, instead of building one
         #[arg(long)]

@@ -36,7 +36,7 @@ pub(super) fn find(workspace: &Workspace) -> Result<Vec<u8>> {
 
 /// Unpacks the package below `target/`, once.
 fn download(workspace: &Workspace) -> Result<PathBuf> {
-    let folder = workspace.target.join("package/busybox");
+    let folder = workspace.target.join("packages/busybox");
     let program = folder.join("root/bin/busybox");
     if program.exists() {
         return Ok(program);

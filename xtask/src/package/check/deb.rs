@@ -28,7 +28,7 @@ pub(super) fn check(context: &Context<'_>) -> Outcome {
     if deb::make(workspace, version, binary)? != package {
         return Err("the package differs when it is made twice".into());
     }
-    let folder = workspace.target.join("package/check");
+    let folder = workspace.target.join("packages/check");
     let path = folder.join(deb::file_name(version));
     let image = Image::of(workspace, version, binary)?.to_tar()?;
     let root = Root::unpack(&image, &folder.join("deb"))?;

@@ -87,7 +87,7 @@ pub(super) fn check(context: &Context<'_>) -> Outcome {
     if Image::of(workspace, version, binary)?.to_tar()? != tar {
         return Err("the image differs when it is made twice".into());
     }
-    let root = Root::unpack(&tar, &workspace.target.join("package/check/image"))?;
+    let root = Root::unpack(&tar, &workspace.target.join("packages/check/image"))?;
     for harness in &HARNESSES {
         run(&root, harness).map_err(|miss| match miss {
             Miss::Failed(why) => Miss::Failed(format!("{}: {why}", harness.name)),

@@ -134,7 +134,7 @@ fn prepare(workspace: &Workspace, environment: Environment) -> std::result::Resu
 
 /// An empty folder for a check.
 fn fresh_folder(workspace: &Workspace, name: &str) -> Result<PathBuf> {
-    let folder = workspace.target.join("package/check").join(name);
+    let folder = workspace.target.join("packages/check").join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     Ok(folder)

@@ -75,7 +75,7 @@ pub(crate) fn file_name(version: &Version) -> String {
     format!("tablerock-{}-image-{}.tar", version.number, architecture())
 }
 
-/// `cargo xtask image`: writes the layout and the tar below `target/package`.
+/// `cargo xtask image`: writes the layout and the tar below `target/packages`.
 pub(crate) fn run(workspace: &Workspace, binary: Option<&Path>) -> Result<()> {
     let version = Version::of(workspace)?;
     let binary = match binary {
@@ -83,7 +83,7 @@ pub(crate) fn run(workspace: &Workspace, binary: Option<&Path>) -> Result<()> {
         None => Binary::build(workspace)?,
     };
     let image = Image::of(workspace, &version, &binary)?;
-    let folder = workspace.target.join("package");
+    let folder = workspace.target.join("packages");
     image.write_layout(&folder.join("image"))?;
     let tar = image.to_tar()?;
     let path: PathBuf = folder.join(file_name(&version));
