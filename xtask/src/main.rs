@@ -1,4 +1,5 @@
-//! The tasks of the repository: `cargo xtask test`, `conform`, `crash`, `fuzz`, `bench` and `docs`.
+//! The tasks of the repository: `cargo xtask test`, `conform`, `crash`, `fuzz`, `bench`, `docs`, `image`, `packages` and
+//! `release`.
 //!
 //! CI runs `test`. The suites fetch what they need from the package registries. A suite that cannot run is reported as
 //! `skipped: reason`; with `CI=true` it fails.
@@ -30,6 +31,7 @@ use crate::bench::BenchOptions;
 use crate::conform::Others;
 use crate::crash::CrashOptions;
 use crate::fuzz::FuzzOptions;
+use crate::package::release::ReleaseOptions;
 use crate::server::ports::Ports;
 use crate::suite::Suite;
 use crate::test::Part;
@@ -101,6 +103,8 @@ enum Task {
         #[arg(long)]
         binary: Option<PathBuf>,
     },
+    /// Make everything of a version into dist/: binary, packages, image, crates, bill of materials, checksums
+    Release(ReleaseOptions),
     /// Check the house rules, as `test --only tidy` does
     Tidy {
         /// Record the current numbers of banned words
@@ -138,6 +142,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Docs => docs::write(&workspace).map(|()| true),
         Task::Image { binary } => package::image::run(&workspace, binary.as_deref()).map(|()| true),
         Task::Packages { only, binary } => package::check::run_alone(&workspace, only, binary.as_deref()),
+        Task::Release(options) => package::release::run(&workspace, options).map(|()| true),
         Task::Tidy { words: true, .. } => tidy::list_words(&workspace).map(|()| true),
         Task::Tidy { bless: true, .. } => tidy::bless_words(&workspace).map(|()| true),
         Task::Tidy { .. } => test::run(&workspace, &[Part::Tidy], Ports::DEVELOPMENT.table),

@@ -1,11 +1,15 @@
 //! Packages: the image, the Debian package, the wheel, the npm package, and everything of a version in `dist/`.
 
 pub(crate) mod binary;
-pub(crate) mod busybox;
+mod busybox;
+mod changelog;
 pub(crate) mod check;
-pub(crate) mod deb;
+mod crates;
+mod deb;
 pub(crate) mod image;
-pub(crate) mod npm;
+mod npm;
+pub(crate) mod release;
+mod sbom;
 mod sources;
-pub(crate) mod version;
-pub(crate) mod wheel;
+mod version;
+mod wheel;

@@ -5,6 +5,7 @@
 mod container;
 #[cfg(target_os = "linux")]
 mod deb;
+mod helpers;
 #[cfg(target_os = "linux")]
 mod image;
 mod npm;
@@ -20,6 +21,7 @@ use crate::checks;
 use crate::conform;
 use crate::package::binary::Binary;
 use crate::package::version::Version;
+use crate::package::{crates, sbom};
 use crate::process::child::{self, TAIL_LINES};
 use crate::setup::environments::Environment;
 use crate::setup::preparation::Preparation;
@@ -59,6 +61,10 @@ const CHECKS: &[Check] = &[
     ("deb", deb::check),
     ("python", python::check),
     ("npm", npm::check),
+    ("go", helpers::check_go),
+    ("java", helpers::check_java),
+    ("crates", check_crates),
+    ("sbom", check_sbom),
 ];
 
 /// Checks the named packages, or all, with the release binary, which is built already.
@@ -98,6 +104,25 @@ fn run_check(context: &Context<'_>, (name, check): &Check) -> Row {
             Row::failed(name, time)
         }
     }
+}
+
+/// Packages every crate that is published. Building them from their packages is left to `cargo xtask release --verify`.
+fn check_crates(context: &Context<'_>) -> Outcome {
+    let files = crates::package(context.workspace, &context.version.number, false)?;
+    match files.iter().find(|file| !file.exists()) {
+        Some(missing) => Err(format!("cargo package did not write {}", missing.display()).into()),
+        None => Ok(files.len()),
+    }
+}
+
+/// Makes the bill of materials, and finds crates in it that every build links.
+fn check_sbom(context: &Context<'_>) -> Outcome {
+    let document = sbom::make(context.workspace, &context.version)?;
+    let found = ["tokio", "hyper", "rustls", "fjall"].map(|name| document.contains(&format!("\"pkg:cargo/{name}@")));
+    if found.contains(&false) || document.contains("\"pkg:cargo/rcgen@") {
+        return Err("the bill of materials does not list the crates of the binary".into());
+    }
+    Ok(1)
 }
 
 const STEP_LIMIT: Duration = Duration::from_secs(5 * 60);
