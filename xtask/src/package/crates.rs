@@ -109,7 +109,8 @@ pub(crate) fn package(workspace: &Workspace, number: &str, is_verified: bool) ->
     command.args(["package", "--locked", "--allow-dirty"]).current_dir(&workspace.root);
     command.args(names.iter().flat_map(|name| ["--package", name]));
     if !is_verified {
-        command.arg("--no-verify");
+        // Everything that they need was there for the build.
+        command.args(["--no-verify", "--offline"]);
     }
     let log = workspace.log("package-crates");
     let end = child::run(&mut command, &log, LIMIT)?;
