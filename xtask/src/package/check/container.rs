@@ -82,7 +82,9 @@ impl Root {
         unshare.env_clear().envs(variables.iter().copied());
         for variable in self.config["Env"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             if let Some((name, value)) = variable.split_once('=') {
-                unshare.env(name, format!("{value}:/usr/sbin:/usr/bin:/sbin"));
+                // The programs that enter the container are the machine's.
+                let more = if name == "PATH" { ":/usr/sbin:/usr/bin:/sbin" } else { "" };
+                unshare.env(name, format!("{value}{more}"));
             }
         }
         let folder = self.config["WorkingDir"].as_str().unwrap_or("/");

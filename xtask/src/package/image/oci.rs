@@ -84,7 +84,8 @@ fn config(version: &Version, layers: &[Layer]) -> Value {
         "os": "linux",
         "created": version.timestamp(),
         "config": {
-            "Env": ["PATH=/usr/local/bin:/bin"],
+            // Naming the host asks for the admin address, which a single service of Azurite would not have.
+            "Env": ["PATH=/usr/local/bin:/bin", "TABLEROCK_ADMIN_HOST=127.0.0.1"],
             "Cmd": COMMAND,
             "WorkingDir": "/data",
             "Volumes": { "/data": {} },
