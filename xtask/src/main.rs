@@ -12,6 +12,7 @@ mod crash;
 mod deny;
 mod docs;
 mod fuzz;
+mod minimum_rust;
 mod package;
 mod process;
 mod server;
@@ -105,6 +106,8 @@ enum Task {
     },
     /// Make everything of a version into dist/: binary, packages, image, crates, bill of materials, checksums
     Release(ReleaseOptions),
+    /// Check the published crates with the lowest version of Rust that they support
+    MinimumRust,
     /// Check the house rules, as `test --only tidy` does
     Tidy {
         /// Record the current numbers of banned words
@@ -143,6 +146,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Image { binary } => package::image::run(&workspace, binary.as_deref()).map(|()| true),
         Task::Packages { only, binary } => package::check::run_alone(&workspace, only, binary.as_deref()),
         Task::Release(options) => package::release::run(&workspace, options).map(|()| true),
+        Task::MinimumRust => minimum_rust::run(&workspace),
         Task::Tidy { words: true, .. } => tidy::list_words(&workspace).map(|()| true),
         Task::Tidy { bless: true, .. } => tidy::bless_words(&workspace).map(|()| true),
         Task::Tidy { .. } => test::run(&workspace, &[Part::Tidy], Ports::DEVELOPMENT.table),

@@ -40,7 +40,7 @@ pub(crate) fn make(workspace: &Workspace, version: &Version, binary: &Binary) ->
     if binary.glibc().is_some() {
         manifest["libc"] = json!(["glibc"]);
     }
-    let platform_package = package(workspace, version, files, manifest)?;
+    let platform_package = package(workspace, version, files, &manifest)?;
 
     let folder = workspace.root.join("packaging/npm/tablerock");
     let mut files = FileTree::default();
@@ -55,10 +55,10 @@ pub(crate) fn make(workspace: &Workspace, version: &Version, binary: &Binary) ->
     let optional = PLATFORMS.iter().map(|(os, cpu)| (format!("tablerock-{os}-{cpu}"), json!(version.number)));
     manifest["version"] = json!(version.number);
     manifest["optionalDependencies"] = Value::Object(optional.collect());
-    Ok([platform_package, package(workspace, version, files, manifest)?])
+    Ok([platform_package, package(workspace, version, files, &manifest)?])
 }
 
-fn package(workspace: &Workspace, version: &Version, mut files: FileTree, manifest: Value) -> Result<NpmPackage> {
+fn package(workspace: &Workspace, version: &Version, mut files: FileTree, manifest: &Value) -> Result<NpmPackage> {
     for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
         let bytes = fs::read(workspace.root.join(name)).map_err(|error| format!("{name}: {error}"))?;
         files.file(&format!("package/{name}"), bytes);

@@ -174,9 +174,9 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// The number before a word in the report of a test runner.
 fn count_passed(log: &str, word: &str) -> Outcome {
-    let numbers = log.lines().filter_map(|line| line.split_once(word)).filter_map(|(before, _)| {
+    let mut numbers = log.lines().filter_map(|line| line.split_once(word)).filter_map(|(before, _)| {
         let digits = before.rsplit(|character: char| !character.is_ascii_digit()).next()?;
         digits.parse().ok()
     });
-    numbers.last().filter(|passed| *passed > 0).ok_or_else(|| Miss::Failed(format!("no test ran:\n{log}")))
+    numbers.next_back().filter(|passed| *passed > 0).ok_or_else(|| Miss::Failed(format!("no test ran:\n{log}")))
 }
