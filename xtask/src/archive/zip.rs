@@ -1,15 +1,12 @@
 //! Zip, as wheels use it: deflated files without folders, all of one date.
 
-use std::io::Write as _;
-
-use flate2::write::DeflateEncoder;
-use flate2::{Compression, Crc};
-
 use crate::Result;
 
 /// The first day that the format has, which readers accept everywhere.
 const DATE_1980_01_01: u16 = 0x0021;
 const DEFLATED: u16 = 8;
+/// The best compression that all readers know.
+const LEVEL: u8 = 9;
 /// Version 2.0 of the format.
 const NEEDED: u16 = 20;
 /// The same, made on Unix, so that modes are kept.
@@ -27,19 +24,14 @@ pub(crate) struct Zip {
 impl Zip {
     /// Adds a file.
     pub(crate) fn file(&mut self, name: &str, bytes: &[u8], mode: u32) -> Result<()> {
-        let failed = |error: std::io::Error| format!("zip: {name}: {error}");
-        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(bytes).map_err(failed)?;
-        let deflated = encoder.finish().map_err(failed)?;
+        let deflated = miniz_oxide::deflate::compress_to_vec(bytes, LEVEL);
         let size = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(|_| format!("zip: {name} is too large"));
         let (deflated_size, whole_size, offset) = (size(&deflated)?, size(bytes)?, size(&self.bytes)?);
         let name_length = u16::try_from(name.len()).map_err(|_| format!("zip: the name {name} is too long"))?;
-        let mut crc = Crc::new();
-        crc.update(bytes);
 
         let mut facts = Vec::new();
         put16(&mut facts, &[NEEDED, 0, DEFLATED, 0, DATE_1980_01_01]);
-        put32(&mut facts, &[crc.sum(), deflated_size, whole_size]);
+        put32(&mut facts, &[crc32fast::hash(bytes), deflated_size, whole_size]);
         put16(&mut facts, &[name_length, 0]);
 
         self.bytes.extend_from_slice(b"PK\x03\x04");

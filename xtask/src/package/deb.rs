@@ -49,8 +49,8 @@ pub(crate) fn make(workspace: &Workspace, version: &Version, binary: &Binary) ->
     for script in ["postinst", "prerm"] {
         control.program(script, read(&format!("packaging/debian/{script}"))?);
     }
-    let control = gzip::compress(&control.to_tar("./", version.time)?)?;
-    let data = gzip::compress(&data.to_tar("./", version.time)?)?;
+    let control = gzip::compress(&control.to_tar("./", version.time)?);
+    let data = gzip::compress(&data.to_tar("./", version.time)?);
     let members = [("debian-binary", &b"2.0\n"[..]), ("control.tar.gz", &control), ("data.tar.gz", &data)];
     Ok(ar::write(&members, version.time))
 }

@@ -65,7 +65,7 @@ fn package(workspace: &Workspace, version: &Version, mut files: FileTree, manife
     }
     files.file("package/package.json", format!("{manifest:#}\n"));
     let file_name = format!("{}-{}.tgz", manifest["name"].as_str().unwrap_or_default(), version.number);
-    Ok(NpmPackage { file_name, bytes: gzip::compress(&files.to_tar("", version.time)?)? })
+    Ok(NpmPackage { file_name, bytes: gzip::compress(&files.to_tar("", version.time)?) })
 }
 
 /// The platform of this machine, by the names of Node.js.

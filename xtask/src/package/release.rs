@@ -99,7 +99,7 @@ fn archive(workspace: &Workspace, version: &Version, binary: &Binary) -> Result<
         let bytes = fs::read(workspace.root.join(file)).map_err(|error| format!("{file}: {error}"))?;
         tree.file(&format!("{name}/{}", file.rsplit('/').next().unwrap_or(file)), bytes);
     }
-    gzip::compress(&tree.to_tar("", version.time)?)
+    Ok(gzip::compress(&tree.to_tar("", version.time)?))
 }
 
 /// The folder of a release.

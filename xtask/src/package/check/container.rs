@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::Miss;
 use crate::Result;
+use crate::archive::gzip;
 
 const START_TIME: Duration = Duration::from_secs(30);
 const STOP_TIME: Duration = Duration::from_secs(20);
@@ -48,8 +49,8 @@ impl Root {
         let manifest = json(&read("manifest.json")?)?;
         let named = |value: &Value| value.as_str().map(str::to_owned).ok_or("manifest.json lacks a path");
         for layer in manifest[0]["Layers"].as_array().ok_or("manifest.json lists no layers")? {
-            let bytes = read(&named(layer)?)?;
-            let mut layer = tar::Archive::new(flate2::read::GzDecoder::new(&bytes[..]));
+            let bytes = gzip::decompress(&read(&named(layer)?)?)?;
+            let mut layer = tar::Archive::new(&bytes[..]);
             layer.set_preserve_permissions(true);
             layer.unpack(&root).map_err(failed)?;
         }

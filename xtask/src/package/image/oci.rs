@@ -32,7 +32,7 @@ pub(super) fn layout(version: &Version, trees: &[FileTree]) -> Result<FileTree> 
     let mut layers = Vec::new();
     for tree in trees {
         let tar = tree.to_tar("", version.time)?;
-        layers.push(Layer { bytes: gzip::compress(&tar)?, diff_id: format!("sha256:{}", sha256_hex(&tar)) });
+        layers.push(Layer { bytes: gzip::compress(&tar), diff_id: format!("sha256:{}", sha256_hex(&tar)) });
     }
     let mut files = FileTree::default();
     let config = config(version, &layers).to_string().into_bytes();
@@ -102,7 +102,7 @@ fn config(version: &Version, layers: &[Layer]) -> Value {
             "Labels": {
                 "org.opencontainers.image.title": "tablerock",
                 "org.opencontainers.image.description":
-                    "Azure Table, Queue and Blob Storage that you can own: one small binary, in place of Azurite",
+                    "Azure Table, Queue and Blob Storage that you can own: one small binary, instead of Azurite",
                 "org.opencontainers.image.version": version.number,
                 "org.opencontainers.image.revision": version.commit.as_deref().unwrap_or_default(),
                 // Busybox is a program of its own in the image.
