@@ -62,7 +62,7 @@ fn has_capitals(name: &str) -> bool {
     name.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
-/// Whether a line of a head is no metadata name, nor the end of the head, by as much of it as a prefix has.
+/// Whether a line of a head is neither a metadata name nor the end of the head, by as much of it as a prefix has.
 fn is_something_else(line: &[u8]) -> bool {
     let prefix = METADATA_PREFIX.as_bytes();
     line.get(..prefix.len())
