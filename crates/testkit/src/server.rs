@@ -7,7 +7,7 @@ use tablerock_kv::{Clock, Rng, Store, SystemClock};
 use tablerock_protocol::signing::AccountKey;
 use tablerock_protocol::{AccountName, Service};
 use tablerock_server::{
-    Account, Accounts, Connections, Listening, MemoryBudget, Metrics, Operation, serve_service, tls,
+    Account, Connections, Listening, MemoryBudget, Metrics, Operation, ServedAccounts, serve_service, tls,
 };
 use tablerock_services::{
     AccountService, Analytics, BlobService, LoadReport, QueueService, TableService, ThrottleTargets,
