@@ -50,7 +50,9 @@ mod tests {
 
     fn status(token: Option<&AdminToken>, given: &[&str]) -> Option<u16> {
         let mut headers = HeaderMap::new();
-        given.iter().for_each(|value| drop(headers.append(AUTHORIZATION, value.parse().unwrap())));
+        for value in given {
+            headers.append(AUTHORIZATION, value.parse().unwrap());
+        }
         AdminToken::check(token, &headers).err().map(|(status, _)| status.as_u16())
     }
 
