@@ -27,7 +27,8 @@ pub(crate) fn lint(workspace: &Workspace) -> Row {
 }
 
 /// All features of the client. `--all-features` would include libFuzzer, which needs a C++ compiler.
-const CLIENT_FEATURES: &str = "tablerock-client/encryption-rsa,tablerock-client/time,tablerock-client/chrono";
+const CLIENT_FEATURES: &str =
+    "tablerock-client/encryption-rsa,tablerock-client/time,tablerock-client/chrono,tablerock-client/serde";
 
 /// The pages of every library with all features. A broken link is a failure.
 pub(crate) fn doc(workspace: &Workspace) -> Row {

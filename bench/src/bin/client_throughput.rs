@@ -23,7 +23,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use tablerock_client::sas::TablePermissions;
-use tablerock_client::{DateTime, Sas, TableClient, TableEntity, TableOperation, TableServiceClient};
+use tablerock_client::{DateTime, FromEntity as _, Sas, TableClient, TableEntity, TableOperation, TableServiceClient};
 
 type AnyError = Box<dyn Error + Send + Sync>;
 
@@ -199,6 +199,8 @@ impl Reader for TableClient {
 struct Bare {
     client: Client<HttpConnector, Empty<Bytes>>,
     base: String,
+    /// The projection of the client's own requests.
+    select: String,
     sas: Sas,
 }
 
@@ -206,14 +208,16 @@ impl Bare {
     fn new(table: &TableClient) -> Result<Self, AnyError> {
         let sas = table.sas(TablePermissions::READ, DateTime::parse("2040-01-01")?).sign()?;
         let client = Client::builder(TokioExecutor::new()).build_http();
-        Ok(Self { client, base: format!("{}/{}", table.endpoint(), table.name()), sas })
+        let names = [&["PartitionKey", "RowKey", "Timestamp"], Employee::SELECT.unwrap_or_default()].concat();
+        Ok(Self { client, base: format!("{}/{}", table.endpoint(), table.name()), select: names.join("%2C"), sas })
     }
 }
 
 impl Reader for Bare {
     async fn read(&self, number: usize) -> Result<(), AnyError> {
         let (partition, row) = key(number);
-        let url = format!("{}(PartitionKey='{partition}',RowKey='{row}')?{}", self.base, self.sas.as_str());
+        let (base, select, sas) = (&self.base, &self.select, self.sas.as_str());
+        let url = format!("{base}(PartitionKey='{partition}',RowKey='{row}')?$select={select}&{sas}");
         let request = Request::get(url)
             .header("accept", "application/json;odata=minimalmetadata")
             .header("x-ms-version", "2020-12-06")

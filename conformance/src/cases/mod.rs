@@ -89,6 +89,7 @@ pub fn all() -> Vec<Case> {
         blob::from_url::CASES,
         blob::copy_options::CASES,
         blob::customer_keys::CASES,
+        blob::page_keys::CASES,
         blob::find_blobs::CASES,
     ]
     .concat()

@@ -47,7 +47,7 @@ pub(crate) fn development() -> String {
 pub(crate) fn parse(list: &str) -> Result<AccountList, String> {
     let mut accounts: Vec<Account> = Vec::new();
     let mut short_keys = Vec::new();
-    let entries = list.split(';').map(str::trim).filter(|entry| !entry.is_empty());
+    let entries = list.split([';', '\n']).map(str::trim).filter(|entry| !entry.is_empty());
     for (entry, number) in entries.zip(1..) {
         let mut parts = entry.split(':');
         let name = parts.next().unwrap_or_default();

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
+use crate::azurite_arguments::AzuriteArguments;
+
 /// An Azure Table, Queue and Blob Storage server that keeps its data on your disk
 ///
 /// Without arguments it serves blobs, queues and tables on 127.0.0.1, ports 10000 to 10002, for the development account,
@@ -191,6 +193,8 @@ settings! {
     #[arg(long, env = "TABLEROCK_ADMIN_HOST", value_name = "HOST", help_heading = "Addresses")]
     admin_host: Option<String>,
     /// Port of probes, metrics and load, 0 to disable [default: 10003]
+    ///
+    /// A default that is in use moves to a free port. The commands of a single service have no default.
     #[arg(long, env = "TABLEROCK_ADMIN_PORT", value_name = "PORT", help_heading = "Addresses")]
     admin_port: Option<u16>,
     /// Show names of data in /metrics and /load also off loopback; the admin address has no credentials
@@ -211,23 +215,31 @@ settings! {
 
     /// Accounts as name:key[:key2], separated by semicolons [default: the development account]
     ///
-    /// Prefer the variable or the file of --config: other users of the machine can read a command line. AZURITE_ACCOUNTS is
-    /// used if nothing else sets accounts.
+    /// Prefer a file or the variable: other users of the machine can read a command line. AZURITE_ACCOUNTS is used if nothing
+    /// else sets accounts.
     #[arg(long, env = "TABLEROCK_ACCOUNTS", value_name = "LIST", hide_env_values = true, help_heading = "Security")]
     accounts: Option<String>,
+    /// Read accounts from this file, one on each line, and again every minute and on SIGHUP
+    #[arg(long, env = "TABLEROCK_ACCOUNTS_FILE", value_name = "FILE", help_heading = "Security")]
+    accounts_file: Option<PathBuf>,
     /// Serve the published key of the development account on addresses that are not loopback
     ///
     /// Any client that reaches the address can then read and change all data.
     #[arg(long, env = "TABLEROCK_ALLOW_DEV_ACCOUNT", help_heading = "Security")]
     allow_dev_account: bool,
-    /// Serve HTTPS with this certificate (PEM)
-    #[arg(long, env = "TABLEROCK_CERT", value_name = "FILE", requires = "key", help_heading = "Security")]
+    /// Serve HTTPS with this certificate (PEM or PFX), and read it again every minute and on SIGHUP
+    #[arg(long, env = "TABLEROCK_CERT", value_name = "FILE", help_heading = "Security")]
     cert: Option<PathBuf>,
-    /// The private key of --cert (PEM)
+    /// The private key of --cert (PEM), if it is not in the same file
     #[arg(long, env = "TABLEROCK_KEY", value_name = "FILE", help_heading = "Security")]
     key: Option<PathBuf>,
+    /// The password of --cert if that is a PFX file
+    ///
+    /// Prefer the variable or the file of --config: other users of the machine can read a command line.
+    #[arg(long, env = "TABLEROCK_PWD", value_name = "PASSWORD", hide_env_values = true, help_heading = "Security")]
+    pwd: Option<String>,
     /// Accept bearer tokens without checking their signature; for development, requires HTTPS
-    #[arg(long, env = "TABLEROCK_OAUTH", value_name = "LEVEL", help_heading = "Security")]
+    #[arg(long, env = "TABLEROCK_OAUTH", value_name = "LEVEL", ignore_case = true, help_heading = "Security")]
     oauth: Option<OauthLevel>,
 
     /// Concurrent connections to all services together [default: 20000]
@@ -265,53 +277,13 @@ settings! {
     /// Append a log of each request to this file
     #[arg(short, long, env = "TABLEROCK_DEBUG", value_name = "FILE", help_heading = "Logs")]
     debug: Option<PathBuf>,
-    /// Print no banner and log errors only
+    /// Print only the addresses of the services, and log errors only
     #[arg(short, long, env = "TABLEROCK_SILENT", help_heading = "Logs")]
     silent: bool,
 
     #[command(flatten)]
     #[serde(skip)]
     azurite: AzuriteArguments,
-}
-
-/// Flags of Azurite that have no effect here. The server prints one line for each that explains why.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct AzuriteArguments {
-    #[arg(long, alias = "skipApiVersionCheck", hide = true)]
-    pub(crate) skip_api_version_check: bool,
-    #[arg(long, alias = "disableTelemetry", hide = true)]
-    pub(crate) disable_telemetry: bool,
-    #[arg(long, alias = "extentMemoryLimit", hide = true, allow_negative_numbers = true)]
-    pub(crate) extent_memory_limit: Option<f64>,
-    #[arg(long, hide = true)]
-    pub(crate) pwd: Option<String>,
-}
-
-impl AzuriteArguments {
-    /// They come from the command line only.
-    fn or(self, _: Self) -> Self {
-        self
-    }
-
-    /// Returns one line for each flag that was given.
-    pub(crate) fn explanations(&self) -> Vec<&'static str> {
-        let explained = [
-            (
-                self.skip_api_version_check,
-                "--skipApiVersionCheck has no effect: every well-formed x-ms-version is accepted",
-            ),
-            (self.disable_telemetry, "--disableTelemetry has no effect: there is no telemetry"),
-            (
-                self.extent_memory_limit.is_some(),
-                "--extentMemoryLimit has no effect: --cache-size limits the memory for cached data",
-            ),
-            (
-                self.pwd.is_some(),
-                "--pwd has no effect: PFX files are not supported; convert yours to PEM with openssl, for --cert and --key",
-            ),
-        ];
-        explained.into_iter().filter_map(|(given, why)| given.then_some(why)).collect()
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
@@ -337,18 +309,13 @@ mod tests {
         let line = "tablerock --blobHost 0.0.0.0 --blobPort 1 --blobKeepAliveTimeout 5 --queueHost 0.0.0.0 --queuePort 2 \
             --queueKeepAliveTimeout 5 --tableHost 0.0.0.0 --tablePort 3 --tableKeepAliveTimeout 5 -l /data -s \
             -d debug.log -L --skipApiVersionCheck --disableProductStyleUrl --cert c.pem --key k.pem --pwd x \
-            --oauth basic --inMemoryPersistence --extentMemoryLimit -1 --disableTelemetry";
+            --oauth BASIC --inMemoryPersistence --extentMemoryLimit -1 --disableTelemetry";
         let arguments = Arguments::try_parse_from(line.split_whitespace()).unwrap();
         let ports = [arguments.serve.blob_port, arguments.serve.queue_port, arguments.serve.table_port];
         assert_eq!(ports, [Some(1), Some(2), Some(3)]);
-        assert_eq!(arguments.serve.azurite.explanations().len(), 4);
+        assert_eq!(arguments.serve.azurite.explain(true).unwrap().len(), 2);
+        assert_eq!(arguments.serve.pwd.as_deref(), Some("x"));
         assert!(arguments.serve.loose);
-    }
-
-    #[test]
-    fn the_definition_is_sound() {
-        use clap::CommandFactory;
-        Arguments::command().debug_assert();
     }
 
     /// The flag, variable and default of each setting, as a row of the table in `docs/operating.md` begins.

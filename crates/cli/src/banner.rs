@@ -9,13 +9,27 @@ use crate::ports::BoundAddresses;
 use crate::settings::{DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, DEFAULT_TABLE_PORT, Settings};
 use crate::store_location::StoreLocation;
 
+/// The ports of `UseDevelopmentStorage=true`, in the order of the banner.
+const DEFAULT_PORTS: [u16; 3] = [DEFAULT_TABLE_PORT, DEFAULT_QUEUE_PORT, DEFAULT_BLOB_PORT];
+
+/// Returns the lines about the services. Supervisors wait for them, also with `--silent`.
+pub(crate) fn listening(settings: &Settings, bound: &BoundAddresses) -> Vec<String> {
+    let scheme = scheme(settings);
+    let listening = bound.services().into_iter();
+    listening
+        .map(|(name, address)| format!("Tablerock {name} service is successfully listening at {scheme}://{address}"))
+        .collect()
+}
+
+fn scheme(settings: &Settings) -> &'static str {
+    if settings.tls.is_some() { "https" } else { "http" }
+}
+
 /// Returns the lines for stdout.
 pub(crate) fn lines(settings: &Settings, bound: &BoundAddresses) -> Vec<String> {
-    let scheme = if settings.tls.is_some() { "https" } else { "http" };
+    let scheme = scheme(settings);
     let services = bound.services();
-    let listening = services
-        .map(|(name, address)| format!("Tablerock {name} service is successfully listening at {scheme}://{address}"));
-    let mut lines = listening.to_vec();
+    let mut lines = listening(settings, bound);
     if let Some(admin) = bound.admin {
         lines
             .push(format!("Health, metrics, load: http://{admin}/health, http://{admin}/metrics, http://{admin}/load"));
@@ -35,12 +49,11 @@ pub(crate) fn lines(settings: &Settings, bound: &BoundAddresses) -> Vec<String> 
         // The development key is public. Other keys are secret and must not appear in logs.
         let name = account.name.as_str();
         let key = if account.keys.iter().any(accounts::is_development_key) { DEVELOPMENT_KEY } else { "<your key>" };
-        let endpoints =
-            services.map(|(service, address)| format!("{service}Endpoint={scheme}://{}/{name};", reachable(address)));
-        lines.push(format!(
-            "  DefaultEndpointsProtocol={scheme};AccountName={name};AccountKey={key};{}",
-            endpoints.concat()
-        ));
+        let endpoint = |(service, address): &(&str, SocketAddr)| {
+            format!("{service}Endpoint={scheme}://{}/{name};", reachable(*address))
+        };
+        let endpoints: String = services.iter().map(endpoint).collect();
+        lines.push(format!("  DefaultEndpointsProtocol={scheme};AccountName={name};AccountKey={key};{endpoints}"));
     }
     if scheme == "http" && is_development_storage(settings, bound) {
         lines.push("  or: UseDevelopmentStorage=true".to_owned());
@@ -56,8 +69,7 @@ fn is_development_storage(settings: &Settings, bound: &BoundAddresses) -> bool {
     };
     let has_loopback = |(_, address): (&str, SocketAddr)| address.ip().is_loopback() || address.ip().is_unspecified();
     settings.accounts.iter().any(is_account)
-        && [bound.blob, bound.queue, bound.table].map(|address| address.port())
-            == [DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, DEFAULT_TABLE_PORT]
+        && bound.services().iter().map(|(_, address)| address.port()).eq(DEFAULT_PORTS)
         && bound.services().into_iter().all(has_loopback)
 }
 
@@ -74,17 +86,14 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 mod tests {
     use super::*;
     use crate::arguments::ServeArguments;
+    use crate::program::Program;
 
     fn banner(accounts: Option<&str>, host: &str) -> String {
         let given = ServeArguments { accounts: accounts.map(str::to_owned), ..Default::default() };
         let address = |port| format!("{host}:{port}").parse().unwrap();
-        let bound = BoundAddresses {
-            blob: address(DEFAULT_BLOB_PORT),
-            queue: address(DEFAULT_QUEUE_PORT),
-            table: address(DEFAULT_TABLE_PORT),
-            admin: Some(address(10003)),
-        };
-        lines(&Settings::gather(&given).unwrap(), &bound).join("\n")
+        let services = ["Table", "Queue", "Blob"].into_iter().zip(DEFAULT_PORTS.map(address));
+        let bound = BoundAddresses::new(services, Some(address(10003)));
+        lines(&Settings::gather(&given, Program::Tablerock).unwrap(), &bound).join("\n")
     }
 
     #[test]

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::net::SocketAddr;
 
+use tablerock_server::Account;
+
 use crate::accounts::{self, KEY_BYTES_MIN, ShortKey};
 use crate::ports::{BoundAddresses, is_loopback};
 use crate::settings::Settings;
@@ -54,27 +56,40 @@ impl fmt::Display for Warning {
 
 /// Checks the settings against the addresses as bound. An error prevents the start.
 pub(crate) fn check(settings: &Settings, bound: &BoundAddresses) -> Result<Vec<Warning>, String> {
-    let exposed = |(_, address): &(&str, SocketAddr)| !is_loopback(*address);
-    let services: Vec<_> = bound.services().into_iter().filter(exposed).collect();
-    let mut warnings = Vec::new();
-    if let (Some(&(service, address)), Some(account)) =
-        (services.first(), accounts::with_development_key(&settings.accounts))
-    {
-        let account = account.to_owned();
-        if !settings.allow_dev_account {
-            return Err(rejection(&account, service, address));
-        }
-        warnings.push(Warning::DevelopmentKey { account, service, address });
-    }
-    warnings.extend(settings.short_keys.iter().cloned().map(Warning::ShortKey));
+    let mut warnings = check_accounts(&settings.accounts, &settings.short_keys, settings.allow_dev_account, bound)?;
     if settings.accept_tokens {
         warnings.push(Warning::UncheckedTokens);
     }
     if settings.tls.is_none() {
-        warnings.extend(services.iter().map(|&(service, address)| Warning::PlainHttp { service, address }));
+        warnings.extend(exposed(bound).map(|(service, address)| Warning::PlainHttp { service, address }));
     }
     warnings.extend(bound.admin.filter(|address| !is_loopback(*address)).map(Warning::OpenAdmin));
     Ok(warnings)
+}
+
+/// Checks accounts against the addresses as bound, at the start and when they change.
+pub(crate) fn check_accounts(
+    accounts: &[Account],
+    short_keys: &[ShortKey],
+    allow_dev_account: bool,
+    bound: &BoundAddresses,
+) -> Result<Vec<Warning>, String> {
+    let mut warnings = Vec::new();
+    if let (Some((service, address)), Some(account)) = (exposed(bound).next(), accounts::with_development_key(accounts))
+    {
+        let account = account.to_owned();
+        if !allow_dev_account {
+            return Err(rejection(&account, service, address));
+        }
+        warnings.push(Warning::DevelopmentKey { account, service, address });
+    }
+    warnings.extend(short_keys.iter().cloned().map(Warning::ShortKey));
+    Ok(warnings)
+}
+
+/// The services that other machines reach.
+fn exposed(bound: &BoundAddresses) -> impl Iterator<Item = (&'static str, SocketAddr)> {
+    bound.services().into_iter().filter(|(_, address)| !is_loopback(*address))
 }
 
 fn rejection(account: &str, service: &str, address: SocketAddr) -> String {
@@ -94,17 +109,21 @@ pub(crate) fn log(warnings: &[Warning]) {
 
 #[cfg(test)]
 mod tests {
+    use tablerock_server::tls::CertificateFiles;
+
     use super::*;
     use crate::arguments::ServeArguments;
+    use crate::program::Program;
 
     fn bound(host: &str) -> BoundAddresses {
         let address = |port| format!("{host}:{port}").parse().unwrap();
-        BoundAddresses { blob: address(1), queue: address(2), table: address(3), admin: None }
+        BoundAddresses::new([("Table", address(3)), ("Queue", address(2)), ("Blob", address(1))], None)
     }
 
     fn settings(accounts: &str, allow_dev_account: bool) -> Settings {
         let accounts = Some(accounts.to_owned());
-        Settings::gather(&ServeArguments { accounts, allow_dev_account, ..Default::default() }).unwrap()
+        let given = ServeArguments { accounts, allow_dev_account, ..Default::default() };
+        Settings::gather(&given, Program::Tablerock).unwrap()
     }
 
     fn key(bytes: usize) -> String {
@@ -131,8 +150,10 @@ mod tests {
 
     #[test]
     fn one_exposed_service_is_enough() {
-        let mut addresses = bound("127.0.0.1");
-        addresses.queue = "0.0.0.0:2".parse().unwrap();
+        let addresses = BoundAddresses::new(
+            [("Table", "127.0.0.1:3".parse().unwrap()), ("Queue", "0.0.0.0:2".parse().unwrap())],
+            None,
+        );
         let error = check(&settings(&accounts::development(), false), &addresses).unwrap_err();
         assert!(error.contains("Queue service on 0.0.0.0:2"), "{error}");
     }
@@ -144,13 +165,14 @@ mod tests {
         let short = Warning::ShortKey(ShortKey { account: "two".to_owned(), bytes: 30 });
         assert_eq!(check(&settings, &addresses), Ok(vec![short.clone()]));
         settings.accept_tokens = true;
-        settings.tls = Some(("c.pem".into(), "k.pem".into()));
-        addresses.table = "10.0.0.1:3".parse().unwrap();
-        addresses.admin = "0.0.0.0:4".parse().ok();
+        settings.tls =
+            Some(CertificateFiles { certificate: "c.pem".into(), key: Some("k.pem".into()), password: None });
+        let table = "10.0.0.1:3".parse().unwrap();
+        addresses = BoundAddresses::new([("Table", table)], "0.0.0.0:4".parse().ok());
         let admin = Warning::OpenAdmin("0.0.0.0:4".parse().unwrap());
         assert_eq!(check(&settings, &addresses), Ok(vec![short.clone(), Warning::UncheckedTokens, admin.clone()]));
         settings.tls = None;
-        let plain = Warning::PlainHttp { service: "Table", address: addresses.table };
+        let plain = Warning::PlainHttp { service: "Table", address: table };
         assert_eq!(check(&settings, &addresses), Ok(vec![short, Warning::UncheckedTokens, plain, admin]));
     }
 }

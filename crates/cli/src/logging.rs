@@ -14,6 +14,7 @@ use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 use crate::arguments::LogFormat;
 use crate::exposure;
+use crate::ports;
 use crate::private_file;
 use crate::settings::Settings;
 
@@ -81,11 +82,11 @@ where
 }
 
 /// A plain level applies to our crates, whose targets all begin with `tablerock`; dependencies log warnings. Warnings of an
-/// exposed server pass every filter: they are few, and the operator must not miss them.
+/// exposed server, and those about its admin port, pass every filter: they are few, and the operator must not miss them.
 fn directives(log: &str) -> String {
     let chosen = match log {
         "warn" | "info" | "debug" | "trace" => format!("warn,tablerock={log}"),
         filter => filter.to_owned(),
     };
-    format!("{chosen},{}=warn", exposure::TARGET)
+    format!("{chosen},{}=warn,{}=warn", exposure::TARGET, ports::TARGET)
 }

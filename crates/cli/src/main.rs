@@ -3,10 +3,13 @@
 //! Without arguments it serves. `arguments.rs` defines the command line, `settings.rs` merges it with the environment
 //! and the settings file, `serve.rs` runs the server. `copy`, `export.rs` and `health.rs` are the other commands.
 
+mod account_source;
 mod accounts;
 mod admin;
 mod admin_file;
 mod arguments;
+mod azurite_arguments;
+mod azurite_lines;
 mod banner;
 mod copy;
 mod descriptors;
@@ -19,16 +22,19 @@ mod logging;
 mod notify;
 mod ports;
 mod private_file;
+mod program;
+mod reload;
 mod serve;
 mod services;
 mod settings;
+mod settings_file;
+mod signals;
 mod store_location;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::arguments::{Arguments, Command};
+use crate::program::Program;
 use crate::settings::Settings;
 
 /// One thread frees what another allocated, often many requests at once. The system's allocator spends a tenth of a
@@ -37,18 +43,19 @@ use crate::settings::Settings;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let program = Program::current();
+    let arguments = Arguments::parse_as(program);
     let result = match &arguments.command {
-        Some(Command::Serve(serve)) => Settings::gather(serve).and_then(serve::run),
+        Some(Command::Serve(serve)) => Settings::gather(serve, program).and_then(serve::run),
         Some(Command::Copy(arguments)) => copy::run(arguments),
         Some(Command::Export(arguments)) => export::run(arguments),
         Some(Command::Health(arguments)) => health::run(arguments),
-        None => Settings::gather(&arguments.serve).and_then(serve::run),
+        None => Settings::gather(&arguments.serve, program).and_then(serve::run),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("tablerock: {error}");
+            eprintln!("{}: {error}", program.name());
             ExitCode::FAILURE
         }
     }

@@ -5,6 +5,7 @@
 use std::io;
 use std::net::SocketAddr;
 
+use tablerock_protocol::Service;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 
 use crate::settings::{Address, Settings};
@@ -15,19 +16,36 @@ const BACKLOG: u32 = 1024;
 /// The flag of the admin port.
 const ADMIN_PORT: &str = "--admin-port";
 
+/// The target of the warnings about the admin address, which every log filter lets through: nothing else shows its port.
+pub(crate) const TARGET: &str = "tablerock::ports";
+
 /// The addresses that a server is bound to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BoundAddresses {
-    pub(crate) blob: SocketAddr,
-    pub(crate) queue: SocketAddr,
-    pub(crate) table: SocketAddr,
+    services: Vec<(&'static str, SocketAddr)>,
     pub(crate) admin: Option<SocketAddr>,
 }
 
 impl BoundAddresses {
+    pub(crate) fn new(
+        services: impl IntoIterator<Item = (&'static str, SocketAddr)>,
+        admin: Option<SocketAddr>,
+    ) -> Self {
+        Self { services: services.into_iter().collect(), admin }
+    }
+
     /// The services by name, in the order of the banner.
-    pub(crate) fn services(&self) -> [(&'static str, SocketAddr); 3] {
-        [("Table", self.table), ("Queue", self.queue), ("Blob", self.blob)]
+    pub(crate) fn services(&self) -> Vec<(&'static str, SocketAddr)> {
+        self.services.clone()
+    }
+}
+
+/// The name of a service in lines for people.
+pub(crate) fn title(service: Service) -> &'static str {
+    match service {
+        Service::Blob => "Blob",
+        Service::Queue => "Queue",
+        Service::Table => "Table",
     }
 }
 
@@ -36,31 +54,47 @@ pub(crate) fn is_loopback(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
-/// The bound ports of a server.
+/// The bound ports of a server: those of its services in the order of their default ports, and the admin address.
 pub(crate) struct Ports {
-    pub(crate) blob: Port,
-    pub(crate) queue: Port,
-    pub(crate) table: Port,
+    pub(crate) services: Vec<(Service, Port)>,
     pub(crate) admin: Option<Port>,
 }
 
 impl Ports {
     pub(crate) async fn bind(settings: &Settings) -> Result<Self, String> {
-        Ok(Self {
-            blob: Port::bind(&settings.blob.address, "--blob-port").await?,
-            queue: Port::bind(&settings.queue.address, "--queue-port").await?,
-            table: Port::bind(&settings.table.address, "--table-port").await?,
-            admin: match &settings.admin_address {
-                Some(address) if settings.is_admin_port_given => Some(Port::bind(address, ADMIN_PORT).await?),
-                Some(address) => Some(Port::bind_or_move(address, ADMIN_PORT).await?),
-                None => None,
-            },
-        })
+        let mut services = Vec::new();
+        for (service, port) in settings.services() {
+            services.push((service, Port::bind(&port.address, port_flag(service)).await?));
+        }
+        let admin = match &settings.admin_address {
+            None => None,
+            Some(address) if settings.is_admin_port_given => Some(Port::bind(address, ADMIN_PORT).await?),
+            Some(address) => {
+                // The port of a service that does not listen yet could be bound twice, and fail later.
+                let is_taken = services.iter().any(|(_, port)| port.bound.port() == address.port);
+                match Port::bind_or_move(address, ADMIN_PORT, is_taken).await {
+                    Err(error) if !settings.is_admin_wanted => {
+                        tracing::warn!(target: TARGET, error, "there is no admin address, it cannot be bound");
+                        None
+                    }
+                    bound => Some(bound?),
+                }
+            }
+        };
+        Ok(Self { services, admin })
     }
 
     pub(crate) fn addresses(&self) -> BoundAddresses {
-        let [blob, queue, table] = [&self.blob, &self.queue, &self.table].map(|port| port.bound);
-        BoundAddresses { blob, queue, table, admin: self.admin.as_ref().map(|port| port.bound) }
+        let services = self.services.iter().rev().map(|(service, port)| (title(*service), port.bound));
+        BoundAddresses::new(services, self.admin.as_ref().map(|port| port.bound))
+    }
+}
+
+fn port_flag(service: Service) -> &'static str {
+    match service {
+        Service::Blob => "--blob-port",
+        Service::Queue => "--queue-port",
+        Service::Table => "--table-port",
     }
 }
 
@@ -91,16 +125,21 @@ impl Port {
     }
 
     /// Binds a port that was not given. If it is in use, any free port of the host takes its place.
-    async fn bind_or_move(wanted: &Address, flag: &'static str) -> Result<Self, String> {
+    async fn bind_or_move(wanted: &Address, flag: &'static str, is_taken: bool) -> Result<Self, String> {
         let bound = match Self::bind(wanted, flag).await {
-            Ok(bound) => bound,
-            Err(_) => {
+            Ok(bound) if !is_taken => bound,
+            _ => {
                 let moved = Self::bind(&Address { port: 0, ..wanted.clone() }, flag).await?;
                 log_move(wanted, moved.bound);
                 moved
             }
         };
         Ok(Self { is_movable: true, ..bound })
+    }
+
+    /// The address that it is bound to.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.bound
     }
 
     /// Accepts connections from now on. It fails, or moves if it may, if another program bound the port at the same time and
@@ -121,6 +160,7 @@ impl Port {
 
 fn log_move(wanted: &Address, bound: SocketAddr) {
     tracing::warn!(
+        target: TARGET,
         wanted = wanted.port,
         chosen = %bound,
         "the default admin port is in use, another was chosen: set --admin-port to choose one, or 0 for none"
@@ -155,6 +195,8 @@ mod tests {
     use tokio::net::TcpStream;
 
     use super::*;
+    use crate::arguments::ServeArguments;
+    use crate::program::Program;
 
     fn local(port: u16) -> Address {
         Address { host: "127.0.0.1".to_owned(), port }
@@ -163,7 +205,7 @@ mod tests {
     #[tokio::test]
     async fn a_bound_port_refuses_connections_until_it_listens() {
         let port = Port::bind(&local(0), "--table-port").await.unwrap();
-        let address = port.bound;
+        let address = port.address();
         let refused = TcpStream::connect(address).await.unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
         let _listener = port.listen().unwrap();
@@ -180,6 +222,42 @@ mod tests {
             let error = later.and_then(Port::listen).unwrap_err();
             assert!(error.contains("is in use") && error.contains("--queue-port"), "{error}");
         }
+    }
+
+    #[tokio::test]
+    async fn an_admin_port_that_is_not_given_gives_way_to_a_service() {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let given = ServeArguments {
+            blob_port: Some(0),
+            queue_port: Some(0),
+            table_port: Some(free),
+            in_memory: true,
+            ..Default::default()
+        };
+        let mut settings = Settings::gather(&given, Program::Tablerock).unwrap();
+        settings.admin_address = Some(local(free));
+        let Ports { services, admin } = Ports::bind(&settings).await.unwrap();
+        let admin = admin.unwrap();
+        assert_ne!(admin.address().port(), free);
+        let _admin = admin.listen().unwrap();
+        let _services: Vec<_> = services.into_iter().map(|(_, port)| port.listen().unwrap()).collect();
+    }
+
+    #[tokio::test]
+    async fn an_admin_address_that_cannot_be_bound_is_left_out_unless_it_is_wanted() {
+        let given = ServeArguments {
+            blob_port: Some(0),
+            queue_port: Some(0),
+            table_port: Some(0),
+            in_memory: true,
+            ..Default::default()
+        };
+        let mut settings = Settings::gather(&given, Program::Tablerock).unwrap();
+        // An address for documentation, which no machine has.
+        settings.admin_address = Some(Address { host: "192.0.2.1".to_owned(), port: 10003 });
+        assert!(Ports::bind(&settings).await.unwrap().admin.is_none());
+        settings.is_admin_wanted = true;
+        assert!(Ports::bind(&settings).await.is_err());
     }
 
     #[test]

@@ -9,8 +9,11 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     options().write(true).truncate(true).open(path)
 }
 
-/// Opens a file to append to it, and creates it if it does not exist.
+/// Opens a file to append to it, and creates it and its folder if they do not exist.
 pub(crate) fn append(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
     options().append(true).open(path)
 }
 

@@ -1,26 +1,30 @@
 //! Runs the server: from settings to open ports, and to a clean stop.
 
 use std::io::{self, Write as _};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tablerock_kv::{Clock, Store};
 use tablerock_protocol::Service;
-use tablerock_server::tls::{self, Tls};
+use tablerock_server::tls::Tls;
 use tablerock_server::{Connections, Listening, Server, serve_service};
 use tokio::sync::watch;
 
 use crate::admin::AdminThread;
 use crate::admin_file::PendingAdminFile;
+use crate::azurite_lines::ServiceLines;
 use crate::banner;
 use crate::descriptors;
 use crate::engine::{OpenMode, open_engine};
 use crate::exposure;
 use crate::logging;
 use crate::notify;
-use crate::ports::{BoundAddresses, Port, Ports};
+use crate::ports::{self, BoundAddresses, Port, Ports};
+use crate::reload::Reloader;
 use crate::services::{self, ServiceOptions};
-use crate::settings::Settings;
+use crate::settings::{ServicePort, Settings};
+use crate::signals::Signals;
 
 /// Serves until a signal arrives. The error is a sentence for the operator.
 pub(crate) fn run(settings: Settings) -> Result<(), String> {
@@ -30,9 +34,7 @@ pub(crate) fn run(settings: Settings) -> Result<(), String> {
 
 /// The bound ports of a server, its TLS configuration, and its admin address, which is served already.
 pub(crate) struct Listeners {
-    blob: Port,
-    queue: Port,
-    table: Port,
+    services: Vec<(Service, Port)>,
     addresses: BoundAddresses,
     admin: Option<AdminThread>,
     admin_file: Option<PendingAdminFile>,
@@ -46,26 +48,34 @@ impl Listeners {
         let mut addresses = ports.addresses();
         let warnings = exposure::check(settings, &addresses)?;
         let tls = match &settings.tls {
-            Some((cert, key)) => Some(tls::acceptor(cert, key)?),
+            Some(files) => Some(Tls::open(files.clone())?),
             None => None,
         };
         exposure::log(&warnings);
-        let Ports { blob, queue, table, admin } = ports;
         let admin_file = PendingAdminFile::of(settings)?;
         let token = admin_file.as_ref().map(|file| file.token.clone());
-        let admin = admin.map(|port| AdminThread::start(port, settings.admin_show_names, token)).transpose()?;
+        let Ports { services, admin } = ports;
+        let admin = match admin.map(|port| AdminThread::start(port, settings.admin_show_names, token)).transpose() {
+            Err(error) if !settings.is_admin_wanted => {
+                tracing::warn!(target: ports::TARGET, error, "there is no admin address, it cannot be served");
+                None
+            }
+            admin => admin?,
+        };
         addresses.admin = admin.as_ref().map(AdminThread::address);
-        Ok(Self { blob, queue, table, addresses, admin, admin_file, tls })
+        Ok(Self { services, addresses, admin, admin_file, tls })
     }
 }
 
 async fn serve(mut settings: Settings) -> Result<(), String> {
+    let signals = Signals::listen()?;
     // Ports first: they fail fast, and nothing is open yet that would need closing.
     let listeners = Listeners::bind(&settings).await?;
+    let lines = StartLines::begin(&settings, &listeners);
     let mode = if settings.must_exist { OpenMode::MustExist } else { OpenMode::CreateIfMissing };
     let opened = open_engine(&settings.data, settings.cache_bytes, mode).await?;
     settings.data_is_new = opened.is_new;
-    serve_on(&mut settings, listeners, Store::new(opened.engine), opened.clock, Role::Server).await
+    serve_on(&mut settings, listeners, lines, signals, Store::new(opened.engine), opened.clock, Role::Server).await
 }
 
 /// Whether the server runs its background work.
@@ -83,19 +93,24 @@ pub(crate) async fn serve_reads(
     store: Store,
     clock: Arc<dyn Clock>,
 ) -> Result<(), String> {
-    serve_on(settings, listeners, store, clock, Role::Reader).await
+    let signals = Signals::listen()?;
+    // A copy that is stopped is not complete, so its exit code is that of the copy.
+    signals.serving();
+    let lines = StartLines::begin(settings, &listeners);
+    serve_on(settings, listeners, lines, signals, store, clock, Role::Reader).await
 }
 
 async fn serve_on(
     settings: &mut Settings,
     listeners: Listeners,
+    lines: StartLines,
+    mut signals: Signals,
     store: Store,
     clock: Arc<dyn Clock>,
     role: Role,
 ) -> Result<(), String> {
     let banner = prepare_banner(settings, &listeners.addresses);
-    let Listeners { blob, queue, table, addresses, admin, admin_file, tls: acceptor } = listeners;
-    let names: Vec<String> = settings.accounts.iter().map(|account| account.name.as_str().to_owned()).collect();
+    let Listeners { services: bound, addresses, admin, admin_file, tls: acceptor } = listeners;
     let options = ServiceOptions {
         accounts: std::mem::take(&mut settings.accounts),
         throttle: settings.throttle,
@@ -106,32 +121,37 @@ async fn serve_on(
     let server =
         services::open(options, &store, clock).await.map_err(|error| format!("cannot read the data: {error}"))?;
     let server = Arc::new(server);
-    // The handlers are installed before the first response, because a client may send a signal right after it. Until here,
-    // a signal ends the process.
-    let signals = Signals::listen()?;
+    // A client may send a signal right after the first response.
+    signals.serving();
     let (stop, stopped) = watch::channel(false);
-    let ports = [
-        (Service::Blob, blob.listen()?, &settings.blob),
-        (Service::Queue, queue.listen()?, &settings.queue),
-        (Service::Table, table.listen()?, &settings.table),
-    ];
+    // All listen before the first serves, so that a port that another program took ends the start.
+    let listening = bound.into_iter().map(|(service, port)| port.listen().map(|listener| (service, listener)));
+    let listening = listening.collect::<Result<Vec<_>, _>>()?;
     let connections = Connections::new(descriptors::connections_max(settings.connections_max));
-    let serving = ports.map(|(service, listener, port)| {
+    let serve_one = |((service, listener), (_, port)): (_, (_, &ServicePort))| {
         let (tls, connections) = (acceptor.clone(), connections.clone());
         let listening = Listening { tls, connections, idle_time: Duration::from_secs(port.idle_seconds) };
         tokio::spawn(serve_service(service, server.clone(), listener, listening, stopped.clone()))
-    });
-    let background = (role == Role::Server).then(|| start_background_work(&server, names, stopped));
+    };
+    let serving: Vec<Task> = listening.into_iter().zip(settings.services()).map(serve_one).collect();
+    let mut reloader = Reloader::new(server.clone(), acceptor.clone());
+    if role == Role::Server {
+        reloader = reloader.with_accounts(settings, &addresses);
+    }
+    let reloading = tokio::spawn(reloader.keep_reloading(signals.clone()));
+    let background = (role == Role::Server).then(|| start_background_work(&server, stopped));
     if let Some(admin) = &admin {
         admin.set_open(server.clone(), store.clone());
     }
     let admin_file = admin_file.map(|file| file.write(settings, &addresses)).transpose()?;
-    // A closed stdout is not a reason to stop.
-    let _ = banner.iter().try_for_each(|line| writeln!(io::stdout(), "{line}"));
+    print(&banner);
+    lines.listening();
     notify::ready();
-    signals.wait().await;
+    signals.stopped().await;
     notify::stopping();
     drop(admin_file);
+    lines.closing();
+    reloading.abort();
     tracing::info!("stopping, waiting for requests in progress");
     if let Some(admin) = &admin {
         admin.set_stopping();
@@ -144,24 +164,62 @@ async fn serve_on(
     if let Some(admin) = admin {
         admin.stop().await;
     }
-    let Some((sweep, analytics)) = background else { return Ok(()) };
-    sweep.abort();
-    let _ = analytics.await;
-    services::close(&server, &store).await
+    if let Some((sweep, analytics)) = background {
+        sweep.abort();
+        let _ = analytics.await;
+        services::close(&server, &store).await?;
+    }
+    lines.closed();
+    Ok(())
+}
+
+/// Prints lines to stdout. A closed stdout is not a reason to stop.
+fn print(lines: &[String]) {
+    let _ = lines.iter().try_for_each(|line| writeln!(io::stdout(), "{line}"));
+}
+
+/// The lines of a program with a name of Azurite; none under its own name.
+struct StartLines(Vec<(ServiceLines, SocketAddr)>);
+
+impl StartLines {
+    /// Prints the line about the start of the first service.
+    fn begin(settings: &Settings, listeners: &Listeners) -> Self {
+        if !settings.program.is_azurite() {
+            return Self(Vec::new());
+        }
+        let services = settings.services().zip(&listeners.services).map(|((service, port), (_, bound))| {
+            let is_https = settings.tls.is_some();
+            (ServiceLines::new(settings.program, service, is_https, port.address.clone()), bound.address())
+        });
+        let lines = Self(services.collect());
+        print(&lines.0.iter().take(1).map(|(lines, _)| lines.starting()).collect::<Vec<_>>());
+        lines
+    }
+
+    /// Prints that each service is ready, in between that the next one starts.
+    fn listening(&self) {
+        let each = self.0.iter().map(|(lines, bound)| [lines.starting(), lines.listening(*bound)]);
+        print(&each.flatten().skip(1).collect::<Vec<_>>());
+    }
+
+    fn closing(&self) {
+        print(&self.0.iter().map(|(lines, _)| lines.closing()).collect::<Vec<_>>());
+    }
+
+    fn closed(&self) {
+        print(&self.0.iter().map(|(lines, _)| lines.closed()).collect::<Vec<_>>());
+    }
 }
 
 type Task = tokio::task::JoinHandle<()>;
 
 /// Starts the sweep, and the task that writes Storage Analytics until the server stops.
-fn start_background_work(
-    server: &Arc<Server>,
-    accounts: Vec<String>,
-    mut stopped: watch::Receiver<bool>,
-) -> (Task, Task) {
+fn start_background_work(server: &Arc<Server>, mut stopped: watch::Receiver<bool>) -> (Task, Task) {
     let sweeper = server.clone();
     let sweep = tokio::spawn(async move {
-        let Server { tables, queues, blobs, .. } = &*sweeper;
-        tokio::join!(tables.keep_sweeping(&accounts), queues.keep_sweeping(&accounts), blobs.keep_sweeping(&accounts));
+        let Server { tables, queues, blobs, accounts, .. } = &*sweeper;
+        let accounts = || accounts.current().names().map(str::to_owned).collect();
+        tokio::join!(tables.keep_sweeping(accounts), queues.keep_sweeping(accounts), blobs.keep_sweeping(accounts));
     });
     let analyst = server.clone();
     let analytics = tokio::spawn(async move {
@@ -176,45 +234,16 @@ fn start_background_work(
 /// Prints the explanations of flags without effect to stderr, and returns the banner.
 fn prepare_banner(settings: &Settings, addresses: &BoundAddresses) -> Vec<String> {
     for explanation in &settings.explanations {
-        let _ = writeln!(io::stderr(), "tablerock: {explanation}");
+        let _ = writeln!(io::stderr(), "{}: {explanation}", settings.program.name());
     }
-    if settings.silent { vec![] } else { banner::lines(settings, addresses) }
-}
-
-/// The signals that stop the server: SIGTERM and SIGINT.
-#[cfg(unix)]
-struct Signals {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Signals {
-    fn listen() -> Result<Self, String> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
-        Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
-    }
-
-    async fn wait(mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
+    match (settings.program.is_azurite(), settings.silent) {
+        (true, _) => {
+            // Azurite's stdout has no place for them.
+            let admin = addresses.admin.map(|admin| format!("http://{admin}"));
+            tracing::info!(data = %settings.data, admin, "serving under a name of Azurite");
+            vec![]
         }
-    }
-}
-
-/// The signal that stops the server: Ctrl-C.
-#[cfg(windows)]
-struct Signals(tokio::signal::windows::CtrlC);
-
-#[cfg(windows)]
-impl Signals {
-    fn listen() -> Result<Self, String> {
-        tokio::signal::windows::ctrl_c().map(Self).map_err(|error| format!("cannot listen for Ctrl-C: {error}"))
-    }
-
-    async fn wait(mut self) {
-        self.0.recv().await;
+        (false, true) => banner::listening(settings, addresses),
+        (false, false) => banner::lines(settings, addresses),
     }
 }

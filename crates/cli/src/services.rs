@@ -62,6 +62,22 @@ async fn open_services(
     Ok((tables, queues, blobs))
 }
 
+/// Prepares accounts that a running server did not serve yet, as [`open`] does for those of a start.
+pub(crate) async fn add_accounts(server: &Server, accounts: &[Account]) -> Result<(), String> {
+    let served = server.accounts.current();
+    let added = accounts.iter().map(|account| account.name.as_str()).filter(|name| served.find(name).is_none());
+    let prepared = async {
+        for account in added {
+            server.tables.finish_drops(account).await?;
+            server.queues.finish_drops(account).await?;
+            server.blobs.finish_drops(account).await?;
+            server.analytics.add_account(&server.settings, &server.blobs, account).await?;
+        }
+        Ok(())
+    };
+    prepared.await.map_err(|error: ServiceFailure| format!("cannot read the data of new accounts: {error}"))
+}
+
 /// Finishes what an earlier process left unfinished, so that the services can then be opened on a read-only store.
 pub(crate) async fn recover(accounts: &[Account], store: &Store, clock: &Arc<dyn Clock>) -> Result<(), String> {
     let recovered = async {

@@ -1,14 +1,20 @@
 //! Merges the sources of settings: the command line and the environment, then the TOML file, then the defaults.
 
-use std::ffi::OsStr;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use tablerock_kv_postgres::Target;
+use tablerock_protocol::Service;
 use tablerock_server::Account;
+use tablerock_server::tls::CertificateFiles;
 use tablerock_services::ThrottleTargets;
 
-use crate::accounts::{self, AccountList, ShortKey};
+use crate::account_source::{AccountSource, ListedAccounts};
+use crate::accounts::{AccountList, ShortKey};
 use crate::arguments::{LogFormat, OauthLevel, ServeArguments};
+use crate::azurite_arguments;
+use crate::program::Program;
+use crate::settings_file::read_file;
 use crate::store_location::{DATA_FOLDER, StoreLocation};
 
 /// The ports of `UseDevelopmentStorage=true`.
@@ -22,6 +28,7 @@ const MEMORY_AND_LOCATION: &str = "in-memory and location contradict each other:
 /// The complete settings of a server.
 #[derive(Debug)]
 pub(crate) struct Settings {
+    pub(crate) program: Program,
     pub(crate) data: StoreLocation,
     /// Whether a start without data fails.
     pub(crate) must_exist: bool,
@@ -35,16 +42,23 @@ pub(crate) struct Settings {
     pub(crate) admin_address: Option<Address>,
     /// Whether the admin port was chosen by the operator. Another one does not prevent the start if it is in use.
     pub(crate) is_admin_port_given: bool,
+    /// Whether the operator chose the host or the port. Another admin address is left out if it cannot be served.
+    pub(crate) is_admin_wanted: bool,
     /// Shows names of data on an admin address that is not loopback.
     pub(crate) admin_show_names: bool,
     /// The file with the addresses and the token for changes on the admin address.
     pub(crate) admin_file: Option<PathBuf>,
     pub(crate) accounts: Vec<Account>,
     pub(crate) short_keys: Vec<ShortKey>,
+    /// Where the accounts come from, to read them again.
+    pub(crate) account_source: AccountSource,
+    /// The list of the accounts, to recognize a change.
+    pub(crate) accounts_text: String,
+    pub(crate) accounts_are_default: bool,
     /// Serves the published key off loopback, with a warning.
     pub(crate) allow_dev_account: bool,
     /// Certificate and key.
-    pub(crate) tls: Option<(PathBuf, PathBuf)>,
+    pub(crate) tls: Option<CertificateFiles>,
     pub(crate) accept_tokens: bool,
     pub(crate) host_style: bool,
     pub(crate) is_loose: bool,
@@ -89,42 +103,28 @@ impl Address {
     }
 }
 
-fn read_file(path: &Path) -> Result<ServeArguments, String> {
-    let shown = path.display();
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}; check --config"))?;
-    parse_file(&text).map_err(|error| format!("{shown} is not a valid settings file: {error}"))
-}
-
-/// Parses a settings file. An unknown key is an error, so that a typo does not go unnoticed. Errors name the line and never
-/// its content, which may be a key or a password.
-fn parse_file(text: &str) -> Result<ServeArguments, String> {
-    toml::from_str(text).map_err(|error| {
-        let message = without_value(error.message().lines().next().unwrap_or_default());
-        match error.span().and_then(|span| text.get(..span.start)) {
-            Some(before) => format!("line {}: {message}", before.matches('\n').count() + 1),
-            None => message,
-        }
-    })
-}
-
-/// Removes the value from a message of the TOML parser.
-fn without_value(message: &str) -> String {
-    if !["invalid type", "invalid value", "unknown variant"].iter().any(|begin| message.starts_with(begin)) {
-        return message.to_owned();
+/// Shows the address as a URL has it.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { host, port } = self;
+        if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
     }
-    let expected =
-        message.rsplit_once(", expected ").map_or_else(String::new, |(_, what)| format!(": expected {what}"));
-    format!("invalid value for this key{expected}")
 }
 
 impl Settings {
-    pub(crate) fn gather(given: &ServeArguments) -> Result<Self, String> {
+    pub(crate) fn gather(given: &ServeArguments, program: Program) -> Result<Self, String> {
+        azurite_arguments::check_variables()?;
         let file = given.config.as_deref().map(read_file).transpose()?.unwrap_or_default();
-        Self::merge(given.clone(), file)
+        Self::merge(given.clone(), file, program)
     }
 
-    fn merge(given: ServeArguments, mut file: ServeArguments) -> Result<Self, String> {
+    /// The services that the program serves, in the order of their ports.
+    pub(crate) fn services(&self) -> impl Iterator<Item = (Service, &ServicePort)> {
+        let all = [(Service::Blob, &self.blob), (Service::Queue, &self.queue), (Service::Table, &self.table)];
+        all.into_iter().filter(|(service, _)| self.program.serves(*service))
+    }
+
+    fn merge(given: ServeArguments, mut file: ServeArguments, program: Program) -> Result<Self, String> {
         if file.store.is_some() && (file.in_memory || file.location.is_some()) {
             return Err(
                 "store, in-memory and location are mutually exclusive: keep one in the settings file".to_owned()
@@ -141,29 +141,36 @@ impl Settings {
         // A flag for one location overrides another location in the file.
         file.location = file.location.filter(|_| !given.in_memory);
         file.store = file.store.filter(|_| !given.in_memory && given.location.is_none());
+        let account_source = AccountSource::new(&given);
+        let ListedAccounts { list, text: accounts_text, is_default: accounts_are_default } =
+            account_source.read_with(&file)?;
+        let AccountList { accounts, short_keys } = list;
         let set = given.or(file);
         let data = store_location(&set)?;
-        // Azurite's variable comes last, so that every other source overrides it.
-        let azurite_accounts = || std::env::var("AZURITE_ACCOUNTS").ok();
-        let listed = set.accounts.or_else(azurite_accounts).filter(|list| !list.is_empty());
-        let AccountList { accounts, short_keys } = accounts::parse(&listed.unwrap_or_else(accounts::development))?;
-        let tls = match (set.cert, set.key) {
-            (Some(cert), Some(key)) => Some((cert, key)),
-            (None, None) => None,
-            _ => return Err("--cert and --key require each other: set both, or neither for plain HTTP".to_owned()),
-        };
-        if set.oauth.is_some() && tls.is_none() {
-            return Err(
-                "--oauth requires HTTPS, because clients send tokens only over HTTPS: set --cert and --key".to_owned()
-            );
+        let mut explanations = set.azurite.explain(matches!(data, StoreLocation::Memory))?;
+        let tls = certificate_files(&set, &mut explanations)?;
+        let mut accept_tokens = set.oauth == Some(OauthLevel::Basic);
+        if accept_tokens && tls.is_none() {
+            if !program.is_azurite() {
+                return Err(
+                    "--oauth requires HTTPS, because clients send tokens only over HTTPS: set --cert and --key"
+                        .to_owned(),
+                );
+            }
+            // Azurite starts and rejects tokens over HTTP.
+            explanations.push("--oauth has no effect: clients send tokens only over HTTPS; set --cert");
+            accept_tokens = false;
         }
         let is_admin_port_given = set.admin_port.is_some();
+        let is_admin_wanted = set.admin_host.is_some() || set.admin_file.is_some() || is_admin_port_given;
+        let has_admin = is_admin_wanted || !matches!(program, Program::AzuriteService(_));
         let admin_address = Address::new(set.admin_host, set.admin_port, 10003);
         if set.admin_file.is_some() && admin_address.port == 0 {
             return Err("--admin-file requires the admin address: set --admin-port to a port, or omit it".to_owned());
         }
         let default_log = if set.silent { "error" } else { "info" };
         Ok(Self {
+            program,
             data,
             must_exist: set.existing,
             data_is_new: false,
@@ -171,16 +178,20 @@ impl Settings {
             blob: ServicePort::new(set.blob_host, set.blob_port, DEFAULT_BLOB_PORT, set.blob_keep_alive_timeout),
             queue: ServicePort::new(set.queue_host, set.queue_port, DEFAULT_QUEUE_PORT, set.queue_keep_alive_timeout),
             table: ServicePort::new(set.table_host, set.table_port, DEFAULT_TABLE_PORT, set.table_keep_alive_timeout),
-            admin_address: Some(admin_address).filter(|address| address.port != 0),
+            admin_address: Some(admin_address).filter(|address| has_admin && address.port != 0),
             is_admin_port_given,
+            is_admin_wanted,
             admin_show_names: set.admin_show_names,
             admin_file: set.admin_file,
             accounts,
             short_keys,
-            allow_dev_account: set.allow_dev_account
-                || std::env::args_os().next().is_some_and(|program| is_azurite_name(&program)),
+            account_source,
+            accounts_text,
+            accounts_are_default,
+            // Users of Azurite expect the development account everywhere.
+            allow_dev_account: set.allow_dev_account || program.is_azurite(),
             tls,
-            accept_tokens: set.oauth == Some(OauthLevel::Basic),
+            accept_tokens,
             host_style: !set.disable_product_style_url,
             is_loose: set.loose,
             connections_max: set.connections_max.unwrap_or(20_000),
@@ -192,15 +203,27 @@ impl Settings {
             log_format: set.log_format.unwrap_or(LogFormat::Text),
             debug_file: set.debug,
             silent: set.silent,
-            explanations: set.azurite.explanations(),
+            explanations,
         })
     }
 }
 
-/// Returns whether the program was called by a name of Azurite, whose users expect the development account everywhere.
-fn is_azurite_name(program: &OsStr) -> bool {
-    let name = Path::new(program).file_stem().unwrap_or_default();
-    ["azurite", "azurite-blob", "azurite-queue", "azurite-table"].iter().any(|known| name == *known)
+/// Returns the files of the certificate.
+fn certificate_files(
+    set: &ServeArguments,
+    explanations: &mut Vec<&'static str>,
+) -> Result<Option<CertificateFiles>, String> {
+    let (key, password) = (set.key.clone(), set.pwd.clone());
+    let Some(certificate) = set.cert.clone() else {
+        return match (key, password) {
+            (None, None) => Ok(None),
+            _ => Err("--key and --pwd belong to --cert: set --cert, or none of them for plain HTTP".to_owned()),
+        };
+    };
+    if key.is_some() && password.is_some() {
+        explanations.push("--pwd has no effect: it is the password of a PFX file, and --key is in PEM");
+    }
+    Ok(Some(CertificateFiles { certificate, key, password }))
 }
 
 /// Returns where data is kept.
@@ -222,42 +245,20 @@ fn store_location(set: &ServeArguments) -> Result<StoreLocation, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings_file::parse_file;
 
-    #[test]
-    fn a_typo_in_the_file_is_named() {
-        assert!(parse_file("table-port = 1234\nsilent = true").is_ok());
-        let error = parse_file("silent = true\n\ntabel-port = 1234").unwrap_err();
-        assert!(error.starts_with("line 3: ") && error.contains("tabel-port"), "{error}");
-        let error = parse_file("log-format = \"yaml\"").unwrap_err();
-        assert_eq!(error, "line 1: invalid value for this key: expected `text` or `json`");
+    fn gather(given: &ServeArguments) -> Result<Settings, String> {
+        Settings::gather(given, Program::Tablerock)
     }
 
-    #[test]
-    fn a_mistake_in_the_file_shows_no_secrets() {
-        for line in [
-            "acounts = \"team:c2VjcmV0\"",
-            "accounts = \"team:c2VjcmV0",
-            "accounts = team:c2VjcmV0",
-            "accounts = \"team:c2VjcmV0\" # and\naccounts = \"team:c2VjcmV0\"",
-            "table-port = \"c2VjcmV0\"",
-            "log-format = \"c2VjcmV0\"",
-            "accounts = [\"team:c2VjcmV0\"]",
-            "accounts = { team = \"c2VjcmV0\" }",
-            "store = postgres://user:c2VjcmV0@host/data",
-            "store = 'postgres://user:c2VjcmV0@host/data",
-            "accounts = \"\\c2VjcmV0\"",
-            "c2VjcmV0==",
-        ] {
-            let error = parse_file(&format!("silent = true\n{line}\n")).unwrap_err();
-            assert!(error.starts_with("line 2: ") || error.starts_with("line 3: "), "{line}: {error}");
-            assert!(!error.contains("c2VjcmV0"), "{line}: {error}");
-        }
+    fn merge(given: ServeArguments, file: ServeArguments) -> Result<Settings, String> {
+        Settings::merge(given, file, Program::Tablerock)
     }
 
     #[test]
     fn flags_win_and_defaults_fill_in() {
         let given = ServeArguments { table_port: Some(7), in_memory: true, ..Default::default() };
-        let settings = Settings::gather(&given).unwrap();
+        let settings = gather(&given).unwrap();
         let ports = [settings.blob, settings.queue, settings.table].map(|service| service.address.port);
         assert_eq!(ports, [DEFAULT_BLOB_PORT, DEFAULT_QUEUE_PORT, 7]);
         assert!(matches!(settings.data, StoreLocation::Memory));
@@ -266,8 +267,7 @@ mod tests {
 
     #[test]
     fn data_is_kept_in_one_place() {
-        let merge =
-            |given: ServeArguments, file: ServeArguments| Settings::merge(given, file).map(|merged| merged.data);
+        let merge = |given, file| merge(given, file).map(|merged| merged.data);
         let store = Some("postgres://user@host/data".to_owned());
         let given = ServeArguments { store: store.clone(), store_connections: Some(7), ..Default::default() };
         let place = merge(given, ServeArguments { location: Some("elsewhere".into()), ..Default::default() });
@@ -292,10 +292,10 @@ mod tests {
         let none = ServeArguments::default;
         let both = || memory().or(location());
         for (given, file) in [(both(), none()), (none(), both()), (location(), memory())] {
-            let error = Settings::merge(given, file).unwrap_err();
+            let error = merge(given, file).unwrap_err();
             assert!(error.contains("--in-memory") && error.contains("--location"), "{error}");
         }
-        let place = Settings::merge(memory(), location()).unwrap().data;
+        let place = merge(memory(), location()).unwrap().data;
         assert!(matches!(place, StoreLocation::Memory), "a flag overrides the file: {place:?}");
     }
 
@@ -303,17 +303,7 @@ mod tests {
     fn an_ipv6_host_may_have_brackets() {
         for host in ["::1", "[::1]"] {
             let given = ServeArguments { queue_host: Some(host.to_owned()), ..Default::default() };
-            assert_eq!(Settings::gather(&given).unwrap().queue.address.host, "::1");
-        }
-    }
-
-    #[test]
-    fn names_of_azurite_are_recognized() {
-        for name in ["azurite", "/usr/bin/azurite-table", "./azurite-blob", "azurite-queue.exe"] {
-            assert!(is_azurite_name(OsStr::new(name)), "{name}");
-        }
-        for name in ["tablerock", "/azurite/tablerock", "azurite-other", ""] {
-            assert!(!is_azurite_name(OsStr::new(name)), "{name}");
+            assert_eq!(gather(&given).unwrap().queue.address.host, "::1");
         }
     }
 
@@ -321,7 +311,7 @@ mod tests {
     fn a_flag_overrides_the_file_and_a_switch_is_on_if_one_source_has_it_on() {
         let file = parse_file("table-port = 1\nqueue-port = 2\nsilent = true\nin-memory = true").unwrap();
         let given = ServeArguments { table_port: Some(7), ..Default::default() };
-        let merged = Settings::merge(given, file).unwrap();
+        let merged = merge(given, file).unwrap();
         assert_eq!((merged.table.address.port, merged.queue.address.port, merged.silent), (7, 2, true));
         assert!(parse_file("config = \"other.toml\"").is_err(), "a file does not name another");
         assert!(parse_file("azurite = {}").is_err());
@@ -329,9 +319,23 @@ mod tests {
 
     #[test]
     fn halves_of_a_pair_are_refused_with_the_remedy() {
-        let given = ServeArguments { cert: Some("c.pem".into()), ..Default::default() };
-        assert!(Settings::gather(&given).unwrap_err().contains("--key"));
+        let given = ServeArguments { key: Some("k.pem".into()), ..Default::default() };
+        assert!(gather(&given).unwrap_err().contains("--cert"));
+        let given = ServeArguments { pwd: Some("secret".into()), ..Default::default() };
+        assert!(gather(&given).unwrap_err().contains("--cert"));
         let given = ServeArguments { oauth: Some(OauthLevel::Basic), ..Default::default() };
-        assert!(Settings::gather(&given).unwrap_err().contains("--cert"));
+        assert!(gather(&given).unwrap_err().contains("--cert"));
+        let azurite = Settings::gather(&given, Program::Azurite).unwrap();
+        assert!(!azurite.accept_tokens && azurite.explanations.len() == 1);
+    }
+
+    #[test]
+    fn a_command_of_one_service_has_only_that_service() {
+        let program = Program::AzuriteService(Service::Queue);
+        let settings = Settings::gather(&ServeArguments::default(), program).unwrap();
+        let ports: Vec<_> = settings.services().map(|(service, port)| (service, port.address.port)).collect();
+        assert_eq!((ports, settings.admin_address), (vec![(Service::Queue, DEFAULT_QUEUE_PORT)], None));
+        let given = ServeArguments { admin_port: Some(7), ..Default::default() };
+        assert!(Settings::gather(&given, program).unwrap().admin_address.is_some());
     }
 }

@@ -1,5 +1,6 @@
 //! Where a store is: in memory, in a folder, or in a database. `copy` and `export` read it from `--from` and `--to`.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use tablerock_kv_postgres::Target;
@@ -17,6 +18,16 @@ pub(crate) enum StoreLocation {
     Memory,
     Folder(PathBuf),
     Database { target: Target, connections_max: usize },
+}
+
+impl fmt::Display for StoreLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory => f.write_str("in memory"),
+            Self::Folder(data) => write!(f, "{}", data.display()),
+            Self::Database { target, .. } => write!(f, "{target}"),
+        }
+    }
 }
 
 /// Parses the value of `--from` or `--to`.

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// The client renews a token this long before it expires.
 const TOKEN_RENEWAL_AHEAD: Duration = Duration::from_secs(5 * 60);
 /// The scope of tokens for storage.
-const TOKEN_SCOPE: &str = "https://storage.azure.com/.default";
+pub(crate) const TOKEN_SCOPE: &str = "https://storage.azure.com/.default";
 
 /// How requests are authenticated.
 #[derive(Clone)]
@@ -169,6 +169,7 @@ impl TokenCache {
     pub(crate) async fn token(
         &self,
         credential: &dyn TokenCredential,
+        scope: &str,
         now: SystemTime,
         timeout: Duration,
     ) -> Result<Arc<str>> {
@@ -179,14 +180,14 @@ impl TokenCache {
         match self.valid_at(now) {
             Some(last) => {
                 let Ok(_renewal) = self.renewal.try_lock() else { return Ok(last) };
-                let renewed = tokio::time::timeout(timeout, self.renew(credential)).await;
+                let renewed = tokio::time::timeout(timeout, self.renew(credential, scope)).await;
                 Ok(renewed.ok().and_then(Result::ok).unwrap_or(last))
             }
             None => {
                 let _renewal = self.renewal.lock().await;
                 match fresh() {
                     Some(token) => Ok(token),
-                    None => self.renew(credential).await,
+                    None => self.renew(credential, scope).await,
                 }
             }
         }
@@ -200,8 +201,8 @@ impl TokenCache {
         }
     }
 
-    async fn renew(&self, credential: &dyn TokenCredential) -> Result<Arc<str>> {
-        let renewed = credential.get_token(TOKEN_SCOPE).await.map_err(Error::token)?;
+    async fn renew(&self, credential: &dyn TokenCredential, scope: &str) -> Result<Arc<str>> {
+        let renewed = credential.get_token(scope).await.map_err(Error::token)?;
         let token = renewed.token.as_str().into();
         *self.last() = Some(renewed);
         Ok(token)
@@ -253,7 +254,7 @@ mod tests {
         let (cache, source) = (TokenCache::default(), Counted::default());
         for (seconds, number) in [(0, 0), (3299, 0), (3300, 1), (3600, 1), (6900, 2)] {
             let now = UNIX_EPOCH + Duration::from_secs(seconds);
-            let token = cache.token(&source, now, TIMEOUT).await.unwrap();
+            let token = cache.token(&source, TOKEN_SCOPE, now, TIMEOUT).await.unwrap();
             assert_eq!(token.as_ref(), format!("{TOKEN_SCOPE} {number}"), "{seconds}");
         }
     }
@@ -285,23 +286,27 @@ mod tests {
     async fn a_token_is_used_to_its_end_if_there_is_no_other() {
         let (cache, source) = (TokenCache::default(), Failing::default());
         for seconds in [0, 3400, 3500, 3599] {
-            assert_eq!(cache.token(&source, at(seconds), TIMEOUT).await.unwrap().as_ref(), "first", "{seconds}");
+            assert_eq!(
+                cache.token(&source, TOKEN_SCOPE, at(seconds), TIMEOUT).await.unwrap().as_ref(),
+                "first",
+                "{seconds}"
+            );
         }
         assert_eq!(source.0.load(Ordering::Relaxed), 4);
         let source = Failing(AtomicU32::new(1));
-        let error = cache.token(&source, at(3600), TIMEOUT).await.unwrap_err();
+        let error = cache.token(&source, TOKEN_SCOPE, at(3600), TIMEOUT).await.unwrap_err();
         assert!(matches!(error, Error::Token { .. }), "{error:?}");
     }
 
     #[tokio::test]
     async fn only_the_rejected_token_is_forgotten() {
         let (cache, source) = (TokenCache::default(), Counted::default());
-        let first = cache.token(&source, at(0), TIMEOUT).await.unwrap();
+        let first = cache.token(&source, TOKEN_SCOPE, at(0), TIMEOUT).await.unwrap();
         cache.forget(&first);
-        let second = cache.token(&source, at(0), TIMEOUT).await.unwrap();
+        let second = cache.token(&source, TOKEN_SCOPE, at(0), TIMEOUT).await.unwrap();
         // Another request returns late with the rejection of the first token.
         cache.forget(&first);
-        assert_eq!(cache.token(&source, at(0), TIMEOUT).await.unwrap(), second);
+        assert_eq!(cache.token(&source, TOKEN_SCOPE, at(0), TIMEOUT).await.unwrap(), second);
         assert_ne!(first, second);
     }
 

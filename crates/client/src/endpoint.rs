@@ -84,6 +84,11 @@ impl Endpoint {
         host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     }
 
+    /// Returns the port of the URL, or that of its scheme.
+    pub(crate) fn port(&self) -> u16 {
+        self.authority.port_u16().unwrap_or(if self.is_https() { 443 } else { 80 })
+    }
+
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
@@ -120,7 +125,7 @@ impl Endpoint {
         self.host().parse::<IpAddr>().is_ok()
     }
 
-    fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         self.authority.host().trim_start_matches('[').trim_end_matches(']')
     }
 }

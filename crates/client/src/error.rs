@@ -37,6 +37,14 @@ pub enum Error {
     /// One operation of a group transaction failed, so the service applied none of the group.
     #[error("operation {} of the transaction failed: {}", .0.index, .0.cause)]
     Transaction(Arc<TransactionFailure>),
+    /// The client rejected an operation of a group transaction, and sent none of the group.
+    #[error("operation {index} of the transaction was not sent: {source}")]
+    InvalidOperation {
+        /// The index of the operation in the transaction, from zero.
+        index: usize,
+        /// The reason: an invalid request, a conversion or an encryption that failed.
+        source: Arc<Error>,
+    },
     /// No response arrived: the connection failed in every attempt.
     #[error("no response from the service after {attempts} attempts")]
     Transport {
@@ -47,13 +55,18 @@ pub enum Error {
         /// The service may have applied an earlier attempt. See [`Error::is_ambiguous`].
         after_lost_response: bool,
     },
-    /// The call, or its last attempt, timed out.
-    #[error("no response within {timeout:?} in attempt {attempts}")]
+    /// The call timed out.
+    #[error("{}", limit.describe(*timeout, *attempts))]
+    #[non_exhaustive]
     Timeout {
-        /// The timeout of the last attempt: that of an attempt, or the rest of the call's.
+        /// The limit that was reached.
+        limit: TimeoutLimit,
+        /// The value of the limit.
         timeout: Duration,
         /// The number of attempts.
         attempts: u32,
+        /// The service may have applied an earlier attempt. See [`Error::is_ambiguous`].
+        after_lost_response: bool,
     },
     /// The token credential returned no access token.
     #[error("the token credential returned no access token")]
@@ -79,6 +92,38 @@ pub enum Error {
     /// The request is invalid and was not sent.
     #[error("{0}")]
     Invalid(String),
+}
+
+/// The limit that a call with [`Error::Timeout`] reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeoutLimit {
+    /// The timeout of the call with all its attempts: that of the call, or [`ClientOptions::timeout`].
+    ///
+    /// [`ClientOptions::timeout`]: crate::ClientOptions::timeout
+    Call,
+    /// The timeout of each attempt, [`ClientOptions::attempt_timeout`], in the last of all attempts.
+    ///
+    /// [`ClientOptions::attempt_timeout`]: crate::ClientOptions::attempt_timeout
+    Attempt,
+    /// All [`ClientOptions::connections_max`] connections were in use until the timeout.
+    ///
+    /// [`ClientOptions::connections_max`]: crate::ClientOptions::connections_max
+    Connections,
+}
+
+impl TimeoutLimit {
+    fn describe(self, timeout: Duration, attempts: u32) -> String {
+        match self {
+            Self::Call => format!("no response within {timeout:?}, the timeout of the call, in {attempts} attempts"),
+            Self::Attempt => {
+                format!("no response within {timeout:?}, the timeout of an attempt, in the last of {attempts} attempts")
+            }
+            Self::Connections => {
+                format!("no connection was free within {timeout:?}: make fewer calls at once, or raise connections_max")
+            }
+        }
+    }
 }
 
 /// An error response of the service.
@@ -132,12 +177,23 @@ impl Error {
         self.service_failure().map(|failure| failure.status)
     }
 
-    /// Returns the index of the operation that failed a transaction, from zero.
+    /// Returns the index of the operation that failed a transaction, from zero: by the service, or by the client before
+    /// it sent the transaction.
     #[doc(alias = "FailedTransactionActionIndex")]
     pub fn failed_index(&self) -> Option<usize> {
         match self {
             Self::Transaction(failure) => Some(failure.index),
+            Self::InvalidOperation { index, .. } => Some(*index),
             _ => None,
+        }
+    }
+
+    /// Returns the error that a single call would have returned: that of the operation which the client rejected, or the
+    /// error itself.
+    pub fn operation_error(&self) -> &Self {
+        match self {
+            Self::InvalidOperation { source, .. } => source,
+            other => other,
         }
     }
 
@@ -175,6 +231,7 @@ impl Error {
             }
             Self::Transport { source, after_lost_response, .. } => *after_lost_response || source.may_have_arrived(),
             Self::Token { after_lost_response, .. } => *after_lost_response,
+            Self::Timeout { limit: TimeoutLimit::Connections, after_lost_response, .. } => *after_lost_response,
             Self::Timeout { .. } | Self::Unconfirmed(_) => true,
             _ => false,
         }
@@ -195,6 +252,9 @@ impl Error {
             }
             Self::Transport { attempts, source, .. } => Self::Transport { attempts, source, after_lost_response: true },
             Self::Token { source, .. } => Self::Token { source, after_lost_response: true },
+            Self::Timeout { limit, timeout, attempts, .. } => {
+                Self::Timeout { limit, timeout, attempts, after_lost_response: true }
+            }
             other => other,
         }
     }
@@ -204,10 +264,16 @@ impl Error {
         self.status().is_some_and(|status| transient(status).is_some())
     }
 
+    /// Adds the index of the operation that the client rejects.
+    pub(crate) fn of_operation(self, index: usize) -> Self {
+        Self::InvalidOperation { index, source: Arc::new(self) }
+    }
+
     /// Removes the index of the operation, which has no meaning outside of its group.
     pub(crate) fn without_index(&self) -> Self {
         match self {
             Self::Transaction(failure) => Self::Service(Arc::new(failure.cause.clone())),
+            Self::InvalidOperation { source, .. } => Self::clone(source),
             other => other.clone(),
         }
     }

@@ -186,16 +186,24 @@
 //! response was lost may have been applied even if its retry fails; see [`Error::is_ambiguous`].
 //!
 //! Each call has a `tracing` span named `storage_call`, with the operation, the table, the number of attempts, the
-//! status and the request id. It does not have keys or values.
+//! status and the request ids, under the names of OpenTelemetry. It does not have keys or values.
+//! [`ClientOptions::trace_propagation`] adds `traceparent` to requests.
 //!
 //! # Features
 //!
 //! - `encryption`, on by default: client-side encryption with AES key wrap.
 //! - `encryption-rsa`: key wrap with RSA as well.
+//! - `serde`: [`Entity`] as data, and types of serde as entities.
 //! - `time` and `chrono`: dates of these crates as properties.
+//! - `hyper`, on by default: the default transport. Without it, an application brings its own
+//!   [`Transport`](transport::Transport).
+//! - `tls-ring`, on by default, or `tls-aws-lc`: TLS of the default transport by rustls.
+//! - `native-roots`, on by default: TLS trusts the certificates of the operating system.
+//! - `azure-identity`: credentials of the crate `azure_identity` as a [`Credential`].
 
 #![deny(missing_docs)]
 
+mod access_policy;
 pub mod blob;
 mod connection_string;
 mod credential;
@@ -205,29 +213,46 @@ mod endpoint;
 pub mod entity;
 mod environment;
 mod error;
+pub mod identity;
 mod listing;
 mod options;
 mod pipeline;
+pub mod policy;
 pub mod queue;
+pub mod request;
 pub mod sas;
 pub mod table;
 pub mod transport;
 
+pub use ::{bytes, http};
+#[cfg(any(feature = "tls-ring", feature = "tls-aws-lc"))]
+pub use ::rustls;
 pub use blob::{BlobClient, BlobServiceClient, ContainerClient};
 pub use connection_string::ConnectionString;
 pub use credential::{AccessToken, Credential, Sas, SharedKey, TokenCredential};
 pub use endpoint::Endpoint;
 pub use entity::{
-    Column, Entity, EntityError, EntityKey, Etag, FromEntity, Keyed, PropertyValue, TableEntity, column, edm,
-    partition_key, row_key, timestamp,
+    Column, Entity, EntityError, EntityKey, Etag, FromEntity, Keyed, PropertyValue, TableEntity, ToProperties, column,
+    edm, partition_key, row_key, timestamp,
 };
-pub use error::{Error, Result, ServiceFailure, TransactionFailure};
+pub use error::{Error, Result, ServiceFailure, TimeoutLimit, TransactionFailure};
 pub use futures_util::{Stream, StreamExt, TryStreamExt};
 pub use options::{ClientOptions, RetryPolicy};
 pub use queue::{QueueClient, QueueMessage, QueueServiceClient};
+pub use request::{CallOptions, Request, Response};
 pub use table::{ContinuationToken, Page, TableClient, TableOperation, TableServiceClient};
+#[doc = include_str!("entity/docs/entity_key.md")]
+pub use tablerock_client_derive::EntityKey;
+#[doc = include_str!("entity/docs/property_value.md")]
+pub use tablerock_client_derive::PropertyValue;
+#[doc = include_str!("entity/docs/table_entity.md")]
 pub use tablerock_client_derive::TableEntity;
 pub use tablerock_protocol::{DateTime, EdmType, ErrorCode, Filter, Property, Uuid, Value};
 
 #[doc(hidden)]
 pub use entity::derived;
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -31,6 +31,8 @@ pub use tablerock_protocol::signing::{
     SignedServices, TablePermissions,
 };
 
+pub use crate::access_policy::StoredAccessPolicy;
+
 use crate::entity::IntoDateTime;
 use crate::{Credential, Error, Result, Sas, SharedKey};
 

@@ -3,6 +3,8 @@
 
 mod stage;
 
+use std::time::Duration;
+
 use stage::{Employee, Stage, employee};
 use tablerock_client::Result;
 use tablerock_patterns::{Archive, WorkOutcome};
@@ -23,8 +25,14 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     archive.request("Sales", "000223").await?;
     assert!(current.get_if_exists::<Employee>("Sales", "000223").await?.is_some());
 
-    // A worker until the queue is empty. A real one would then wait and continue.
-    while !matches!(archive.work_once().await?, WorkOutcome::Nothing) {}
+    // A worker, which runs until the program ends: here, until the employee has left.
+    let has_left = async {
+        while !matches!(current.get_if_exists::<Employee>("Sales", "000223").await, Ok(None)) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let counts = archive.run(has_left).await;
+    assert_eq!((counts.finished, counts.poisoned), (1, 0));
     assert!(current.get_if_exists::<Employee>("Sales", "000223").await?.is_none());
     assert_eq!(old.get::<Employee>("Sales", "000223").await?, jones);
 

@@ -22,6 +22,10 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     }
     assert_eq!(logins.table_names().await?.len(), 10);
 
+    // One query over the tables of several days, in their order.
+    let some_days = logins.query::<Entity>(day(2)..day(5)).partition("000123").all().await?;
+    assert_eq!(some_days.len(), 4);
+
     let deleted = logins.delete_before(day(4)).await?;
     assert_eq!(deleted.len(), 3);
     assert_eq!(logins.table_names().await?.len(), 7);

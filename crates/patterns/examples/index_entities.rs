@@ -4,8 +4,8 @@
 mod stage;
 
 use stage::{Employee, Stage, employee};
-use tablerock_client::{Entity, Result, TableClient, TableOperation};
-use tablerock_patterns::{BlobList, EntityList, IndexList, ListStore, ListedEntities};
+use tablerock_client::{Result, TableClient, TableOperation};
+use tablerock_patterns::{BlobLists, EntityList, IndexList, ListPlace, ListStore, ListedEntities, TableLists};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -29,32 +29,32 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
 
     // No transaction spans another partition or a blob, so an intent is around the writes of employee and list.
     let directory = stage.table("Directory").await?;
-    let (in_partition, in_blob) = (directory.clone(), lists);
-    elsewhere(&stage, "there", &joneses, move |name| EntityList::new(in_partition.clone(), "lastname", name)).await?;
-    elsewhere(&stage, "blobs", &joneses, move |name| BlobList::new(in_blob.blob(name))).await?;
+    elsewhere(&stage, "there", &joneses, TableLists::new(directory)).await?;
+    elsewhere(&stage, "blobs", &joneses, BlobLists::new(lists)).await?;
     stage.close().await
 }
 
-async fn elsewhere<S: ListStore>(
-    stage: &Stage,
-    name: &str,
-    joneses: &[Employee],
-    open: impl Fn(&str) -> S + Send + Sync + 'static,
-) -> Result<()> {
+async fn elsewhere(stage: &Stage, name: &str, joneses: &[Employee], lists: impl ListPlace) -> Result<()> {
     let (table, queue) = (stage.table(name).await?, stage.queue(name).await?);
     let poison = stage.queue(&format!("{name}-poison")).await?;
-    let last_name = |entity: &Entity| vec![entity.property::<String>("LastName").unwrap_or_default()];
-    let people = ListedEntities::new(table, queue, poison, last_name, open);
+    let people = ListedEntities::new(table, lists, queue, poison)
+        .index("last_name", |employee: &Employee| Some(employee.last_name.clone()));
     for jones in joneses.iter().rev() {
-        people.put(jones).await?;
+        people.insert(jones).await?;
     }
-    assert_eq!(read_by(&people.list("Jones"), people.table()).await?, joneses);
+    let mut found = people.find_by("last_name", "Jones").all().await?;
+    assert_eq!(found, joneses);
 
-    people.put(&Employee { last_name: "Kay".to_owned(), ..joneses[0].clone() }).await?;
-    assert_eq!(read_by(&people.list("Jones"), people.table()).await?, joneses[1..]);
-    assert_eq!(people.list("Kay").ids().await?, ["000152"]);
-    people.delete("Sales", "000152").await?;
-    assert!(people.list("Kay").ids().await?.is_empty());
+    // An employee who was found by the name can be written, unless another writer was faster.
+    found[0].last_name = "Kay".to_owned();
+    let old = found[0].clone();
+    found[0].etag = Some(people.replace(&found[0]).await?);
+    assert!(people.replace(&old).await.is_err_and(|error| error.is_precondition_failed()));
+    assert_eq!(people.find_by("last_name", "Jones").all().await?, joneses[1..]);
+    assert_eq!(people.list("last_name", "Kay").ids().await?, ["Sales_000152"]);
+    people.delete(&found[0]).await?;
+    assert!(people.list("last_name", "Kay").ids().await?.is_empty());
+    assert!(people.verify().await?.is_consistent());
     Ok(())
 }
 

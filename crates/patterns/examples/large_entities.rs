@@ -19,19 +19,21 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
 
     let photo: Vec<u8> = (0..3_000_000).map(|place| (place % 251) as u8).collect();
     let jones = employee("Sales", "000123", "Jun", "Jones", 43).to_entity()?.with("Photo", photo);
-    people.put(&jones).await?;
-    let read = people.get("Sales", "000123").await?.expect("it was just written");
+    people.insert(&jones).await?;
+    let read = people.get_if_exists("Sales", "000123").await?.expect("it was just written");
     assert_eq!(read.get("Photo"), jones.get("Photo"));
     let stored: Entity = table.get("Sales", "000123").await?;
     assert!(stored.get("Photo").is_none() && stored.get("Age").is_some());
 
-    let older = jones.with("Photo", vec![1; 100_000]).with("Vita", "She was born. ".repeat(10_000));
-    people.put(&older).await?;
-    let read = people.get("Sales", "000123").await?.expect("it was just written");
+    // The write requires the version that was read.
+    let older = read.clone().with("Photo", vec![1; 100_000]).with("Vita", "She was born. ".repeat(10_000));
+    people.replace(&older).await?;
+    assert!(people.put(&read).await.is_err_and(|error| error.is_precondition_failed()));
+    let read = people.get_if_exists("Sales", "000123").await?.expect("it was just written");
     assert_eq!((read.get("Photo"), read.get("Vita")), (older.get("Photo"), older.get("Vita")));
 
-    assert!(people.delete("Sales", "000123").await?);
-    assert!(people.get("Sales", "000123").await?.is_none());
+    people.delete(&read).await?;
+    assert!(people.get_if_exists("Sales", "000123").await?.is_none());
     assert!(matches!(people.work_once().await?, WorkOutcome::Nothing));
     stage.close().await
 }

@@ -27,7 +27,7 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     let claims = stage.table("Claims").await?;
     for day in 1..=30 {
         let time = DateTime::parse(&format!("2026-11-{day:02}T12:00:00Z")).expect("a day of November");
-        let when = compound(&[&inverted_ticks(time), "a"]);
+        let when = compound([&inverted_ticks(time), "a"]);
         claims.insert(&Claim { employee: "000123".into(), when, amount: f64::from(day) }).await?;
     }
     let latest = claims.query::<Claim>().partition("000123").limit(10).all().await?;

@@ -26,7 +26,7 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     let stage = Stage::new(connection_string)?;
     let people = stage.table("People").await?;
     let jones = employee("Sales", "000123", "Jun", "Jones", 43);
-    let salary = Salary { department: "Sales".into(), row: compound(&["salary", "000123"]), amount: 93_000.0 };
+    let salary = Salary { department: "Sales".into(), row: compound(["salary", "000123"]), amount: 93_000.0 };
     people.transaction().insert(&jones).insert(&salary).commit().await?;
     assert_eq!(people.get::<Salary>("Sales", "salary_000123").await?, salary);
     // A shared access signature for a range of rows gives access to employees without salaries.

@@ -2,15 +2,20 @@
 //! message and idempotent steps.
 
 use serde::{Deserialize, Serialize};
-use tablerock_client::{DateTime, Entity, Error, ErrorCode, QueueClient, Result, TableClient};
+use tablerock_client::{DateTime, Entity, Error, QueueClient, Result, TableClient};
 
 use crate::intents::{Claimed, Intents, WorkOutcome};
 use crate::optimistic::{Attempts, unless_conflict};
+use crate::worker::{WorkCounts, Worker};
+use crate::writes::read_properties;
 
 /// The property of an archived entity with the Timestamp of the copied version, which increases with every version.
 const VERSION: &str = "ArchivedVersion";
 
-/// Moves entities from a table to an archive. An entity is always in at least one of them. After its message is
+/// Moves entities from a table to an archive. A worker that dies is resumed by another one three minutes later, by
+/// default.
+///
+/// An entity is always in at least one of the tables. After its message is
 /// processed, its last version is in the archive only, even if a slow worker resumes later.
 ///
 /// A request moves the entity that has its keys when it is processed. An entity inserted under the same keys before
@@ -18,8 +23,9 @@ const VERSION: &str = "ArchivedVersion";
 ///
 /// ```no_run
 /// # use tablerock_client::{QueueServiceClient, TableServiceClient};
-/// # use tablerock_patterns::{Archive, WorkOutcome};
-/// # async fn example(tables: TableServiceClient, queues: QueueServiceClient) -> tablerock_client::Result<()> {
+/// # use tablerock_patterns::Archive;
+/// # async fn example(tables: TableServiceClient, queues: QueueServiceClient, shutdown: impl Future<Output = ()>)
+/// #     -> tablerock_client::Result<()> {
 /// let archive = Archive::new(
 ///     tables.table("Current"),
 ///     tables.table("Archive"),
@@ -27,8 +33,7 @@ const VERSION: &str = "ArchivedVersion";
 ///     queues.queue("archive-poison"),
 /// );
 /// archive.request("Sales", "000123").await?;
-/// // In a worker, which repeats this and pauses when there is nothing:
-/// while !matches!(archive.work_once().await?, WorkOutcome::Nothing) {}
+/// archive.run(shutdown).await; // in a worker
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
@@ -58,14 +63,21 @@ impl Archive {
         self
     }
 
-    /// Creates the queues unless they exist.
-    pub async fn create_queues_if_not_exist(&self) -> Result<()> {
-        self.intents.create_queues_if_not_exist().await
+    /// Creates both tables and the queues unless they exist.
+    pub async fn create_if_not_exists(&self) -> Result<()> {
+        self.current.create_if_not_exists().await?;
+        self.archive.create_if_not_exists().await?;
+        self.intents.create_if_not_exists().await
     }
 
     /// Returns the queue of failed requests.
     pub fn poison_queue(&self) -> &QueueClient {
         self.intents.poison_queue()
+    }
+
+    /// Moves failed requests back to the queue; see [`Intents::redrive_poison`].
+    pub async fn redrive_poison(&self) -> Result<u64> {
+        self.intents.redrive_poison().await
     }
 
     /// Requests the move of an entity, which a worker performs.
@@ -74,7 +86,17 @@ impl Archive {
         self.intents.enqueue(&Move { partition_key, row_key }).await
     }
 
-    /// Processes one request. A worker calls this in a loop.
+    /// Returns a worker that processes requests.
+    pub fn worker(&self) -> Worker<'_> {
+        Worker::new(self.intents.queue_name(), || Box::pin(self.work_once()))
+    }
+
+    /// Runs a [worker](Self::worker) until `shutdown` completes.
+    pub async fn run(&self, shutdown: impl Future<Output = ()>) -> WorkCounts {
+        self.worker().run(shutdown).await
+    }
+
+    /// Processes one request. [`run`](Self::run) does this in a loop.
     pub async fn work_once(&self) -> Result<WorkOutcome> {
         let pending = match self.intents.claim().await? {
             Claimed::Intent(pending) => pending,
@@ -117,10 +139,6 @@ impl Archive {
 
     /// Reads keys, ETag and version of an archived entity.
     async fn archived(&self, entity: &Entity) -> Result<Option<Entity>> {
-        match self.archive.get_selected_properties(&entity.partition_key, &entity.row_key, &[VERSION]).await {
-            Ok(archived) => Ok(Some(archived)),
-            Err(error) if error.code() == Some(ErrorCode::ResourceNotFound) => Ok(None),
-            Err(error) => Err(error),
-        }
+        read_properties(&self.archive, (&entity.partition_key, &entity.row_key), &[VERSION]).await
     }
 }

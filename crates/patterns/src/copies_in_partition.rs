@@ -2,113 +2,303 @@
 //! transaction.
 
 use std::fmt;
-use std::sync::Arc;
 
-use tablerock_client::{Entity, Error, Property, Result, TableClient, TableEntity, TableOperation};
+use tablerock_client::{Entity, Error, Etag, Property, Result, TableClient, TableEntity, TableOperation};
 
-type RowKeys = dyn Fn(&Entity) -> Vec<String> + Send + Sync;
+use crate::copies;
+use crate::copy_etag::{of_copy, split_etag};
+use crate::indexes::{IndexValue, Indexes};
+use crate::keys::{check_length, compound, compound_prefix};
+use crate::optimistic::{Attempts, is_conflict};
+use crate::writes::{EntityDelete, EntityWrite, Expected, fail_on_absence, fail_on_version};
 
 /// A table with copies of each entity in its partition. A lookup by another property is a point read instead of a scan
 /// of the partition.
 ///
-/// The first RowKey is the entity's own. Every change requires the version under this key, so two writers never change
-/// the copies at the same time. The index is unique: an insert with a copy key of another entity fails with 409.
+/// Every change requires the version that was read, under the entity's own RowKey or under that of a copy. One group
+/// transaction writes all of them, so they are always equal. An index is unique within a partition: an entity with the
+/// value of another one is rejected with 409.
+///
+/// The copy for the value `v` of the index `i` has the RowKey `i_v`, and the additional property `CopyRowKey`. The
+/// entity's own RowKey must not begin with the name of an index and `_`.
 ///
 /// ```no_run
-/// use tablerock_client::{Entity, TableClient};
+/// # use tablerock_client::{Etag, TableClient, TableEntity};
 /// use tablerock_patterns::CopiesInPartition;
 ///
-/// # async fn example(people: TableClient) -> tablerock_client::Result<()> {
-/// let people = CopiesInPartition::new(people, |entity| {
-///     let text = |name| entity.property::<String>(name).unwrap_or_default();
-///     vec![format!("empid_{}", text("Id")), format!("email_{}", text("Email"))]
-/// });
-/// people.insert(&Entity::new("Sales", "").with("Id", "000123").with("Email", "jonesj@contoso.com")).await?;
-/// let jones: Entity = people.table().get("Sales", "email_jonesj@contoso.com").await?;
+/// #[derive(TableEntity)]
+/// struct Employee {
+///     #[entity(partition_key)]
+///     department: String,
+///     #[entity(row_key)]
+///     id: String,
+///     email: Option<String>,
+///     #[entity(etag)]
+///     etag: Option<Etag>,
+/// }
+///
+/// # async fn example(people: TableClient, jones: Employee) -> tablerock_client::Result<()> {
+/// let people = CopiesInPartition::new(people).index("email", |employee: &Employee| employee.email.clone());
+/// people.insert(&jones).await?;
+/// if let Some(mut jones) = people.find_by("Sales", "email", "jonesj@contoso.com").await? {
+///     assert_eq!(jones.id, "000123");
+///     jones.email = Some("jun@contoso.com".into());
+///     people.replace(&jones).await?; // moves the copy; fails with 412 if another writer was faster
+/// }
 /// # Ok(()) }
 /// ```
-#[derive(Clone)]
-pub struct CopiesInPartition {
-    table: TableClient,
-    row_keys: Arc<RowKeys>,
+pub struct CopiesInPartition<T = Entity> {
+    pub(crate) table: TableClient,
+    pub(crate) indexes: Indexes<T>,
 }
 
-impl CopiesInPartition {
-    /// Returns a table whose entities have the RowKeys that a function returns: its own first, then those of its
-    /// copies.
-    pub fn new(table: TableClient, row_keys: impl Fn(&Entity) -> Vec<String> + Send + Sync + 'static) -> Self {
-        Self { table, row_keys: Arc::new(row_keys) }
+/// The stored version that a write requires.
+struct Guard {
+    before: Option<Entity>,
+    /// The copy that was read instead of the entity, and its ETag.
+    copy: Option<(String, Etag)>,
+}
+
+impl<T: TableEntity> CopiesInPartition<T> {
+    /// Returns a table without indexes.
+    pub fn new(table: TableClient) -> Self {
+        Self { table, indexes: Indexes::new() }
     }
 
-    /// Returns the table, for reading.
+    /// Adds an index: a name, and a function from an entity to its values. The function returns an `Option<String>`, or
+    /// a `Vec<String>` for an entity with several values.
+    ///
+    /// A table that has entities already needs [`rebuild`](Self::rebuild).
+    #[must_use]
+    pub fn index<V: IntoIterator<Item = String>>(
+        mut self,
+        name: impl Into<String>,
+        values: impl Fn(&T) -> V + Send + Sync + 'static,
+    ) -> Self {
+        self.indexes.add(name, values);
+        self
+    }
+
+    /// Creates the table unless it exists.
+    pub async fn create_if_not_exists(&self) -> Result<()> {
+        self.table.create_if_not_exists().await.map(drop)
+    }
+
+    /// Returns the table, for queries by keys. A range of own RowKeys returns each entity once.
     pub fn table(&self) -> &TableClient {
         &self.table
     }
 
-    /// Inserts an entity and its copies. The function of [`new`](Self::new) determines all RowKeys.
-    pub async fn insert(&self, entity: &impl TableEntity) -> Result<()> {
-        let mut entity = entity.to_entity()?;
-        let keys = self.keys(&entity)?;
-        self.mark_secrets(&mut entity, &keys);
-        let writes = keys.into_iter().map(|key| TableOperation::insert(&copy(&entity, key)));
-        self.table.transaction().operations(writes).commit().await.map(drop)
+    /// Reads an entity by its own keys; `None` if it does not exist.
+    pub async fn get_if_exists(&self, partition_key: &str, row_key: &str) -> Result<Option<T>> {
+        let entity = self.table.get_if_exists::<Entity>(partition_key, row_key).await?;
+        Ok(entity.map(T::from_entity).transpose()?)
     }
 
-    /// Replaces the version that was read under its own RowKey, and its copies. Deletes copies with old keys.
-    pub async fn replace(&self, read: &Entity, changed: &impl TableEntity) -> Result<()> {
-        let mut changed = changed.to_entity()?;
-        let (before, after) = (self.keys(read)?, self.keys(&changed)?);
-        self.mark_secrets(&mut changed, &after);
-        if before[0] != after[0] || read.row_key != before[0] || read.partition_key != changed.partition_key {
-            return Err(Error::Invalid("an entity keeps its own keys: delete and insert it to change them".to_owned()));
-        }
-        let mut own = copy(&changed, after[0].clone());
-        own.etag.clone_from(&read.etag);
-        let old = before.iter().filter(|key| !after.contains(key));
-        let old = old.map(|key| TableOperation::delete_by_keys(&read.partition_key, key).any_version());
-        let copies = after[1..].iter().map(|key| match before.contains(key) {
-            true => TableOperation::insert_or_replace(&copy(&changed, key.clone())),
-            false => TableOperation::insert(&copy(&changed, key.clone())),
-        });
-        self.table.transaction().replace(&own).operations(old).operations(copies).commit().await.map(drop)
+    /// Finds the entity of a partition with a value of an index, by one point read. It has its own keys, and an ETag
+    /// for [`replace`](Self::replace), [`put`](Self::put) and [`delete`](Self::delete) of this type only.
+    #[doc(alias = "query_by")]
+    #[doc(alias = "lookup")]
+    pub async fn find_by(&self, partition_key: &str, index: &str, value: &str) -> Result<Option<T>> {
+        self.indexes.check(index)?;
+        let row_key = compound([index, value]);
+        let Some(copy) = self.table.get_if_exists::<Entity>(partition_key, &row_key).await? else { return Ok(None) };
+        let etag = copy.etag.as_ref().map(|etag| of_copy(etag, &row_key));
+        copies::original(copy, etag).map(Some)
     }
 
-    /// Deletes the version that was read under its own RowKey, and all its copies.
-    pub async fn delete(&self, read: &Entity) -> Result<()> {
-        let keys = self.keys(read)?;
-        if read.row_key != keys[0] {
-            return Err(Error::Invalid(
-                "the entity was read under the key of a copy: read it under its own RowKey".to_owned(),
-            ));
+    /// Inserts an entity and its copies, and returns its ETag. Fails with 409 if it exists, or if another entity of the
+    /// partition has one of its values.
+    pub async fn insert(&self, entity: &T) -> Result<Etag> {
+        self.write(entity.to_entity()?, Expected::Absent).await
+    }
+
+    /// Replaces the version that was read, and its copies. Fails with 412 if the entity has changed since, and with 404
+    /// if it does not exist.
+    pub fn replace(&self, entity: &T) -> EntityWrite<'_> {
+        EntityWrite::replace(entity, |entity, expected| Box::pin(self.write(entity, expected)))
+    }
+
+    /// Replaces the version that was read, or inserts an entity without an ETag. Fails with 412 if the entity has
+    /// changed since it was read, and with 409 if it exists and has not been read.
+    #[doc(alias = "upsert")]
+    pub fn put(&self, entity: &T) -> EntityWrite<'_> {
+        EntityWrite::put(entity, |entity, expected| Box::pin(self.write(entity, expected)))
+    }
+
+    /// Deletes the version that was read, and all its copies. Fails with 412 if the entity has changed since.
+    pub fn delete(&self, entity: &T) -> EntityDelete<'_> {
+        EntityDelete::new(entity.to_entity(), |entity, expected| Box::pin(self.erase(entity, expected)))
+    }
+
+    /// Deletes an entity by its keys. It needs [`EntityDelete::if_match`] or [`EntityDelete::any_version`].
+    pub fn delete_by_keys(&self, partition_key: impl Into<String>, row_key: impl Into<String>) -> EntityDelete<'_> {
+        let entity = Entity::new(partition_key, row_key);
+        EntityDelete::new(Ok(entity), |entity, expected| Box::pin(self.erase(entity, expected)))
+    }
+
+    async fn write(&self, mut entity: Entity, expected: Expected) -> Result<Etag> {
+        copies::check_names(&entity)?;
+        self.check_row_key(&entity)?;
+        let after = self.copy_keys(&entity)?;
+        self.mark_secrets(&mut entity, &after);
+        let mut attempts = Attempts::new("the entity");
+        loop {
+            if let Some(guard) = self.admit(&entity, &expected).await? {
+                let before = guard.before.as_ref().map(|before| self.copy_keys(before)).transpose()?;
+                let before = before.unwrap_or_default();
+                let own = match guard.before.as_ref().and_then(|before| before.etag.clone()) {
+                    Some(etag) => TableOperation::replace(&entity).if_match(etag),
+                    None => TableOperation::insert(&entity),
+                };
+                let old = before.iter().filter(|key| !after.contains(key));
+                let old: Vec<TableOperation> = old.map(|key| guard.delete_copy(&entity, key)).collect();
+                let new = after.iter().map(|key| guard.write_copy(&entity, key, before.contains(key)));
+                let transaction = self.table.transaction().operation(own).operations(old.clone()).operations(new);
+                match transaction.commit().await.map_err(|error| explained(error, &old)) {
+                    Err(error) if expected.overwrites() && is_own_conflict(&error) => {}
+                    outcome => return first_etag(outcome?),
+                }
+            }
+            attempts.retry().await?;
         }
-        let copies = keys[1..].iter().map(|key| TableOperation::delete_by_keys(&read.partition_key, key).any_version());
-        self.table.transaction().delete(read).operations(copies).commit().await.map(drop)
+    }
+
+    async fn erase(&self, entity: Entity, expected: Expected) -> Result<()> {
+        let mut attempts = Attempts::new("the entity");
+        loop {
+            if let Some(guard) = self.admit(&entity, &expected).await?
+                && let Some(before) = &guard.before
+            {
+                let copies: Vec<TableOperation> =
+                    self.copy_keys(before)?.iter().map(|key| guard.delete_copy(&entity, key)).collect();
+                let transaction = self.table.transaction().delete(before).operations(copies.clone());
+                match transaction.commit().await.map_err(|error| explained(error, &copies)) {
+                    Err(error) if expected.overwrites() && is_own_conflict(&error) => {}
+                    outcome => return outcome.map(drop),
+                }
+            }
+            attempts.retry().await?;
+        }
+    }
+
+    /// Reads the stored version, which has the keys of the old copies. Fails with the service's error if it is not the
+    /// expected one. An insert always reaches the service, which returns the error.
+    async fn admit(&self, entity: &Entity, expected: &Expected) -> Result<Option<Guard>> {
+        if *expected == Expected::Absent {
+            return Ok(Some(Guard { before: None, copy: None }));
+        }
+        let keys = (entity.partition_key.as_str(), entity.row_key.as_str());
+        let before = self.table.get_if_exists::<Entity>(keys.0, keys.1).await?;
+        let Expected::Version(etag) = expected else {
+            return match (expected, &before) {
+                (Expected::Existing, None) => fail_on_absence(&self.table, keys).await.map(|()| None),
+                _ => Ok(Some(Guard { before, copy: None })),
+            };
+        };
+        let (etag, copy) = split_etag(etag)?;
+        let stored = before.as_ref().and_then(|before| before.etag.as_ref());
+        let is_admitted = match (&copy, &before) {
+            (None, _) => stored == Some(&etag),
+            (Some(copy), Some(before)) => self.copy_keys(before)?.contains(copy),
+            (Some(_), None) => false,
+        };
+        if is_admitted {
+            return Ok(Some(Guard { before, copy: copy.map(|copy| (copy, etag)) }));
+        }
+        fail_on_version(&self.table, keys, &etag).await.map(|()| None)
+    }
+
+    /// Rejects a RowKey that could be that of a copy.
+    fn check_row_key(&self, entity: &Entity) -> Result<()> {
+        match self.indexes.names().find(|name| entity.row_key.starts_with(&compound_prefix([name]))) {
+            Some(name) => Err(Error::Invalid(format!(
+                "the RowKey {:?} begins like those of copies for the index {name}: rename the index",
+                entity.row_key
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the RowKeys of the copies of an entity.
+    pub(crate) fn copy_keys(&self, entity: &Entity) -> Result<Vec<String>> {
+        let values = self.indexes.values_of(entity)?;
+        let key = |at: &IndexValue| {
+            let key = compound([&at.index, &at.value]);
+            check_length(&key, &format!("the RowKey of the copy for {at}")).map(|()| key)
+        };
+        values.iter().map(key).collect()
     }
 
     /// Marks a property for encryption in all copies if the resolver selects it under any of the keys.
-    fn mark_secrets(&self, entity: &mut Entity, row_keys: &[String]) {
-        let is_secret = |name: &str| row_keys.iter().any(|key| self.table.encrypts(&entity.partition_key, key, name));
+    pub(crate) fn mark_secrets(&self, entity: &mut Entity, copy_keys: &[String]) {
+        let is_secret = |name: &str| {
+            let mut keys = copy_keys.iter().chain([&entity.row_key]);
+            keys.any(|key| self.table.encrypts(&entity.partition_key, key, name))
+        };
         let names = entity.properties().iter().map(|Property { name, .. }| name.to_string());
         let secrets: Vec<String> = names.filter(|name| is_secret(name)).collect();
         secrets.into_iter().for_each(|name| entity.mark_encrypted(name));
     }
+}
 
-    fn keys(&self, entity: &Entity) -> Result<Vec<String>> {
-        let keys = (self.row_keys)(entity);
-        if keys.is_empty() {
-            Err(Error::Invalid("the function of row keys returned none".to_owned()))
-        } else {
-            Ok(keys)
+impl Guard {
+    /// Returns the ETag that the copy with a RowKey has to have.
+    fn etag(&self, key: &str) -> Option<Etag> {
+        self.copy.as_ref().filter(|(copy, _)| copy == key).map(|(_, etag)| etag.clone())
+    }
+
+    fn delete_copy(&self, entity: &Entity, key: &str) -> TableOperation {
+        let operation = TableOperation::delete_by_keys(&entity.partition_key, key);
+        match self.etag(key) {
+            Some(etag) => operation.if_match(etag),
+            None => operation.any_version(),
+        }
+    }
+
+    fn write_copy(&self, entity: &Entity, key: &str, is_present: bool) -> TableOperation {
+        let copy = copies::within(entity, key.to_owned());
+        match (self.etag(key), is_present) {
+            (Some(etag), _) => TableOperation::replace(&copy).if_match(etag),
+            (None, true) => TableOperation::insert_or_replace(&copy),
+            // The key of another entity's copy fails here: the index is unique.
+            (None, false) => TableOperation::insert(&copy),
         }
     }
 }
 
-fn copy(entity: &Entity, row_key: String) -> Entity {
-    entity.with_keys(&entity.partition_key, row_key)
+/// Whether another writer has changed the entity, which is the first operation.
+fn is_own_conflict(error: &Error) -> bool {
+    error.failed_index() == Some(0) && is_conflict(error)
 }
 
-impl fmt::Debug for CopiesInPartition {
+/// Explains that a copy to delete does not exist, which happens before an index is built.
+fn explained(error: Error, deletes: &[TableOperation]) -> Error {
+    let delete = error.failed_index().and_then(|index| deletes.get(index.checked_sub(1)?));
+    match delete.and_then(|delete| delete.entity().ok()) {
+        Some(copy) if error.is_not_found() => Error::Invalid(format!(
+            "the copy {:?}, {:?} does not exist: rebuild the index",
+            copy.partition_key, copy.row_key
+        )),
+        _ => error,
+    }
+}
+
+fn first_etag(etags: Vec<Option<Etag>>) -> Result<Etag> {
+    let etag = etags.into_iter().next().flatten();
+    etag.ok_or_else(|| Error::InvalidResponse("the entity has no ETag".to_owned()))
+}
+
+impl<T> fmt::Debug for CopiesInPartition<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CopiesInPartition").field("table", &self.table.name()).finish_non_exhaustive()
+        let Self { table, indexes } = self;
+        f.debug_struct("CopiesInPartition").field("table", &table.name()).field("indexes", indexes).finish()
+    }
+}
+
+// A derived Clone would require T: Clone.
+impl<T> Clone for CopiesInPartition<T> {
+    fn clone(&self) -> Self {
+        Self { table: self.table.clone(), indexes: self.indexes.clone() }
     }
 }

@@ -1,53 +1,116 @@
-//! A table with an index outside of the entity's partition: copies in other partitions, or lists of ids. No transaction
-//! spans both, so an intent around the writes makes the index consistent eventually.
+//! A table with indexes outside of the entity's partition: copies in other partitions, or lists of ids. No transaction
+//! spans both, so an intent around the writes makes the indexes consistent eventually.
 
 use std::fmt;
 
-use serde::de::DeserializeOwned;
+use futures_util::future;
 use serde::{Deserialize, Serialize};
-use tablerock_client::{Entity, QueueClient, Result, TableClient, TableEntity};
+use tablerock_client::table::BoxStream;
+use tablerock_client::{
+    Entity, Etag, QueueClient, Result, StreamExt as _, TableClient, TableEntity, TryStreamExt as _,
+};
 
+use crate::copies;
+use crate::find::Find;
+use crate::indexes::{IndexValue, Indexes};
 use crate::intents::{Claimed, Intents, PendingIntent, WorkOutcome};
-use crate::optimistic::{Attempts, unless_conflict};
+use crate::optimistic::{Attempts, is_conflict, unless_conflict};
+use crate::worker::{WorkCounts, Worker};
+use crate::writes::{EntityDelete, EntityWrite, Expected, fail_on_absence, fail_on_version};
 
-/// An index over the entities of a table.
-pub trait Index: Send + Sync {
-    /// The location of an index entry, which an intent records.
-    type Key: Serialize + DeserializeOwned + Ord + Clone + Send + Sync;
+/// The PartitionKey and the RowKey of an entity.
+pub(crate) type Keys = (String, String);
 
-    /// Returns the locations of an entity's entries.
-    fn keys(&self, entity: &Entity) -> Vec<Self::Key>;
+/// The state of an index entry, as it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryState {
+    /// It corresponds to the entity.
+    Current,
+    /// It corresponds to another version of the entity.
+    Stale,
+    /// It does not exist.
+    Missing,
+}
 
-    /// Writes the entry of an entity.
-    fn put(&self, key: &Self::Key, entity: &Entity) -> impl Future<Output = Result<()>> + Send;
+/// The storage of index entries.
+pub trait IndexStore: Clone + Send + Sync + 'static {
+    /// Creates the storage unless it exists.
+    fn create_if_not_exists(&self) -> impl Future<Output = Result<()>> + Send;
 
-    /// Removes the entry of the entity with a RowKey.
-    fn remove(&self, key: &Self::Key, row_key: &str) -> impl Future<Output = Result<()>> + Send;
+    /// Checks that an entity can have an entry, before the entity is written.
+    fn check(&self, at: &IndexValue, entity: &Entity) -> Result<()>;
+
+    /// Writes the entry of a stored entity.
+    fn put(&self, at: &IndexValue, entity: &Entity) -> impl Future<Output = Result<()>> + Send;
+
+    /// Writes the entries of several stored entities with the same value.
+    fn put_all(&self, at: &IndexValue, entities: &[Entity]) -> impl Future<Output = Result<()>> + Send {
+        async move {
+            for entity in entities {
+                self.put(at, entity).await?;
+            }
+            Ok(())
+        }
+    }
+
+    /// Removes the entry of the entity with these keys.
+    fn remove(&self, at: &IndexValue, partition_key: &str, row_key: &str) -> impl Future<Output = Result<()>> + Send;
+
+    /// Returns a store for the checks of many entities, which may remember what it has read.
+    fn for_checks(&self) -> Self {
+        self.clone()
+    }
+
+    /// Returns the state of the entry of a stored entity.
+    fn state(&self, at: &IndexValue, entity: &Entity) -> impl Future<Output = Result<EntryState>> + Send;
+
+    /// Streams all entries, with the keys of their entities.
+    fn entries(&self) -> BoxStream<(IndexValue, (String, String))>;
+
+    /// Streams the entities with a value, as their entries have them.
+    fn find<T: TableEntity + Send + 'static>(&self, table: &TableClient, at: IndexValue) -> BoxStream<T>;
 }
 
 /// The intent of a change: the entity, and the index entries of its versions before and after.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct IndexUpdate<K> {
-    entity: (String, String),
-    #[serde(rename = "places")]
-    keys: Vec<K>,
+pub(crate) struct IndexUpdate {
+    entity: Keys,
+    values: Vec<IndexValue>,
 }
 
-/// A table with an index, which [`CopiesAcrossPartitions`](crate::CopiesAcrossPartitions) and
-/// [`ListedEntities`](crate::ListedEntities) define.
+/// A table with indexes that are stale for three minutes, by default, if a writer dies.
+/// [`CopiesAcrossPartitions`](crate::CopiesAcrossPartitions) and [`ListedEntities`](crate::ListedEntities) define it.
 ///
-/// A write stores an intent in a queue, writes the entity and then its index entries, and deletes the intent. If a
-/// writer dies, the index is stale until a worker resumes the intent: three minutes later by default.
-#[derive(Clone)]
-pub struct IndexedTable<I: Index> {
-    table: TableClient,
-    intents: Intents<IndexUpdate<I::Key>>,
-    pub(crate) index: I,
+/// A write stores an intent in a queue, writes the entity and then its index entries, and deletes the intent. If the
+/// writer dies before that, a worker resumes the intent. It first gives the entity a new version, so a later write with
+/// the old ETag fails with 412.
+///
+/// Writes return the new ETag as soon as the entity is stored, even if the index could not be updated: a worker then
+/// does.
+pub struct IndexedTable<T, S> {
+    pub(crate) table: TableClient,
+    pub(crate) indexes: Indexes<T>,
+    pub(crate) store: S,
+    intents: Intents<IndexUpdate>,
 }
 
-impl<I: Index> IndexedTable<I> {
-    pub(crate) fn with_index(table: TableClient, queue: QueueClient, poison: QueueClient, index: I) -> Self {
-        Self { table, intents: Intents::new(queue, poison), index }
+impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
+    pub(crate) fn with_store(table: TableClient, store: S, queue: QueueClient, poison: QueueClient) -> Self {
+        Self { table, store, intents: Intents::new(queue, poison), indexes: Indexes::new() }
+    }
+
+    /// Adds an index: a name, and a function from an entity to its values. The function returns an `Option<String>`, or
+    /// a `Vec<String>` for an entity with several values.
+    ///
+    /// A table that has entities already needs [`rebuild`](Self::rebuild).
+    #[must_use]
+    pub fn index<V: IntoIterator<Item = String>>(
+        mut self,
+        name: impl Into<String>,
+        values: impl Fn(&T) -> V + Send + Sync + 'static,
+    ) -> Self {
+        self.indexes.add(name, values);
+        self
     }
 
     /// Changes the settings of the intents.
@@ -57,52 +120,91 @@ impl<I: Index> IndexedTable<I> {
         self
     }
 
-    /// Creates the queues unless they exist.
-    pub async fn create_queues_if_not_exist(&self) -> Result<()> {
-        self.intents.create_queues_if_not_exist().await
+    /// Creates the table, the storage of the indexes and the queues unless they exist.
+    pub async fn create_if_not_exists(&self) -> Result<()> {
+        self.table.create_if_not_exists().await?;
+        self.store.create_if_not_exists().await?;
+        self.intents.create_if_not_exists().await
     }
 
-    /// Returns the table, for reading.
+    /// Returns the table, for queries by keys.
     pub fn table(&self) -> &TableClient {
         &self.table
     }
 
-    /// Inserts or replaces an entity, and then its index entries.
-    pub async fn put(&self, entity: &impl TableEntity) -> Result<()> {
-        let entity = &entity.to_entity()?;
-        let mut attempts = Attempts::new("the entity");
-        loop {
-            let before = self.read(&entity.partition_key, &entity.row_key).await?;
-            let pending = self.begin(entity, [before.as_ref(), Some(entity)]).await?;
-            let written = match before.and_then(|before| before.etag) {
-                Some(etag) => self.table.replace(entity).if_match(etag).await,
-                None => self.table.insert(entity).await,
-            };
-            let written = unless_conflict(written)?;
-            self.finish(pending).await?;
-            if written.is_some() {
-                return Ok(());
-            }
-            attempts.retry().await?;
-        }
+    /// Reads an entity by its own keys, which is always current; `None` if it does not exist.
+    pub async fn get_if_exists(&self, partition_key: &str, row_key: &str) -> Result<Option<T>> {
+        let entity = self.read(partition_key, row_key).await?;
+        Ok(entity.map(T::from_entity).transpose()?)
     }
 
-    /// Deletes an entity, if it exists, and then its index entries.
-    pub async fn delete(&self, partition_key: &str, row_key: &str) -> Result<()> {
-        let mut attempts = Attempts::new("the entity");
-        loop {
-            let Some(before) = self.read(partition_key, row_key).await? else { return Ok(()) };
-            let pending = self.begin(&before, [Some(&before), None]).await?;
-            let deleted = unless_conflict(self.table.delete(&before).await)?;
-            self.finish(pending).await?;
-            if deleted.is_some() {
-                return Ok(());
-            }
-            attempts.retry().await?;
+    /// Finds the entities with a value of an index, with their own keys and ETags.
+    #[doc(alias = "query_by")]
+    #[doc(alias = "lookup")]
+    pub fn find_by(&self, index: &str, value: impl Into<String>) -> Find<T> {
+        if let Err(error) = self.indexes.check(index) {
+            return Find::failed(error);
         }
+        let (indexes, at) = (self.indexes.clone(), IndexValue::new(index, value));
+        let found = self.store.find::<T>(&self.table, at.clone());
+        // A list may still have an entity that no longer has the value.
+        let found = found.try_filter_map(move |entity| {
+            let values = indexes.values(&entity);
+            future::ready(values.map(|values| values.contains(&at).then_some(entity)))
+        });
+        Find::new(found.boxed())
     }
 
-    /// Resumes one intent that a writer has not finished. A worker calls this in a loop.
+    /// Inserts an entity and returns its ETag. Fails with 409 if it exists.
+    pub async fn insert(&self, entity: &T) -> Result<Etag> {
+        self.write(entity.to_entity()?, Expected::Absent).await
+    }
+
+    /// Replaces the version that was read. Fails with 412 if the entity has changed since, and with 404 if it does not
+    /// exist.
+    pub fn replace(&self, entity: &T) -> EntityWrite<'_> {
+        EntityWrite::replace(entity, |entity, expected| Box::pin(self.write(entity, expected)))
+    }
+
+    /// Replaces the version that was read, or inserts an entity without an ETag. Fails with 412 if the entity has
+    /// changed since it was read, and with 409 if it exists and has not been read.
+    #[doc(alias = "upsert")]
+    pub fn put(&self, entity: &T) -> EntityWrite<'_> {
+        EntityWrite::put(entity, |entity, expected| Box::pin(self.write(entity, expected)))
+    }
+
+    /// Deletes the version that was read, and then its index entries. Fails with 412 if the entity has changed since.
+    pub fn delete(&self, entity: &T) -> EntityDelete<'_> {
+        EntityDelete::new(entity.to_entity(), |entity, expected| Box::pin(self.erase(entity, expected)))
+    }
+
+    /// Deletes an entity by its keys. It needs [`EntityDelete::if_match`] or [`EntityDelete::any_version`].
+    pub fn delete_by_keys(&self, partition_key: impl Into<String>, row_key: impl Into<String>) -> EntityDelete<'_> {
+        let entity = Entity::new(partition_key, row_key);
+        EntityDelete::new(Ok(entity), |entity, expected| Box::pin(self.erase(entity, expected)))
+    }
+
+    /// Returns the queue of failed intents.
+    pub fn poison_queue(&self) -> &QueueClient {
+        self.intents.poison_queue()
+    }
+
+    /// Moves failed intents back to the queue; see [`Intents::redrive_poison`].
+    pub async fn redrive_poison(&self) -> Result<u64> {
+        self.intents.redrive_poison().await
+    }
+
+    /// Returns a worker that resumes intents.
+    pub fn worker(&self) -> Worker<'_> {
+        Worker::new(self.intents.queue_name(), || Box::pin(self.work_once()))
+    }
+
+    /// Runs a [worker](Self::worker) until `shutdown` completes.
+    pub async fn run(&self, shutdown: impl Future<Output = ()>) -> WorkCounts {
+        self.worker().run(shutdown).await
+    }
+
+    /// Resumes one intent that a writer has not finished. [`run`](Self::run) does this in a loop.
     pub async fn work_once(&self) -> Result<WorkOutcome> {
         let pending = match self.intents.claim().await? {
             Claimed::Intent(pending) => pending,
@@ -113,25 +215,97 @@ impl<I: Index> IndexedTable<I> {
         self.intents.complete(pending, outcome).await
     }
 
+    async fn write(&self, entity: Entity, expected: Expected) -> Result<Etag> {
+        copies::check_names(&entity)?;
+        let values = self.indexes.values_of(&entity)?;
+        values.iter().try_for_each(|at| self.store.check(at, &entity))?;
+        let mut attempts = Attempts::new("the entity");
+        loop {
+            let before = self.read(&entity.partition_key, &entity.row_key).await?;
+            if self.is_expected(&entity, before.as_ref(), &expected).await? {
+                let pending = self.begin(&entity, before.as_ref(), values.clone()).await?;
+                let etag = before.and_then(|before| before.etag).filter(|_| expected != Expected::Absent);
+                let written = match etag {
+                    Some(etag) => self.table.replace(&entity).if_match(etag).await,
+                    None => self.table.insert(&entity).await,
+                };
+                match self.settle(pending, written).await {
+                    Err(error) if expected.overwrites() && is_conflict(&error) => {}
+                    outcome => return outcome,
+                }
+            }
+            attempts.retry().await?;
+        }
+    }
+
+    async fn erase(&self, entity: Entity, expected: Expected) -> Result<()> {
+        let mut attempts = Attempts::new("the entity");
+        loop {
+            let before = self.read(&entity.partition_key, &entity.row_key).await?;
+            if self.is_expected(&entity, before.as_ref(), &expected).await?
+                && let Some(before) = before
+            {
+                let pending = self.begin(&entity, Some(&before), Vec::new()).await?;
+                let deleted = self.table.delete(&before).await;
+                match self.settle(pending, deleted).await {
+                    Err(error) if expected.overwrites() && is_conflict(&error) => {}
+                    outcome => return outcome,
+                }
+            }
+            attempts.retry().await?;
+        }
+    }
+
+    /// Whether the stored entity is as expected. Fails with the service's error if it is another version.
+    async fn is_expected(&self, entity: &Entity, before: Option<&Entity>, expected: &Expected) -> Result<bool> {
+        let keys = (entity.partition_key.as_str(), entity.row_key.as_str());
+        match expected {
+            Expected::Version(etag) if before.and_then(|before| before.etag.as_ref()) != Some(etag) => {
+                fail_on_version(&self.table, keys, etag).await.map(|()| false)
+            }
+            Expected::Existing if before.is_none() => fail_on_absence(&self.table, keys).await.map(|()| false),
+            _ => Ok(true),
+        }
+    }
+
+    /// Stores the intent of a change of an entity: the index entries before and after.
     async fn begin(
         &self,
         entity: &Entity,
-        versions: [Option<&Entity>; 2],
-    ) -> Result<PendingIntent<IndexUpdate<I::Key>>> {
-        let mut keys: Vec<_> = versions.into_iter().flatten().flat_map(|version| self.index.keys(version)).collect();
-        keys.sort();
-        keys.dedup();
+        before: Option<&Entity>,
+        mut values: Vec<IndexValue>,
+    ) -> Result<PendingIntent<IndexUpdate>> {
+        values.extend(before.map(|before| self.indexes.values_of(before)).transpose()?.unwrap_or_default());
+        values.sort();
+        values.dedup();
         let entity = (entity.partition_key.clone(), entity.row_key.clone());
-        self.intents.begin(IndexUpdate { entity, keys }).await
+        self.intents.begin(IndexUpdate { entity, values }).await
     }
 
-    async fn finish(&self, pending: PendingIntent<IndexUpdate<I::Key>>) -> Result<()> {
+    /// Finishes an intent after a write that succeeded or met another version. After any other error, a worker does.
+    async fn settle<R>(&self, pending: PendingIntent<IndexUpdate>, written: Result<R>) -> Result<R> {
+        if written.as_ref().err().is_none_or(is_conflict)
+            && let Err(error) = self.finish(pending).await
+        {
+            tracing::warn!(%error, "the index was not updated; a worker will update it");
+        }
+        written
+    }
+
+    /// Makes index entries correspond to the stored entity, with an intent around it.
+    pub(crate) async fn mend(&self, (partition_key, row_key): Keys, values: Vec<IndexValue>) -> Result<()> {
+        let update = IndexUpdate { entity: (partition_key, row_key), values };
+        let pending = self.intents.begin(update).await?;
+        self.finish(pending).await
+    }
+
+    async fn finish(&self, pending: PendingIntent<IndexUpdate>) -> Result<()> {
         self.update_index(&pending.intent).await?;
         self.intents.finish(pending).await
     }
 
     /// Gives the entity a new version first: a writer that is slow and not dead can then no longer write it.
-    async fn resume(&self, update: &IndexUpdate<I::Key>) -> Result<()> {
+    async fn resume(&self, update: &IndexUpdate) -> Result<()> {
         let (partition_key, row_key) = &update.entity;
         if let Some(entity) = self.read(partition_key, row_key).await? {
             unless_conflict(self.table.replace(&entity).await)?;
@@ -140,18 +314,15 @@ impl<I: Index> IndexedTable<I> {
     }
 
     /// Updates all index entries from the stored entity, and repeats this if the entity has changed.
-    async fn update_index(
-        &self,
-        IndexUpdate { entity: (partition_key, row_key), keys }: &IndexUpdate<I::Key>,
-    ) -> Result<()> {
+    async fn update_index(&self, IndexUpdate { entity: (partition_key, row_key), values }: &IndexUpdate) -> Result<()> {
         let mut attempts = Attempts::new("the entity");
         loop {
             let entity = self.read(partition_key, row_key).await?;
-            let wanted = entity.as_ref().map(|entity| self.index.keys(entity)).unwrap_or_default();
-            for key in keys {
+            let wanted = entity.as_ref().map(|entity| self.indexes.values_of(entity)).transpose()?.unwrap_or_default();
+            for at in values {
                 match &entity {
-                    Some(entity) if wanted.contains(key) => self.index.put(key, entity).await?,
-                    _ => self.index.remove(key, row_key).await?,
+                    Some(entity) if wanted.contains(at) => self.store.put(at, entity).await?,
+                    _ => self.store.remove(at, partition_key, row_key).await?,
                 }
             }
             let now = self.read(partition_key, row_key).await?;
@@ -163,14 +334,24 @@ impl<I: Index> IndexedTable<I> {
         }
     }
 
-    async fn read(&self, partition_key: &str, row_key: &str) -> Result<Option<Entity>> {
+    pub(crate) async fn read(&self, partition_key: &str, row_key: &str) -> Result<Option<Entity>> {
         self.table.get_if_exists(partition_key, row_key).await
     }
 }
 
-impl<I: Index> fmt::Debug for IndexedTable<I> {
+impl<T, S> fmt::Debug for IndexedTable<T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { table, indexes, intents, .. } = self;
         let mut shown = f.debug_struct("IndexedTable");
-        shown.field("table", &self.table.name()).field("intents", &self.intents).finish_non_exhaustive()
+        shown.field("table", &table.name()).field("indexes", indexes).field("intents", intents).finish_non_exhaustive()
+    }
+}
+
+// A derived Clone would require T: Clone.
+impl<T, S: Clone> Clone for IndexedTable<T, S> {
+    fn clone(&self) -> Self {
+        let Self { table, indexes, store, intents } = self;
+        let (table, indexes, store, intents) = (table.clone(), indexes.clone(), store.clone(), intents.clone());
+        Self { table, indexes, store, intents }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -9,20 +10,47 @@ use serde::de::DeserializeOwned;
 use tablerock_client::{Error, QueueClient, QueueMessage, Result};
 
 use crate::optimistic::unless_conflict;
+use crate::worker::{WorkCounts, Worker};
 
 /// The default visibility timeout. A call of the client takes at most 90 seconds, and the service processes a request
 /// for at most 30: all requests of a writer have ended when a worker claims its intent.
 const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(180);
+/// How long a message of the poison queue is invisible while it is moved back.
+const REDRIVE_TIMEOUT: Duration = Duration::from_secs(120);
 /// The default number of attempts before an intent is poison.
 const ATTEMPTS_MAX: u32 = 5;
 
-/// Intents in a queue. A writer calls [`begin`](Self::begin) before a change and [`finish`](Self::finish) after it. If
-/// it does not finish in time, a worker [claims](Self::claim) the intent and finishes the change.
+/// Intents in a queue, which a worker resumes three minutes after a writer died, by default.
+///
+/// A writer calls [`begin`](Self::begin) before a change and [`finish`](Self::finish) after it. If it does not finish
+/// in time, a [worker](Self::worker) claims the intent and finishes the change.
 ///
 /// The steps of a change have to be idempotent: the writer may be slow and not dead. A worker first gives the entity a
 /// new version, so that a conditional write of the slow writer fails.
 ///
-/// An intent that fails repeatedly is moved to the poison queue, and does not block the others.
+/// An intent that fails repeatedly is moved to the poison queue, and does not block the others. After its cause is
+/// mended, [`redrive_poison`](Self::redrive_poison) returns it to the queue.
+///
+/// ```no_run
+/// # use serde::{Deserialize, Serialize};
+/// # use tablerock_client::{QueueServiceClient, Result};
+/// # use tablerock_patterns::Intents;
+/// #[derive(Clone, Serialize, Deserialize)]
+/// struct Transfer {
+///     id: String,
+/// }
+///
+/// # async fn transfer(transfer: &Transfer) -> Result<()> { Ok(()) }
+/// # async fn example(queues: QueueServiceClient, shutdown: impl Future<Output = ()>) -> Result<()> {
+/// let intents = Intents::new(queues.queue("transfers"), queues.queue("transfers-poison"));
+/// let pending = intents.begin(Transfer { id: "17".into() }).await?;
+/// transfer(&pending.intent).await?;
+/// intents.finish(pending).await?;
+///
+/// // In a worker:
+/// intents.run(|intent| async move { transfer(&intent).await }, shutdown).await;
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 pub struct Intents<T> {
     queue: QueueClient,
@@ -41,7 +69,8 @@ pub struct PendingIntent<T> {
 }
 
 impl<T> PendingIntent<T> {
-    /// Returns the unique id of the intent, which is the same for the writer and for workers.
+    /// Returns the id of the message, which is the same for the writer and for workers. An intent that is returned from
+    /// the poison queue has another one.
     pub fn id(&self) -> &str {
         &self.message.id
     }
@@ -72,6 +101,10 @@ pub enum WorkOutcome {
 }
 
 impl<T> Intents<T> {
+    pub(crate) fn queue_name(&self) -> &str {
+        self.queue.name()
+    }
+
     /// Changes the settings, for types with a private intent type.
     pub(crate) fn map_settings(self, change: impl FnOnce(Intents<()>) -> Intents<()>) -> Self {
         fn of<A, B>(intents: Intents<A>) -> Intents<B> {
@@ -104,14 +137,65 @@ impl<T: Serialize + DeserializeOwned> Intents<T> {
     }
 
     /// Creates both queues unless they exist.
-    pub async fn create_queues_if_not_exist(&self) -> Result<()> {
+    pub async fn create_if_not_exists(&self) -> Result<()> {
         self.queue.create_if_not_exists().await?;
         self.poison.create_if_not_exists().await.map(drop)
     }
 
     /// Returns the queue of failed intents.
+    #[doc(alias = "dead_letter")]
     pub fn poison_queue(&self) -> &QueueClient {
         &self.poison
+    }
+
+    /// Moves failed intents back to the queue, where they have all their attempts again, and returns their number.
+    /// Intents that fail in the meantime are not moved. An intent may be processed twice if a move is interrupted.
+    #[doc(alias = "dead_letter")]
+    #[doc(alias = "requeue")]
+    pub async fn redrive_poison(&self) -> Result<u64> {
+        let failed = self.poison.approximate_message_count().await?;
+        let mut moved = 0;
+        while moved < failed {
+            let message = self.poison.receive_message().visibility_timeout(REDRIVE_TIMEOUT).await?;
+            let Some(message) = message else { break };
+            // Sent before it is deleted, so that no failure in between loses it.
+            self.queue.send_message(&message.text).never_expires().await?;
+            unless_conflict(self.poison.delete_message(&message).await)?;
+            moved += 1;
+        }
+        Ok(moved)
+    }
+
+    /// Returns a worker that performs claimed intents by a function, which has to be idempotent.
+    pub fn worker<'a, F, R>(&'a self, perform: F) -> Worker<'a>
+    where
+        T: Clone + Send + Sync,
+        F: Fn(T) -> R + Send + Sync + 'a,
+        R: Future<Output = Result<()>> + Send,
+    {
+        let perform = Arc::new(perform);
+        Worker::new(self.queue.name(), move || {
+            let perform = Arc::clone(&perform);
+            Box::pin(async move {
+                let pending = match self.claim().await? {
+                    Claimed::Intent(pending) => pending,
+                    Claimed::Nothing => return Ok(WorkOutcome::Nothing),
+                    Claimed::Poisoned => return Ok(WorkOutcome::Poisoned),
+                };
+                let outcome = perform(pending.intent.clone()).await;
+                self.complete(pending, outcome).await
+            })
+        })
+    }
+
+    /// Runs a [worker](Self::worker) until `shutdown` completes.
+    pub async fn run<F, R>(&self, perform: F, shutdown: impl Future<Output = ()>) -> WorkCounts
+    where
+        T: Clone + Send + Sync,
+        F: Fn(T) -> R + Send + Sync,
+        R: Future<Output = Result<()>> + Send,
+    {
+        self.worker(perform).run(shutdown).await
     }
 
     /// Stores an intent. Workers can claim it after the visibility timeout, unless it is finished.

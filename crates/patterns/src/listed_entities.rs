@@ -1,94 +1,262 @@
-//! Index entities in another partition or in a blob: lists of RowKeys, which are consistent eventually.
+//! Index entities in another partition or in blobs: lists of keys, which are consistent eventually.
 
-use std::fmt;
-use std::sync::Arc;
+use futures_util::{future, stream};
+use tablerock_client::table::BoxStream;
+use tablerock_client::{
+    ContainerClient, Entity, Error, QueueClient, Result, StreamExt as _, TableClient, TableEntity, TryStreamExt as _,
+};
 
-use tablerock_client::{Entity, QueueClient, Result, TableClient};
+use crate::index_list::IndexList;
+use crate::indexed_table::{EntryState, IndexStore, IndexedTable};
+use crate::indexes::IndexValue;
+use crate::keys::{check_length, compound, parts};
+use crate::list_cache::ListCache;
+use crate::list_stores::{BlobList, EntityList, ListStore};
 
-use crate::index_list::{IndexList, ListStore};
-use crate::indexed_table::{Index, IndexedTable};
+/// The number of entities of a list that are read concurrently.
+const READS_CONCURRENCY: usize = 8;
+/// The longest name of a blob.
+const BLOB_NAME_MAX: usize = 1024;
 
-type ListNames = dyn Fn(&Entity) -> Vec<String> + Send + Sync;
-type OpenList<S> = dyn Fn(&str) -> S + Send + Sync;
-
-/// A table with lists of RowKeys in other partitions or in blobs. A list may be stale until an intent is finished.
+/// A table with lists of keys, which are stale for three minutes, by default, if a writer dies.
+///
+/// The lists are in another table ([`TableLists`]) or in blobs ([`BlobLists`]), one for each value of an index. A search
+/// reads the list and each of its entities, and skips those that no longer have the value.
 ///
 /// If list and entities are in one partition, [`IndexList::add_with`] changes both in one transaction, without a queue.
 ///
 /// ```no_run
-/// # use tablerock_client::{ContainerClient, Entity, QueueServiceClient, TableClient};
-/// # use tablerock_patterns::{BlobList, ListedEntities};
-/// # async fn example(people: TableClient, lists: ContainerClient, queues: QueueServiceClient)
+/// # use tablerock_client::{ContainerClient, Etag, QueueServiceClient, TableClient, TableEntity};
+/// use tablerock_patterns::{BlobLists, ListedEntities};
+///
+/// #[derive(TableEntity)]
+/// struct Employee {
+///     #[entity(partition_key)]
+///     department: String,
+///     #[entity(row_key)]
+///     id: String,
+///     last_name: String,
+///     #[entity(etag)]
+///     etag: Option<Etag>,
+/// }
+///
+/// # async fn example(people: TableClient, lists: ContainerClient, queues: QueueServiceClient, jones: Employee)
 /// #     -> tablerock_client::Result<()> {
-/// let people = ListedEntities::new(
-///     people,
-///     queues.queue("lists"),
-///     queues.queue("lists-poison"),
-///     |entity| vec![format!("Sales/{}", entity.property::<String>("LastName").unwrap_or_default())],
-///     move |name| BlobList::new(lists.blob(name)),
-/// );
-/// people.put(&Entity::new("Sales", "000123").with("LastName", "Jones")).await?;
-/// assert_eq!(people.list("Sales/Jones").ids().await?, ["000123"]);
+/// let (queue, poison) = (queues.queue("lists"), queues.queue("lists-poison"));
+/// let people = ListedEntities::new(people, BlobLists::new(lists), queue, poison)
+///     .index("last_name", |employee: &Employee| Some(employee.last_name.clone()));
+/// people.insert(&jones).await?;
+/// let joneses: Vec<Employee> = people.find_by("last_name", "Jones").all().await?;
 /// # Ok(()) }
 /// ```
-pub type ListedEntities<S> = IndexedTable<Lists<S>>;
+pub type ListedEntities<T, L> = IndexedTable<T, Lists<L>>;
 
-/// The index of [`ListedEntities`].
-pub struct Lists<S> {
-    names: Arc<ListNames>,
-    open: Arc<OpenList<S>>,
+/// A place of lists, with a name for each.
+pub trait ListPlace: Clone + Send + Sync + 'static {
+    /// The storage of one list.
+    type List: ListStore + 'static;
+
+    /// Creates the place unless it exists.
+    fn create_if_not_exists(&self) -> impl Future<Output = Result<()>> + Send;
+
+    /// Returns the list of a value.
+    fn list(&self, at: &IndexValue) -> Self::List;
+
+    /// Checks that a value can have a list.
+    fn check(&self, at: &IndexValue) -> Result<()>;
+
+    /// Streams the values that have a list.
+    fn values(&self) -> BoxStream<IndexValue>;
 }
 
-impl<S: ListStore> IndexedTable<Lists<S>> {
-    /// Returns a table with lists. `names` returns the names of an entity's lists, and `open` the list with a name.
-    /// Intents are in a queue, and failed ones in a poison queue.
-    pub fn new(
-        table: TableClient,
-        queue: QueueClient,
-        poison: QueueClient,
-        names: impl Fn(&Entity) -> Vec<String> + Send + Sync + 'static,
-        open: impl Fn(&str) -> S + Send + Sync + 'static,
-    ) -> Self {
-        Self::with_index(table, queue, poison, Lists { names: Arc::new(names), open: Arc::new(open) })
-    }
-
-    /// Returns the list with a name, for reading.
-    pub fn list(&self, name: &str) -> IndexList<S> {
-        self.index.list(name)
-    }
+/// Lists in a table of their own: the PartitionKey is the index, and the RowKey the value.
+#[derive(Debug, Clone)]
+pub struct TableLists {
+    table: TableClient,
 }
 
-impl<S: ListStore> Lists<S> {
-    fn list(&self, name: &str) -> IndexList<S> {
-        IndexList::new((self.open)(name))
-    }
-}
-
-impl<S: ListStore> Index for Lists<S> {
-    type Key = String;
-
-    fn keys(&self, entity: &Entity) -> Vec<String> {
-        (self.names)(entity)
-    }
-
-    async fn put(&self, name: &String, entity: &Entity) -> Result<()> {
-        self.list(name).add(&entity.row_key).await.map(drop)
-    }
-
-    async fn remove(&self, name: &String, row_key: &str) -> Result<()> {
-        self.list(name).remove(row_key).await.map(drop)
+impl TableLists {
+    /// Returns the lists of a table, which has nothing else.
+    pub fn new(table: TableClient) -> Self {
+        Self { table }
     }
 }
 
-impl<S> fmt::Debug for Lists<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lists").finish_non_exhaustive()
+impl ListPlace for TableLists {
+    type List = EntityList;
+
+    async fn create_if_not_exists(&self) -> Result<()> {
+        self.table.create_if_not_exists().await.map(drop)
+    }
+
+    fn list(&self, at: &IndexValue) -> EntityList {
+        EntityList::new(self.table.clone(), compound([&at.index]), compound([&at.value]))
+    }
+
+    fn check(&self, at: &IndexValue) -> Result<()> {
+        check_length(&compound([&at.index]), &format!("the PartitionKey of the list for {at}"))?;
+        check_length(&compound([&at.value]), &format!("the RowKey of the list for {at}"))
+    }
+
+    fn values(&self) -> BoxStream<IndexValue> {
+        let lists = self.table.query::<Entity>().select_properties(&["Timestamp"]).stream();
+        lists.and_then(|list| future::ready(value_at(&list.partition_key, &list.row_key))).boxed()
     }
 }
 
-// A derived Clone would require S: Clone.
-impl<S> Clone for Lists<S> {
-    fn clone(&self) -> Self {
-        Self { names: Arc::clone(&self.names), open: Arc::clone(&self.open) }
+/// Lists in blobs of a container: the name is the index, a slash and the value.
+#[derive(Debug, Clone)]
+pub struct BlobLists {
+    container: ContainerClient,
+}
+
+impl BlobLists {
+    /// Returns the lists of a container, which has nothing else.
+    pub fn new(container: ContainerClient) -> Self {
+        Self { container }
+    }
+}
+
+fn blob_name(at: &IndexValue) -> String {
+    format!("{}/{}", compound([&at.index]), compound([&at.value]))
+}
+
+impl ListPlace for BlobLists {
+    type List = BlobList;
+
+    async fn create_if_not_exists(&self) -> Result<()> {
+        self.container.create_if_not_exists().await.map(drop)
+    }
+
+    fn list(&self, at: &IndexValue) -> BlobList {
+        BlobList::new(self.container.blob(blob_name(at)))
+    }
+
+    fn check(&self, at: &IndexValue) -> Result<()> {
+        let characters = blob_name(at).chars().count();
+        if characters > BLOB_NAME_MAX {
+            return Err(Error::Invalid(format!(
+                "the blob of the list for {at} has a name of {characters} characters, more than {BLOB_NAME_MAX}"
+            )));
+        }
+        Ok(())
+    }
+
+    fn values(&self) -> BoxStream<IndexValue> {
+        let blobs = self.container.list_blobs().stream();
+        let values = blobs.and_then(|blob| {
+            let (index, value) = blob.name.split_once('/').unwrap_or_default();
+            future::ready(value_at(index, value))
+        });
+        values.boxed()
+    }
+}
+
+fn value_at(index: &str, value: &str) -> Result<IndexValue> {
+    let only = |key: &str| match parts(key)?.as_slice() {
+        [part] if !part.is_empty() => Ok(part.clone()),
+        _ => Err(Error::InvalidResponse(format!("{index:?}, {value:?} is not the name of a list"))),
+    };
+    Ok(IndexValue { index: only(index)?, value: only(value)? })
+}
+
+/// The lists of [`ListedEntities`].
+#[derive(Debug, Clone)]
+pub struct Lists<L> {
+    place: L,
+    cache: Option<ListCache>,
+}
+
+impl<T: TableEntity + Send + 'static, L: ListPlace> IndexedTable<T, Lists<L>> {
+    /// Returns a table without indexes, with lists in a place. Intents are in a queue, and failed ones in a poison
+    /// queue.
+    pub fn new(table: TableClient, place: L, queue: QueueClient, poison: QueueClient) -> Self {
+        Self::with_store(table, Lists { place, cache: None }, queue, poison)
+    }
+
+    /// Returns the list of a value, for reading. An id is a [compound](crate::keys::compound) of the PartitionKey and
+    /// the RowKey of an entity.
+    pub fn list(&self, index: &str, value: impl Into<String>) -> IndexList<L::List> {
+        self.store.list(&IndexValue::new(index, value))
+    }
+}
+
+impl<L: ListPlace> Lists<L> {
+    fn list(&self, at: &IndexValue) -> IndexList<L::List> {
+        IndexList::new(self.place.list(at))
+    }
+}
+
+/// Returns the keys of an id.
+fn entity_keys(id: &str) -> Result<(String, String)> {
+    match <[String; 2]>::try_from(parts(id)?) {
+        Ok([partition_key, row_key]) => Ok((partition_key, row_key)),
+        Err(_) => Err(Error::InvalidResponse(format!("the id {id:?} is not a PartitionKey and a RowKey"))),
+    }
+}
+
+impl<L: ListPlace> IndexStore for Lists<L> {
+    async fn create_if_not_exists(&self) -> Result<()> {
+        self.place.create_if_not_exists().await
+    }
+
+    fn check(&self, at: &IndexValue, _: &Entity) -> Result<()> {
+        self.place.check(at)
+    }
+
+    async fn put(&self, at: &IndexValue, entity: &Entity) -> Result<()> {
+        self.list(at).add(&compound([&entity.partition_key, &entity.row_key])).await.map(drop)
+    }
+
+    async fn put_all(&self, at: &IndexValue, entities: &[Entity]) -> Result<()> {
+        let ids = entities.iter().map(|entity| compound([&entity.partition_key, &entity.row_key]));
+        self.list(at).add_all(&ids.collect::<Vec<_>>()).await.map(drop)
+    }
+
+    async fn remove(&self, at: &IndexValue, partition_key: &str, row_key: &str) -> Result<()> {
+        self.list(at).remove(&compound([partition_key, row_key])).await.map(drop)
+    }
+
+    fn for_checks(&self) -> Self {
+        Self { place: self.place.clone(), cache: Some(ListCache::default()) }
+    }
+
+    async fn state(&self, at: &IndexValue, entity: &Entity) -> Result<EntryState> {
+        let id = compound([&entity.partition_key, &entity.row_key]);
+        if self.cache.as_ref().is_some_and(|cache| cache.contains(at, &id)) {
+            return Ok(EntryState::Current);
+        }
+        let ids = self.list(at).ids().await?;
+        let is_listed = ids.binary_search(&id).is_ok();
+        if let Some(cache) = &self.cache {
+            cache.insert(at, ids);
+        }
+        Ok(if is_listed { EntryState::Current } else { EntryState::Missing })
+    }
+
+    fn entries(&self) -> BoxStream<(IndexValue, (String, String))> {
+        let store = self.clone();
+        let lists = self.place.values().and_then(move |at| {
+            let list = store.list(&at);
+            async move { Ok((list.ids().await?, at)) }
+        });
+        let entries =
+            lists.map_ok(|(ids, at)| stream::iter(ids.into_iter().map(move |id| Ok((at.clone(), entity_keys(&id)?)))));
+        entries.try_flatten().boxed()
+    }
+
+    fn find<T: TableEntity + Send + 'static>(&self, table: &TableClient, at: IndexValue) -> BoxStream<T> {
+        let (list, table) = (self.list(&at), table.clone());
+        let ids = stream::once(async move { list.ids().await });
+        let ids = ids.map_ok(|ids| stream::iter(ids.into_iter().map(Ok))).try_flatten();
+        let found = ids.map(move |id: Result<String>| {
+            let table = table.clone();
+            async move {
+                let (partition_key, row_key) = entity_keys(&id?)?;
+                let entity: Option<Entity> = table.get_if_exists(&partition_key, &row_key).await?;
+                Ok(entity.map(T::from_entity).transpose()?)
+            }
+        });
+        found.buffered(READS_CONCURRENCY).try_filter_map(|found| future::ready(Ok(found))).boxed()
     }
 }

@@ -1,5 +1,6 @@
 //! Optimistic concurrency: retries of conditional writes that lost to another writer.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
 use tablerock_client::{Error, ErrorCode, Result};
@@ -48,8 +49,18 @@ pub(crate) fn unless_conflict<T>(outcome: Result<T>) -> Result<Option<T>> {
 /// Whether another writer was faster. A missing table, queue or container is not a conflict. An old pop receipt is one,
 /// which some servers report instead of 404.
 pub(crate) fn is_conflict(error: &Error) -> bool {
-    let missing = [ErrorCode::TableNotFound, ErrorCode::QueueNotFound, ErrorCode::ContainerNotFound];
-    let is_missing = error.code().is_some_and(|code| missing.contains(&code));
     let is_receipt_old = error.code() == Some(ErrorCode::PopReceiptMismatch);
-    !is_missing && (error.is_conflict() || error.is_precondition_failed() || error.is_not_found() || is_receipt_old)
+    let is_race = error.is_conflict() || error.is_precondition_failed() || error.is_not_found() || is_receipt_old;
+    is_race && !is_missing_resource(error)
+}
+
+/// Whether a table, queue or container does not exist.
+pub(crate) fn is_missing_resource(error: &Error) -> bool {
+    let missing = [ErrorCode::TableNotFound, ErrorCode::QueueNotFound, ErrorCode::ContainerNotFound];
+    error.code().is_some_and(|code| missing.contains(&code))
+}
+
+/// Returns a random number: the standard library's hash keys come from the operating system.
+pub(crate) fn random() -> u64 {
+    RandomState::new().hash_one(())
 }

@@ -1,36 +1,27 @@
 //! High-volume delete: a table for each period, which is deleted as a whole. The cost does not depend on its size.
 
-use tablerock_client::{DateTime, ErrorCode, Etag, Result, TableClient, TableEntity, TableServiceClient, TryStreamExt};
+use std::ops::Range;
 
-/// The period of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Period {
-    /// An hour: `Logins2026111608`.
-    Hour,
-    /// A day: `Logins20261116`.
-    Day,
-    /// A month: `Logins202611`.
-    Month,
-}
+use tablerock_client::entity::IntoDateTime;
+use tablerock_client::{
+    DateTime, ErrorCode, Etag, FromEntity, Result, TableClient, TableEntity, TableServiceClient, TryStreamExt as _,
+};
 
-impl Period {
-    fn digits(self) -> usize {
-        match self {
-            Self::Hour => 10,
-            Self::Day => 8,
-            Self::Month => 6,
-        }
-    }
-}
+use crate::period::Period;
+use crate::period_query::PeriodQuery;
 
 /// Tables with a common prefix, one for each period.
 ///
 /// ```no_run
-/// # use tablerock_client::{DateTime, Entity, TableServiceClient};
+/// # use tablerock_client::{DateTime, Entity, TableServiceClient, TryStreamExt};
 /// # use tablerock_patterns::{Period, PeriodTables};
 /// # async fn example(service: TableServiceClient, now: DateTime, month_ago: DateTime) -> tablerock_client::Result<()> {
 /// let logins = PeriodTables::new(service, "Logins", Period::Day);
 /// logins.insert(now, &Entity::new("jonesj", "0830")).await?;
+/// let mut month = logins.query::<Entity>(month_ago..now).partition("jonesj").stream();
+/// while let Some(login) = month.try_next().await? {
+///     println!("{}", login.row_key);
+/// }
 /// let deleted = logins.delete_before(month_ago).await?;
 /// # Ok(()) }
 /// ```
@@ -48,12 +39,12 @@ impl PeriodTables {
     }
 
     /// Returns the table of a time, which may not exist.
-    pub fn table_at(&self, time: DateTime) -> TableClient {
-        self.service.table(self.name_at(time))
+    pub fn table_at(&self, time: impl IntoDateTime) -> TableClient {
+        self.service.table(self.name_at(time.into_date_time()))
     }
 
     /// Inserts an entity into the table of a time. Creates the table if it does not exist.
-    pub async fn insert(&self, time: DateTime, entity: &impl TableEntity) -> Result<Etag> {
+    pub async fn insert(&self, time: impl IntoDateTime, entity: &impl TableEntity) -> Result<Etag> {
         let table = self.table_at(time);
         match table.insert(entity).await {
             Err(error) if error.code() == Some(ErrorCode::TableNotFound) => {
@@ -64,15 +55,30 @@ impl PeriodTables {
         }
     }
 
+    /// Begins a query over all tables from the period of the first time to that of the last, which is included. The
+    /// times select tables and not entities: add a condition for a part of a period.
+    pub fn query<T: FromEntity + Send + 'static>(&self, times: Range<impl IntoDateTime>) -> PeriodQuery<T> {
+        PeriodQuery::new(self.clone(), times.start.into_date_time(), times.end.into_date_time())
+    }
+
     /// Returns the names of the existing tables, the oldest first.
     pub async fn table_names(&self) -> Result<Vec<String>> {
         let all: Vec<String> = self.service.list_tables().prefix(&self.prefix).stream().try_collect().await?;
-        Ok(all.into_iter().filter(|name| self.is_ours(name)).collect())
+        let mut own: Vec<String> = all.into_iter().filter(|name| self.is_ours(name)).collect();
+        own.sort();
+        Ok(own)
+    }
+
+    /// Returns the existing tables from the period of a time to that of another, which is included, the oldest first.
+    pub(crate) async fn tables(&self, from: DateTime, to: DateTime) -> Result<Vec<TableClient>> {
+        let names = self.name_at(from)..=self.name_at(to);
+        let found = self.table_names().await?.into_iter().filter(|name| names.contains(name));
+        Ok(found.map(|name| self.service.table(name)).collect())
     }
 
     /// Deletes the tables of all periods before that of a time, and returns their names.
-    pub async fn delete_before(&self, time: DateTime) -> Result<Vec<String>> {
-        let first_kept = self.name_at(time);
+    pub async fn delete_before(&self, time: impl IntoDateTime) -> Result<Vec<String>> {
+        let first_kept = self.name_at(time.into_date_time());
         let old: Vec<String> = self.table_names().await?.into_iter().filter(|name| *name < first_kept).collect();
         for name in &old {
             self.service.table(name).delete_table_if_exists().await?;
@@ -81,9 +87,7 @@ impl PeriodTables {
     }
 
     fn name_at(&self, time: DateTime) -> String {
-        let digits = time.to_seven_digits();
-        let digits = digits.chars().filter(char::is_ascii_digit).take(self.period.digits());
-        self.prefix.chars().chain(digits).collect()
+        format!("{}{}", self.prefix, self.period.key(time))
     }
 
     /// Whether a name is the prefix and digits: `LoginsFailed20261116` is not a table of `Logins`.
@@ -101,9 +105,12 @@ mod tests {
     fn names_are_those_of_the_period_and_no_others() {
         let service = TableServiceClient::from_connection_string("UseDevelopmentStorage=true").unwrap();
         let time = DateTime::parse("2026-11-16T08:30:00Z").unwrap();
-        for (period, name) in
-            [(Period::Hour, "Logins2026111608"), (Period::Day, "Logins20261116"), (Period::Month, "Logins202611")]
-        {
+        for (period, name) in [
+            (Period::Hour, "Logins2026111608"),
+            (Period::Day, "Logins20261116"),
+            (Period::Month, "Logins202611"),
+            (Period::Year, "Logins2026"),
+        ] {
             let tables = PeriodTables::new(service.clone(), "Logins", period);
             assert_eq!(tables.table_at(time).name(), name);
             assert!(tables.is_ours(name));

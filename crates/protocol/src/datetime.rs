@@ -62,7 +62,14 @@ impl DateTime {
         httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds))
     }
 
+    /// Returns the present time.
+    #[expect(clippy::disallowed_methods, reason = "for users of the client; the server has a clock of its own")]
+    pub fn now() -> Self {
+        SystemTime::now().into()
+    }
+
     /// As the service's messages show it: `01/31/0001 00:00:00`.
+    #[doc(hidden)]
     pub fn to_message_form(self) -> String {
         let (Date { year, month, day }, second_of_day, _) = self.parts();
         let (hour, minute, second) = clock_of(second_of_day);
@@ -71,6 +78,7 @@ impl DateTime {
 
     /// Appends the text form with the given separator in the time of day (`:` in JSON, `%3A` in an ETag) and
     /// the trailing zeros of the fraction removed.
+    #[doc(hidden)]
     pub fn append_trimmed(self, out: &mut Vec<u8>, separator: &[u8]) {
         let (Date { year, month, day }, second_of_day, fraction) = self.parts();
         let (hour, minute, second) = clock_of(second_of_day);

@@ -9,6 +9,7 @@ macro_rules! error_codes {
     ($($variant:ident $status:literal $message:literal;)*) => {
         /// A code of the service, spelled as on the wire.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum ErrorCode { $(#[doc = concat!("HTTP ", $status, ": ", $message)] $variant),* }
 
         impl ErrorCode {
@@ -125,6 +126,7 @@ error_codes! {
 
     // Of containers and blobs.
     AccessTierChangeTimeConditionNotMet 412 "The condition specified using access tier change time conditional header(s) is not met.";
+    AccessTierNotSupportedForBlobType 400 "The access tier is not supported for this blob type.";
     AppendPositionConditionNotMet 412 "The append position condition specified was not met.";
     BlobAlreadyExists 409 "The specified blob already exists.";
     BlobArchived 409 "This operation is not permitted on an archived blob.";

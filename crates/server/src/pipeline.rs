@@ -114,7 +114,7 @@ impl Server {
         if let Some(account) = cx.account
             && let Some(watched) = self.analytics.watched(account, service)
         {
-            AnalyticsRecord { cx: &cx, account, response: &response, duration }.emit(watched);
+            AnalyticsRecord { cx: &cx, account, response: &response, duration }.emit(&watched);
         }
         drop(guard);
         Ok(response)

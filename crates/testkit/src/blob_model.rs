@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tablerock_kv::{Bytes, Clock, ManualClock, Position, Range, Rng, ScanLimits, Store};
-use tablerock_protocol::blob::{BlockId, ByteRange, Conditions, ContentHeaders, CopySourceUrl, Tags};
+use tablerock_protocol::blob::{BlockId, ByteRange, ContentHeaders, Tags};
 use tablerock_protocol::xml::{BlockListRequest, BlockSource};
 use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 use tablerock_services::blob::{
-    AppendTerms, BlobAddress, BlobKind, BlobQuery, BlobService, CopySource, CopyTarget, DeleteSnapshots, ListedBlob,
-    NewBlob, PublicAccess, ReadTerms, Received, Usage, WriteTerms,
+    AppendTerms, BlobAddress, BlobKind, BlobQuery, BlobService, DeleteSnapshots, ListedBlob, NewBlob, PublicAccess,
+    ReadTerms, Received, Usage, WriteTerms,
 };
 use tablerock_services::{Error, Result};
+
+use crate::blob_copies::copy_blob;
 
 pub const ACCOUNT: &str = "acct";
 pub const CONTAINER: &str = "photos";
@@ -293,28 +295,7 @@ impl Comparison {
     async fn copy(&mut self, name: &'static str) {
         let from = NAMES[self.rng.usize(..NAMES.len())];
         let snapshot = self.model[from].snapshots.first().map(|(taken, _)| *taken).filter(|_| self.rng.bool());
-        let url = CopySourceUrl::without_credentials("http://127.0.0.1/");
-        let source = CopySource {
-            at: at(from),
-            snapshot,
-            conditions: Conditions::default(),
-            tags: None,
-            lease: None,
-            key: None,
-            url,
-        };
-        let terms = WriteTerms::default();
-        let target = CopyTarget {
-            at: at(name),
-            terms,
-            metadata: None,
-            tags: Some(Tags::default()),
-            tier: None,
-            priority: None,
-            seals: None,
-            key: None,
-        };
-        let outcome = self.service.copy_blob(&source, &target).await;
+        let outcome = copy_blob(&self.service, (from, snapshot, None), (name, None)).await;
         let Some(mut copied) = self.model[from].blob.clone() else {
             return assert_eq!(code(outcome), ErrorCode::BlobNotFound);
         };

@@ -2,52 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use tablerock_kv::{Bytes, Store};
-use tablerock_protocol::blob::{ByteRange, Conditions, CopySourceUrl, RangeAsked, Tags};
+use tablerock_kv::Store;
+use tablerock_protocol::blob::{ByteRange, CustomerKey, RangeAsked};
 use tablerock_protocol::{DateTime, ErrorCode};
 use tablerock_services::Result;
-use tablerock_services::blob::{
-    BlobKind, BlobService, CopySource, CopyTarget, DeleteSnapshots, NewPages, PageProperties, PageRange,
-    PageRangeQuery, PageTerms, PageWrite, PagesWritten, ReadTerms, WriteTerms,
-};
+use tablerock_services::blob::{BlobService, DeleteSnapshots, PageRange, PageRangeQuery, ReadTerms, WriteTerms};
 
-use crate::blob_model::{at, code, manual_clock, new_blob, records, service_with_container};
+use crate::blob_copies::copy_blob;
+use crate::blob_model::{at, code, manual_clock, records, service_with_container};
+pub use crate::page_requests::*;
 
 const PAGE: usize = 512;
 const NAMES: [&str; 2] = ["disk", "disk/copy"];
 
 /// Lengths around the bounds of segments, regions and of what a large clear is.
 const LENGTHS: [usize; 5] = [0, 33 * 1024, 1 << 20, 9 << 20, 20 << 20];
-
-pub async fn create_pages(service: &BlobService, name: &str, length: u64) -> Result<DateTime> {
-    let (terms, new) = (WriteTerms::default(), new_blob(BlobKind::Page));
-    service.put_page_blob(at(name), &terms, &new, NewPages { length, sequence_number: 0 }).await
-}
-
-pub async fn put_pages(service: &BlobService, name: &str, offset: u64, bytes: &[u8]) -> Result<PagesWritten> {
-    let range = ByteRange { offset, length: bytes.len() as u64 };
-    let write = PageWrite::Update(Bytes::copy_from_slice(bytes));
-    service.put_pages(at(name), &PageTerms::default(), range, write).await
-}
-
-pub async fn clear_pages(service: &BlobService, name: &str, offset: u64, length: u64) -> Result<PagesWritten> {
-    service.put_pages(at(name), &PageTerms::default(), ByteRange { offset, length }, PageWrite::Clear).await
-}
-
-pub async fn resize(service: &BlobService, name: &str, length: u64) -> Result<()> {
-    let pages = PageProperties { length: Some(length), sequence: None };
-    service.set_page_properties(at(name), &WriteTerms::default(), None, pages).await.map(drop)
-}
-
-pub async fn read_range(
-    service: &BlobService,
-    name: &str,
-    snapshot: Option<DateTime>,
-    range: ByteRange,
-) -> Result<Bytes> {
-    let (_, _, reader) = service.download(at(name), snapshot, &ReadTerms::default(), |_: &_| Ok(range)).await?;
-    reader.read_to_end().await
-}
 
 /// A page of the model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -66,11 +35,13 @@ struct Disk {
     /// Without any layer a clear leaves no trace.
     has_layers: bool,
     generation: u32,
+    key: Option<CustomerKey>,
 }
 
 impl Disk {
-    fn new(length: usize, generation: u32) -> Self {
-        Self { bytes: vec![0; length], pages: vec![Page::default(); length / PAGE], generation, ..Self::default() }
+    fn new(length: usize, generation: u32, key: Option<CustomerKey>) -> Self {
+        let (bytes, pages) = (vec![0; length], vec![Page::default(); length / PAGE]);
+        Self { bytes, pages, generation, key, ..Self::default() }
     }
 
     fn write(&mut self, first: usize, bytes: &[u8], step: u32) {
@@ -174,9 +145,19 @@ impl PageComparison {
         if self.model[name].disk.is_some() && self.rng.u8(..3) != 0 {
             return;
         }
-        let length = self.length();
-        create_pages(&self.service, name, length as u64).await.unwrap();
-        self.model.get_mut(name).unwrap().disk = Some(Disk::new(length, self.step));
+        let (length, key) = (self.length(), self.any_key());
+        create_pages_with(&self.service, name, length as u64, key.as_ref()).await.unwrap();
+        self.model.get_mut(name).unwrap().disk = Some(Disk::new(length, self.step, key));
+    }
+
+    /// A customer's key, or none.
+    fn any_key(&mut self) -> Option<CustomerKey> {
+        self.rng.bool().then(|| customer_key(self.rng.u8(..)))
+    }
+
+    /// The customer's key of a blob.
+    fn key(&self, name: &str) -> Option<CustomerKey> {
+        self.model[name].disk.as_ref().and_then(|disk| disk.key.clone())
     }
 
     /// A run of pages of a blob: mostly few, sometimes many.
@@ -190,14 +171,15 @@ impl PageComparison {
 
     async fn write(&mut self, name: &'static str) {
         let pages = self.model[name].disk.as_ref().map_or(0, |disk| disk.pages.len());
+        let key = self.key(name);
         if pages == 0 {
-            assert_eq!(code(put_pages(&self.service, name, 0, &[1; PAGE]).await), ErrorCode::InvalidPageRange);
-            return;
+            let outcome = put_pages_with(&self.service, name, 0, &[1; PAGE], key.as_ref()).await;
+            return assert_eq!(code(outcome), ErrorCode::InvalidPageRange);
         }
         let (first, end) = self.run(pages, 3_000);
         let mut bytes = vec![0; (end - first) * PAGE];
         self.rng.fill(&mut bytes);
-        put_pages(&self.service, name, (first * PAGE) as u64, &bytes).await.unwrap();
+        put_pages_with(&self.service, name, (first * PAGE) as u64, &bytes, key.as_ref()).await.unwrap();
         let step = self.step;
         self.model.get_mut(name).unwrap().disk.as_mut().unwrap().write(first, &bytes, step);
     }
@@ -211,13 +193,14 @@ impl PageComparison {
             0 => (0, pages),
             _ => self.run(pages, 20_000),
         };
-        clear_pages(&self.service, name, (first * PAGE) as u64, ((end - first) * PAGE) as u64).await.unwrap();
+        let (offset, length) = ((first * PAGE) as u64, ((end - first) * PAGE) as u64);
+        clear_pages_with(&self.service, name, offset, length, self.key(name).as_ref()).await.unwrap();
         let step = self.step;
         let entry = self.model.get_mut(name).unwrap();
         let disk = entry.disk.as_mut().unwrap();
         disk.clear(first, end, step);
         if end - first > 8_192 && end - first == pages && entry.snapshots.is_empty() {
-            *disk = Disk { generation: disk.generation, ..Disk::new(pages * PAGE, 0) };
+            *disk = Disk::new(pages * PAGE, disk.generation, disk.key.take());
         }
     }
 
@@ -231,12 +214,13 @@ impl PageComparison {
         let before = disk.pages.len();
         disk.resize(length, step);
         if length == 0 && before > 8_192 && !has_snapshots {
-            *disk = Disk::new(0, disk.generation);
+            *disk = Disk::new(0, disk.generation, disk.key.take());
         }
     }
 
     async fn snapshot(&mut self, name: &'static str) {
-        let taken = self.service.snapshot_blob(at(name), &WriteTerms::default(), None).await.unwrap().0;
+        let terms = keyed_terms(self.key(name).as_ref());
+        let taken = self.service.snapshot_blob(at(name), &terms, None).await.unwrap().0;
         let (entry, step) = (self.model.get_mut(name).unwrap(), self.step);
         entry.snapshots.push((taken, step, entry.disk.clone().unwrap()));
     }
@@ -267,33 +251,15 @@ impl PageComparison {
         let entry = &self.model[from];
         let snapshot = entry.snapshots.first().filter(|_| self.rng.bool());
         let Some(disk) = snapshot.map(|(_, _, disk)| disk.clone()).or_else(|| entry.disk.clone()) else { return };
-        let url = CopySourceUrl::without_credentials("http://127.0.0.1/");
         let snapshot = snapshot.map(|(taken, ..)| *taken);
-        let source = CopySource {
-            at: at(from),
-            snapshot,
-            conditions: Conditions::default(),
-            tags: None,
-            lease: None,
-            key: None,
-            url,
-        };
-        let terms = WriteTerms::default();
-        let target = CopyTarget {
-            at: at(name),
-            terms,
-            metadata: None,
-            tags: Some(Tags::default()),
-            tier: None,
-            priority: None,
-            seals: None,
-            key: None,
-        };
-        self.service.copy_blob(&source, &target).await.unwrap();
+        let key = self.any_key();
+        let source = (from, snapshot, disk.key.as_ref());
+        copy_blob(&self.service, source, (name, key.as_ref())).await.unwrap();
         let is_written = |page: &Page| page.is_written;
         let pages = disk.pages.iter().map(|page| Page { is_written: is_written(page), touched: 0 }).collect();
         let has_layers = disk.pages.iter().any(is_written);
-        let copied = Disk { bytes: disk.bytes, pages, behind: BTreeMap::new(), has_layers, generation: self.step };
+        let (bytes, generation) = (disk.bytes, self.step);
+        let copied = Disk { bytes, pages, behind: BTreeMap::new(), has_layers, generation, key };
         self.model.get_mut(name).unwrap().disk = Some(copied);
     }
 
@@ -305,7 +271,7 @@ impl PageComparison {
         let (start, end) = (self.rng.usize(..=length), self.rng.usize(..=length));
         let (start, end) = (start.min(end), start.max(end));
         let range = ByteRange { offset: start as u64, length: (end - start) as u64 };
-        let found = read_range(&self.service, name, None, range).await.unwrap();
+        let found = read_range_with(&self.service, name, None, range, disk.key.as_ref()).await.unwrap();
         assert!(found == disk.bytes[start..end], "{name} from {start} to {end}");
         assert_eq!(self.ranges(name, None, None, 7).await.unwrap(), disk.ranges(None), "ranges of {name}");
         for (taken, _, disk) in &entry.snapshots {
@@ -313,7 +279,7 @@ impl PageComparison {
         }
         if let Some((taken, _, disk)) = self.rng.choice(&entry.snapshots) {
             let whole = ByteRange::whole(disk.bytes.len() as u64);
-            let found = read_range(&self.service, name, Some(*taken), whole).await.unwrap();
+            let found = read_range_with(&self.service, name, Some(*taken), whole, disk.key.as_ref()).await.unwrap();
             assert!(found == disk.bytes, "a snapshot of {name}");
         }
         if let Some((taken, step, previous)) = self.rng.choice(&entry.snapshots) {

@@ -133,5 +133,6 @@ fn certified() -> Certified {
     let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
     std::fs::write(&cert, signed.cert.pem()).unwrap();
     std::fs::write(&key, signed.signing_key.serialize_pem()).unwrap();
-    (Some(tls::acceptor(&cert, &key).unwrap()), Some(signed.cert.der().clone()))
+    let files = tls::CertificateFiles { certificate: cert, key: Some(key), password: None };
+    (Some(tls::Tls::open(files).unwrap()), Some(signed.cert.der().clone()))
 }

@@ -6,14 +6,16 @@ use crate::request::Request;
 use crate::{Outcome, Session, cases};
 
 /// A key, and its SHA-256.
-type Key = (&'static str, &'static str);
+pub(super) type Key = (&'static str, &'static str);
 
-const KEY: Key = ("MDEyMzQ1NjcwMTIzNDU2NzAxMjM0NTY3MDEyMzQ1Njc=", "3QFFFpRA5+XANHqwwbT4yXDmrT/2JaLt/FKHjzhOdoE=");
-const OTHER: Key = ("YW5vdGhlciBrZXkgb2YgdGhpcnR5LXR3byBieXRlcyE=", "hwXUIm3kgGqrmOeaduCTeUdBcNjie1YV6lsFIuVT7lk=");
+pub(super) const KEY: Key =
+    ("MDEyMzQ1NjcwMTIzNDU2NzAxMjM0NTY3MDEyMzQ1Njc=", "3QFFFpRA5+XANHqwwbT4yXDmrT/2JaLt/FKHjzhOdoE=");
+pub(super) const OTHER: Key =
+    ("YW5vdGhlciBrZXkgb2YgdGhpcnR5LXR3byBieXRlcyE=", "hwXUIm3kgGqrmOeaduCTeUdBcNjie1YV6lsFIuVT7lk=");
 
-const USES: &str = "BlobUsesCustomerSpecifiedEncryption";
-const USES_NOT: &str = "BlobDoesNotUseCustomerSpecifiedEncryption";
-const MISMATCH: &str = "BlobCustomerSpecifiedEncryptionMismatch";
+pub(super) const USES: &str = "BlobUsesCustomerSpecifiedEncryption";
+pub(super) const USES_NOT: &str = "BlobDoesNotUseCustomerSpecifiedEncryption";
+pub(super) const MISMATCH: &str = "BlobCustomerSpecifiedEncryptionMismatch";
 
 cases! {
     PutBlob {
@@ -50,12 +52,12 @@ cases! {
     }
 }
 
-fn keyed<'s>(request: Request<'s>, (key, digest): Key) -> Request<'s> {
+pub(super) fn keyed<'s>(request: Request<'s>, (key, digest): Key) -> Request<'s> {
     let request = request.version("2021-12-02").header("x-ms-encryption-key", key);
     request.header("x-ms-encryption-key-sha256", digest).header("x-ms-encryption-algorithm", "AES256")
 }
 
-fn with_source<'s>(request: Request<'s>, from: &str, (key, digest): Key) -> Request<'s> {
+pub(super) fn with_source<'s>(request: Request<'s>, from: &str, (key, digest): Key) -> Request<'s> {
     let request = request.version("2026-02-06").header("x-ms-copy-source", from);
     let request = request.header("x-ms-source-encryption-key", key);
     request.header("x-ms-source-encryption-key-sha256", digest).header("x-ms-source-encryption-algorithm", "AES256")

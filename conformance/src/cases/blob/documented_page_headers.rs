@@ -90,7 +90,7 @@ async fn a_difference_of_page_ranges_reads_its_parameters(at: &Session) -> Outco
 async fn the_properties_of_a_page_blob_are_read(at: &Session) -> Outcome {
     let container = seeded(at).await?;
     let own: &[Asked] = &[("x-ms-blob-content-length", "513"), ("x-ms-sequence-number-action", "shrink")];
-    let headers = [ETAGS, TIMES, LEASE, TAG_CONDITION, BLOB_MD5, own];
+    let headers = [ETAGS, TIMES, LEASE, TAG_CONDITION, KEY, SCOPE, BLOB_MD5, own];
     reads(container.blob_on("PUT", "p", "properties")?, &headers, &[TIMEOUT]).await
 }
 

@@ -2,7 +2,7 @@
 
 use crate::container::names;
 use crate::expect::{ensure, equal};
-use crate::{Outcome, Session, cases};
+use crate::{Failure, Outcome, Session, cases};
 
 cases! {
     ListBlobs {
@@ -11,6 +11,8 @@ cases! {
         a_list_is_cut_by_prefix,
         a_list_folds_names_at_a_delimiter,
         a_page_of_blobs_says_where_the_next_one_starts,
+        a_list_ends_before_the_name_it_is_told,
+        a_folded_list_ends_before_the_name_it_is_told,
         pages_of_a_folded_list_have_each_entry_once,
         a_list_includes_what_it_is_asked_for,
         a_list_shows_snapshots_before_their_blob,
@@ -88,6 +90,46 @@ async fn a_page_of_blobs_says_where_the_next_one_starts(at: &Session) -> Outcome
     let second = container.on("GET", "list")?.query("marker", &marker).send().await?;
     ensure(names(&second)?.ends_with(&["c".to_owned()]), || format!("the second page {:?}", names(&second)))?;
     equal("its marker", second.xml()?.at("NextMarker"), Some(""))
+}
+
+async fn a_list_ends_before_the_name_it_is_told(at: &Session) -> Outcome {
+    let container = at.container().await?;
+    for name in ["a", "b", "b/1", "c", "d"] {
+        container.seed(name, "x").await?;
+    }
+    for (query, expected) in [
+        ("endBefore=c", vec!["a", "b", "b/1"]),
+        ("endBefore=b/", vec!["a", "b"]),
+        ("endBefore=a", vec![]),
+        ("endBefore=z", vec!["a", "b", "b/1", "c", "d"]),
+        ("startFrom=b&endBefore=d", vec!["b", "b/1", "c"]),
+        ("startFrom=c&endBefore=b", vec![]),
+        ("prefix=b&endBefore=b/1", vec!["b"]),
+    ] {
+        let list = container.on("GET", "list")?.version("2026-10-06").raw_query(query).send().await?;
+        equal(query, names(list.expect(200)?)?, expected)?;
+    }
+    let list = || Ok::<_, Failure>(container.on("GET", "list")?.version("2026-10-06").query("endBefore", "c"));
+    let page = list()?.query("maxresults", "2").send().await?;
+    let marker = page.expect(200)?.xml()?.at("NextMarker").unwrap_or_default().to_owned();
+    let rest = list()?.query("marker", &marker).send().await?;
+    equal("the next page", names(rest.expect(200)?)?, ["b/1"])?;
+    equal("NextMarker", rest.xml()?.at("NextMarker").unwrap_or_default(), "")
+}
+
+async fn a_folded_list_ends_before_the_name_it_is_told(at: &Session) -> Outcome {
+    let container = at.container().await?;
+    for name in ["a/1", "b/1", "b/2", "c/1"] {
+        container.seed(name, "x").await?;
+    }
+    for (end, expected) in [("b/", vec!["a/"]), ("b/2", vec!["a/", "b/"]), ("c", vec!["a/", "b/"])] {
+        let list = container.on("GET", "list")?.version("2026-10-06").query("delimiter", "/").query("endBefore", end);
+        let root = list.send().await?.expect(200)?.xml()?;
+        let blobs = root.child("Blobs").map(|blobs| blobs.children.iter()).into_iter().flatten();
+        let prefixes: Vec<_> = blobs.filter_map(|entry| entry.at("Name")).collect();
+        equal(end, prefixes, expected)?;
+    }
+    Ok(())
 }
 
 async fn pages_of_a_folded_list_have_each_entry_once(at: &Session) -> Outcome {

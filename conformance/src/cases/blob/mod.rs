@@ -16,6 +16,7 @@ pub(super) mod lifecycle;
 pub(super) mod list_blobs;
 pub(super) mod own_containers;
 pub(super) mod page_copies;
+pub(super) mod page_keys;
 pub(super) mod page_ranges;
 pub(super) mod page_resize;
 pub(super) mod pages;

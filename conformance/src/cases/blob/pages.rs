@@ -91,7 +91,8 @@ async fn a_page_blob_has_no_body(at: &Session) -> Outcome {
 
 async fn a_page_blob_has_no_tier_on_a_general_account(at: &Session) -> Outcome {
     let container = at.container().await?;
-    container.create_pages("p", 512)?.header("x-ms-access-tier", "P10").send().await?.expect_refusal()?;
+    let create = container.create_pages("p", 512)?.header("x-ms-access-tier", "P10").send().await?;
+    create.expect_code(400, "AccessTierNotSupportedForBlobType")?;
     container.blob("HEAD", "p")?.send().await?.expect(404)?;
     Ok(())
 }

@@ -7,6 +7,7 @@ cases! {
     Authentication {
         who_may_create_a_blob_may_create_it_of_blocks,
         a_sas_of_a_directory_is_good_for_what_is_below,
+        a_sas_of_a_directory_is_good_for_a_blob_of_its_name,
     }
 }
 
@@ -46,5 +47,26 @@ async fn a_sas_of_a_directory_is_good_for_what_is_below(at: &Session) -> Outcome
     }
     let wrong = sas("a/b", "1");
     container.blob("GET", "a/b/c")?.version("2020-10-02").sas(&wrong).send().await?.expect(403)?;
+    Ok(())
+}
+
+async fn a_sas_of_a_directory_is_good_for_a_blob_of_its_name(at: &Session) -> Outcome {
+    let container = at.container().await?;
+    let sas = |directory: &str, permissions: &str, depth: &str| {
+        let of_blob = BlobSas::of_blob(&container.name, directory, permissions);
+        BlobSas { sv: "2026-04-06".into(), directory_depth: depth.into(), ..of_blob }.query(at.target())
+    };
+    let all = sas("a/b", "racwd", "2");
+    for name in ["a/b", "a/b/c"] {
+        let create = container.create_append(name)?.version("2026-04-06").sas(&all);
+        create.header("If-None-Match", "*").send().await?.expect(201)?;
+    }
+    // The name has more segments than the SAS is for, or fewer.
+    container.blob("GET", "a/b")?.version("2026-04-06").sas(&sas("a/b", "r", "1")).send().await?.expect(403)?;
+    container.blob("GET", "a/b")?.version("2026-04-06").sas(&sas("a/b", "r", "3")).send().await?.expect(403)?;
+    let create = sas("new", "c", "1");
+    container.put_block("new", "QQ==", "x")?.version("2026-04-06").sas(&create).send().await?.expect(201)?;
+    let list = container.put_list("new", "<Latest>QQ==</Latest>")?.version("2026-04-06").sas(&create);
+    list.send().await?.expect(201)?;
     Ok(())
 }

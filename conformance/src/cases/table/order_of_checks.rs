@@ -10,6 +10,7 @@ cases! {
         a_missing_table_is_found_missing_before_the_body_is_judged,
         a_tables_segment_after_a_missing_table_is_table_not_found,
         a_malformed_body_for_a_missing_table_is_table_not_found,
+        a_key_in_the_body_of_a_change_may_have_any_type,
         a_key_with_another_type_is_refused,
         a_key_that_is_no_string_is_an_invalid_input,
         a_property_as_large_as_an_entity_makes_the_entity_too_large,
@@ -106,6 +107,19 @@ async fn a_key_with_another_type_is_refused(at: &Session) -> Outcome {
         table.insert(entity).send().await?.expect(201)?;
     }
     table.expect_rows(&KEYS).await
+}
+
+async fn a_key_in_the_body_of_a_change_may_have_any_type(at: &Session) -> Outcome {
+    let table = at.table().await?;
+    let (date, guid) = ("2020-01-02T03:04:05Z", "c9da6455-213d-42c9-9a79-3e9149a57833");
+    let body = json!({
+        "PartitionKey": date, "PartitionKey@odata.type": "Edm.DateTime",
+        "RowKey": guid, "RowKey@odata.type": "Edm.Guid", "Data": true,
+    });
+    for verb in ["PUT", "MERGE", "PATCH"] {
+        table.write(verb, date, guid, &body).send().await?.expect(204)?;
+    }
+    table.expect_rows(&[guid]).await
 }
 
 async fn a_key_that_is_no_string_is_an_invalid_input(at: &Session) -> Outcome {

@@ -77,7 +77,7 @@ pub(super) fn describe(error: &Error) -> String {
 }
 
 fn options() -> ClientOptions {
-    let retry = RetryPolicy { max_attempts: TRIES_MAX, ..RetryPolicy::default() };
+    let retry = RetryPolicy::default().max_attempts(TRIES_MAX);
     ClientOptions::new()
         .retry(retry)
         .attempt_timeout(TRY_TIME_MAX)

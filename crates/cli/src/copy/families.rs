@@ -3,8 +3,8 @@
 //! A list has the snapshots of a blob before it, oldest first, and a page may end between them. A copy needs all of them, in
 //! order: it writes each as the blob and takes a snapshot of that.
 
-use tablerock_client::ContainerClient;
 use tablerock_client::blob::{BlobItem, ListBlobs};
+use tablerock_client::{ContainerClient, Page, Request};
 
 /// A blob and its snapshots, oldest first.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ impl Family {
 }
 
 /// A list of everything that a copy reads.
-pub(super) fn listing(container: &ContainerClient, with_tags: bool) -> ListBlobs {
+pub(super) fn listing(container: &ContainerClient, with_tags: bool) -> Request<Page<BlobItem>, ListBlobs> {
     let listing = container.list_blobs().include_snapshots();
     if with_tags { listing.include_tags() } else { listing }
 }

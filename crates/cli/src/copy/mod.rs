@@ -29,6 +29,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use crate::arguments::CopyArguments;
+use crate::program::Program;
 use crate::settings::Settings;
 use crate::{logging, runtime};
 
@@ -38,7 +39,7 @@ use location::Location;
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: &CopyArguments) -> Result<(), String> {
-    let mut settings = Settings::gather(&arguments.serve)?;
+    let mut settings = Settings::gather(&arguments.serve, Program::Tablerock)?;
     logging::start(&settings)?;
     let (from, to) = (Location::parse_existing(&arguments.from, "--from")?, Location::parse(&arguments.to, "--to")?);
     if let Location::Store(location) = &from {

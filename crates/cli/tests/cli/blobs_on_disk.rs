@@ -143,3 +143,29 @@ fn bytes_in(folder: &Path) -> u64 {
     let files = std::fs::read_dir(folder).expect("the folder is there");
     files.map(|file| file.unwrap().metadata().map_or(0, |data| data.len())).sum()
 }
+
+/// With several writers there is always a commit on its way to the disk, so no durable record is the newest one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_snapshot_is_deleted_although_the_blob_is_written_to_all_the_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Arc::new(service_with_container(&store_in(folder.path()), Arc::new(SystemClock)).await);
+    create_append(&service, "log").await.unwrap();
+    let mut writers = tokio::task::JoinSet::new();
+    for _ in 0..16 {
+        let service = service.clone();
+        writers.spawn(async move {
+            loop {
+                append(&service, "log", b"line").await.unwrap();
+            }
+        });
+    }
+    for _ in 0..5 {
+        let taken = service.snapshot_blob(at("log"), &WriteTerms::default(), None).await.unwrap().0;
+        service.delete_snapshot(at("log"), &WriteTerms::default(), taken).await.unwrap();
+    }
+    writers.shutdown().await;
+    service
+        .delete_blob(at("log"), &WriteTerms::default(), DeleteSnapshots::Refuse)
+        .await
+        .expect("no snapshots are left");
+}

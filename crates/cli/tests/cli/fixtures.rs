@@ -6,6 +6,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
+mod later_kinds;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -333,9 +335,16 @@ fn check_store(name: &str, store: &[&str; 2], export: &Path, recorded: &Path) {
     let server = Serving::start(store);
     check_reads(&server, recorded);
     write(&server);
+    let has_later_kinds = later_kinds::are_there(&server);
+    if has_later_kinds {
+        later_kinds::write(&server);
+    }
     server.stop();
     let server = Serving::start(store);
     check_written(&server);
+    if has_later_kinds {
+        later_kinds::check_written(&server);
+    }
     server.stop();
 }
 

@@ -4,6 +4,7 @@
 
 mod admin_file;
 mod analytics;
+mod azurite;
 mod blobs_on_disk;
 mod copy;
 mod copy_over_the_wire;
@@ -13,6 +14,8 @@ mod loose;
 mod many_servers;
 mod pages_on_disk;
 mod queues_on_disk;
+mod reload;
 mod request_log;
 mod services;
+mod signals;
 mod start;

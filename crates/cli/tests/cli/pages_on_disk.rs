@@ -33,6 +33,42 @@ async fn pages_on_disk_are_what_the_model_has() {
     }
 }
 
+/// Whether any file of a folder has these bytes.
+fn has_bytes(folder: &Path, wanted: &[u8]) -> bool {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files = entries.map(|path| match path.is_dir() {
+        true => has_bytes(&path, wanted),
+        false => std::fs::read(path).unwrap().windows(wanted.len()).any(|window| window == wanted),
+    });
+    files.any(|found| found)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_under_a_customers_key_are_on_disk_encrypted_only() {
+    let page: Vec<u8> = (0..512u32).map(|n| (n * n % 251) as u8).collect();
+    let (key, part) = (customer_key(1), &page[100..116]);
+    for (key, is_found) in [(None, true), (Some(&key), false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store_in(folder.path());
+        let service = service_with_container(&store, Arc::new(SystemClock)).await;
+        create_pages_with(&service, "disk", 1 << 20, key).await.unwrap();
+        for round in 0..4u64 {
+            put_pages_with(&service, "disk", round * 512, &page.repeat(1_000), key).await.unwrap();
+            let taken = service.snapshot_blob(at("disk"), &keyed_terms(key), None).await.unwrap().0;
+            put_pages_with(&service, "disk", 2048, &page, key).await.unwrap();
+            service.delete_snapshot(at("disk"), &WriteTerms::default(), taken).await.unwrap();
+        }
+        assert_eq!(has_bytes(folder.path(), part), is_found, "while it is open");
+        service.close().await.unwrap();
+        store.close().await.unwrap();
+        drop((service, store));
+        assert_eq!(has_bytes(folder.path(), part), is_found, "after a clean stop");
+        let service = service_on(&store_in(folder.path()), Arc::new(SystemClock)).await;
+        let range = ByteRange { offset: 512, length: 512 };
+        assert_eq!(read_range_with(&service, "disk", None, range, key).await.unwrap(), page);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_are_there_after_a_restart_and_in_another_store() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

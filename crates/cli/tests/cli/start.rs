@@ -238,18 +238,6 @@ fn the_development_account_is_served_to_other_machines_only_on_request() {
     }
 }
 
-#[cfg(unix)]
-#[test]
-fn a_program_called_azurite_serves_the_development_account_with_a_warning() {
-    let folder = tempfile::tempdir().unwrap();
-    let azurite = folder.path().join("azurite-table");
-    std::os::unix::fs::symlink(BINARY, &azurite).unwrap();
-    let mut command = Command::new(azurite);
-    command.env_clear().args(ANY_PORTS).args(NO_ADMIN).arg("--inMemoryPersistence");
-    let (_, stderr) = run_on_all_addresses(command);
-    assert!(stderr.contains("CAN READ AND CHANGE ALL DATA"), "{stderr}");
-}
-
 #[test]
 fn flags_of_azurite_without_a_meaning_are_explained_on_stderr() {
     let folder = tempfile::tempdir().unwrap();

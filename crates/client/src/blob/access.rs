@@ -2,11 +2,13 @@
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderName, Method};
-use tablerock_protocol::signing::BlobPermissions;
-use tablerock_protocol::xml::StoredAccessPolicies;
 
 use super::ContainerClient;
-use crate::{Error, Result};
+use super::conditions::ConditionalCall;
+use crate::Request;
+use crate::access_policy;
+use crate::pipeline::{Call, ServiceResponse};
+use crate::sas::{BlobPermissions, StoredAccessPolicy};
 
 const PUBLIC_ACCESS: HeaderName = HeaderName::from_static("x-ms-blob-public-access");
 
@@ -29,33 +31,43 @@ pub struct ContainerAccess {
     /// The public access.
     pub public_access: PublicAccess,
     /// The stored access policies.
-    pub policies: StoredAccessPolicies,
+    pub policies: Vec<StoredAccessPolicy<BlobPermissions>>,
 }
 
 impl ContainerClient {
     /// Returns the public access and the stored access policies of the container. It needs the account's key.
     #[doc(alias = "get_container_access_policy")]
-    pub async fn get_access_policies(&self) -> Result<ContainerAccess> {
-        let response = self.pipeline.send(&self.call("GetContainerAcl", Method::GET).query("comp", "acl")).await?;
-        let public_access = match response.header(PUBLIC_ACCESS.as_str()) {
-            Some("container") => PublicAccess::Container,
-            Some("blob") => PublicAccess::Blob,
-            _ => PublicAccess::None,
-        };
-        let policies = StoredAccessPolicies::parse(&response.body, BlobPermissions::LETTERS);
-        Ok(ContainerAccess { public_access, policies: policies.map_err(|error| Error::invalid_response(&error))? })
+    pub fn get_access_policies(&self) -> Request<ContainerAccess, ConditionalCall<ContainerAccess>> {
+        let call = self.call("GetContainerAcl", Method::GET).query("comp", "acl");
+        Request::conditional(&self.pipeline, Ok(call), |response| {
+            let policies = access_policy::parse(&response.body)?;
+            Ok(ContainerAccess { public_access: PublicAccess::read(&response), policies })
+        })
     }
 
     /// Sets the public access and all stored access policies of the container. It needs the account's key.
     #[doc(alias = "set_container_access_policy")]
-    pub async fn set_access_policies(&self, access: &ContainerAccess) -> Result<()> {
+    pub fn set_access_policies(&self, access: &ContainerAccess) -> Request<(), ConditionalCall<()>> {
         let call = self.call("SetContainerAcl", Method::PUT).query("comp", "acl");
-        let call = call.static_header(CONTENT_TYPE, "application/xml").body(access.policies.render());
-        let call = match access.public_access {
-            PublicAccess::None => call,
-            PublicAccess::Blob => call.static_header(PUBLIC_ACCESS, "blob"),
-            PublicAccess::Container => call.static_header(PUBLIC_ACCESS, "container"),
-        };
-        self.pipeline.send(&call).await.map(drop)
+        let call = call.static_header(CONTENT_TYPE, "application/xml").body(access_policy::render(&access.policies));
+        Request::conditional(&self.pipeline, Ok(access.public_access.add_to(call)), |_| Ok(()))
+    }
+}
+
+impl PublicAccess {
+    pub(super) fn read(response: &ServiceResponse) -> Self {
+        match response.header(PUBLIC_ACCESS.as_str()) {
+            Some("container") => Self::Container,
+            Some("blob") => Self::Blob,
+            _ => Self::None,
+        }
+    }
+
+    pub(super) fn add_to(self, call: Call) -> Call {
+        match self {
+            Self::None => call,
+            Self::Blob => call.static_header(PUBLIC_ACCESS, "blob"),
+            Self::Container => call.static_header(PUBLIC_ACCESS, "container"),
+        }
     }
 }

@@ -3,26 +3,12 @@
 use bytes::Bytes;
 use http::{HeaderName, Method};
 
-use super::settings::{BlobSettings, new_blob_setters};
-use super::{BlobClient, BlobHttpHeaders};
-use crate::transport::send_when_awaited;
-use crate::{Etag, Result};
+use super::BlobClient;
+use super::conditions::ConditionalCall;
+use super::new_blob::{AppendBlob, BLOB_TYPE, NewBlob};
+use crate::{Error, Etag, Request};
 
-const BLOB_TYPE: HeaderName = HeaderName::from_static("x-ms-blob-type");
 const APPEND_POSITION: HeaderName = HeaderName::from_static("x-ms-blob-condition-appendpos");
-
-/// The creation of an append blob, which is sent when it is awaited.
-#[derive(Debug)]
-#[must_use = "nothing is sent before it is awaited"]
-pub struct CreateAppendBlob {
-    blob: BlobClient,
-    headers: BlobHttpHeaders,
-    settings: BlobSettings,
-}
-
-send_when_awaited! {
-    CreateAppendBlob => Result<Etag>;
-}
 
 impl BlobClient {
     /// Creates an empty append blob, replaces any existing blob, and returns the new ETag.
@@ -42,29 +28,39 @@ impl BlobClient {
     /// # Ok(()) });
     /// ```
     #[doc(alias = "AppendBlobClient")]
-    pub fn create_append_blob(&self) -> CreateAppendBlob {
-        CreateAppendBlob { blob: self.clone(), headers: BlobHttpHeaders::default(), settings: BlobSettings::default() }
+    pub fn create_append_blob(&self) -> Request<Etag, NewBlob<AppendBlob>> {
+        let call = self.call("PutBlob", Method::PUT).static_header(BLOB_TYPE, "AppendBlob").body(Bytes::new());
+        Request::new_blob(self, Ok(call))
     }
 
     /// Appends a block that has to begin at an offset. Fails with 412 if the blob ends elsewhere.
-    pub async fn append_block(&self, content: impl Into<Bytes>, offset: u64) -> Result<()> {
-        let call = self.call("AppendBlock", Method::PUT).query("comp", "appendblock");
-        let call = call.header(APPEND_POSITION, &offset.to_string())?;
-        self.pipeline.send(&call.body(content)).await.map(drop)
+    ///
+    /// The offset makes the call safe to repeat after a lost response.
+    pub fn append_block(&self, content: impl Into<Bytes>, offset: u64) -> Request<(), ConditionalCall<()>> {
+        self.append(content.into())
+            .with_header(APPEND_POSITION, &offset.to_string())
+            .convert(|appended| appended.map(drop))
+    }
+
+    /// Appends a block at the end of the blob, and returns the offset at which it begins.
+    ///
+    /// After a lost response the client sends the block again, so the blob may have it twice.
+    pub fn append_block_at_end(&self, content: impl Into<Bytes>) -> Request<u64, ConditionalCall<u64>> {
+        self.append(content.into())
     }
 
     /// Seals an append blob: no block can be appended any more.
-    pub async fn seal(&self) -> Result<()> {
-        self.pipeline.send(&self.call("SealBlob", Method::PUT).query("comp", "seal")).await.map(drop)
+    pub fn seal(&self) -> Request<(), ConditionalCall<()>> {
+        let call = self.call("SealBlob", Method::PUT).query("comp", "seal");
+        Request::conditional(&self.pipeline, Ok(call), |_| Ok(()))
     }
-}
 
-impl CreateAppendBlob {
-    new_blob_setters!();
-
-    async fn send(self) -> Result<Etag> {
-        let call = self.blob.call("PutBlob", Method::PUT).static_header(BLOB_TYPE, "AppendBlob");
-        let call = self.settings.add_to(self.headers.add_to(call)?)?;
-        self.blob.pipeline.send(&call.body(Bytes::new())).await?.etag()
+    fn append(&self, content: Bytes) -> Request<u64, ConditionalCall<u64>> {
+        let call = self.call("AppendBlock", Method::PUT).query("comp", "appendblock").body(content);
+        Request::conditional(&self.pipeline, Ok(call), |response| {
+            let offset = response.header("x-ms-blob-append-offset").and_then(|offset| offset.parse().ok());
+            let absent = || Error::InvalidResponse("it has no x-ms-blob-append-offset".to_owned());
+            response.confirm(offset.ok_or_else(absent))
+        })
     }
 }

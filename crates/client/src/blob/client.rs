@@ -5,10 +5,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::Method;
 
-use super::{DeleteBlob, UploadBlob};
-use crate::error::none_if;
+use super::BlobProperties;
+use super::conditions::ConditionalCall;
+use super::new_blob::{BLOB_TYPE, BlockBlob, NewBlob};
 use crate::pipeline::{Call, Pipeline};
-use crate::{Credential, ErrorCode, Etag, Result};
+use crate::{Credential, ErrorCode, Etag, Request, Result};
+
+const CONTENT_TYPE_DEFAULT: &str = "application/octet-stream";
 
 /// A client of one blob. Clones are cheap and share connections.
 #[doc(alias = "BlockBlobClient")]
@@ -24,6 +27,7 @@ pub struct BlobClient {
 /// The content of a blob.
 #[doc(alias = "BlobDownloadResult")]
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BlobContent {
     /// All bytes.
     pub content: Bytes,
@@ -31,6 +35,8 @@ pub struct BlobContent {
     pub content_type: String,
     /// The ETag of the version that was read, for conditional writes.
     pub etag: Etag,
+    /// The properties and the metadata.
+    pub properties: BlobProperties,
 }
 
 impl BlobClient {
@@ -55,30 +61,32 @@ impl BlobClient {
         &self.name
     }
 
-    /// Reads the blob. One of more than [`RESPONSE_BYTES_MAX`](crate::transport::RESPONSE_BYTES_MAX) has to be read
-    /// with [`download_range`](Self::download_range).
+    /// Reads the blob with its properties. One of more than
+    /// [`RESPONSE_BYTES_MAX`](crate::transport::RESPONSE_BYTES_MAX) has to be read with
+    /// [`download_range`](Self::download_range).
     #[doc(alias = "get_blob")]
-    pub async fn download(&self) -> Result<BlobContent> {
-        let response = self.pipeline.send(&self.call("GetBlob", Method::GET)).await?;
-        let content_type = response.header("content-type").unwrap_or_default().to_owned();
-        Ok(BlobContent { etag: response.etag()?, content_type, content: response.body })
+    pub fn download(&self) -> Request<BlobContent, ConditionalCall<BlobContent>> {
+        Request::conditional(&self.pipeline, Ok(self.call("GetBlob", Method::GET)), |response| {
+            let properties = BlobProperties::read(&response)?;
+            let content_type = properties.headers.content_type.clone();
+            Ok(BlobContent { etag: properties.etag.clone(), content_type, content: response.body, properties })
+        })
     }
 
     /// Reads the blob; `None` if it does not exist. Fails if the container does not exist.
-    pub async fn download_if_exists(&self) -> Result<Option<BlobContent>> {
-        none_if(self.download().await, |error| error.has_code(ErrorCode::BlobNotFound))
+    pub fn download_if_exists(&self) -> Request<Option<BlobContent>, ConditionalCall<Option<BlobContent>>> {
+        self.download().found(|error| error.has_code(ErrorCode::BlobNotFound))
     }
 
     /// Writes the blob, replaces any existing content by default, and returns the new ETag.
     #[doc(alias = "put_blob")]
-    pub fn upload(&self, content: impl Into<Bytes>) -> UploadBlob {
-        UploadBlob::new(self.clone(), content.into())
+    pub fn upload(&self, content: impl Into<Bytes>) -> Request<Etag, NewBlob<BlockBlob>> {
+        let call = self.call("PutBlob", Method::PUT).static_header(BLOB_TYPE, "BlockBlob").body(content);
+        Request::new_blob(self, Ok(call)).content_type(CONTENT_TYPE_DEFAULT)
     }
 
-    /// Deletes the blob, in any version by default.
-    #[doc(alias = "delete_blob")]
-    pub fn delete(&self) -> DeleteBlob {
-        DeleteBlob::new(self.clone())
+    pub(super) fn path(&self) -> &str {
+        &self.path
     }
 
     pub(super) fn call(&self, operation: &'static str, method: Method) -> Call {

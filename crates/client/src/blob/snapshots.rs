@@ -3,16 +3,18 @@
 use http::Method;
 
 use super::BlobClient;
-use crate::Result;
-use crate::error::Error;
+use super::conditions::ConditionalCall;
+use crate::{Error, Request};
 
 impl BlobClient {
     /// Takes a snapshot, and returns its id, which is the time of the snapshot.
     #[doc(alias = "snapshot_blob")]
-    pub async fn create_snapshot(&self) -> Result<String> {
-        let response = self.pipeline.send(&self.call("SnapshotBlob", Method::PUT).query("comp", "snapshot")).await?;
-        let id = response.header("x-ms-snapshot");
-        id.map(str::to_owned).ok_or_else(|| Error::invalid("the response has no x-ms-snapshot header".to_owned()))
+    pub fn create_snapshot(&self) -> Request<String, ConditionalCall<String>> {
+        let call = self.call("SnapshotBlob", Method::PUT).query("comp", "snapshot");
+        Request::conditional(&self.pipeline, Ok(call), |response| {
+            let id = response.header("x-ms-snapshot").map(str::to_owned);
+            response.confirm(id.ok_or_else(|| Error::InvalidResponse("it has no x-ms-snapshot".to_owned())))
+        })
     }
 
     /// Returns a client of a snapshot of the blob, which can be read and deleted.

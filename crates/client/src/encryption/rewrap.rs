@@ -31,7 +31,7 @@ impl TableClient {
     /// struct KeysOnly {}
     ///
     /// // Listing the keys needs no decryption.
-    /// let mut all = people.without_encryption().query::<Keyed<KeysOnly>>().select::<Keyed<KeysOnly>>().stream();
+    /// let mut all = people.without_encryption().query::<Keyed<KeysOnly>>().stream();
     /// while let Some(entity) = all.try_next().await? {
     ///     let is_rewrapped = people.rewrap_key(&entity.partition_key, &entity.row_key).await?;
     /// #   count += usize::from(is_rewrapped);

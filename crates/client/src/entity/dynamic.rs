@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tablerock_protocol::json::AnsweredEntity;
 use tablerock_protocol::{DateTime, Property, Value};
 
-use super::{EntityError, Etag, FromEntity, IntoValue, PropertyValue, TableEntity};
+use super::{EntityError, Etag, FromEntity, IntoValue, Properties, PropertyValue, TableEntity, ToProperties};
 
 /// An entity with any properties, which keep their order.
 ///
@@ -52,11 +52,7 @@ impl Entity {
 
     /// Sets a property, or replaces its value.
     pub fn set(&mut self, name: impl Into<String>, value: impl IntoValue) {
-        let (name, value) = (name.into(), value.into_value());
-        match self.properties.iter_mut().find(|property| property.name == name) {
-            Some(property) => property.value = value,
-            None => self.properties.push(Property { name: Cow::Owned(name), value }),
-        }
+        set(&mut self.properties, name.into(), value.into_value());
     }
 
     /// Returns the value of a property.
@@ -66,11 +62,7 @@ impl Entity {
 
     /// Returns a property as a Rust type. Use an `Option` for a property that may be missing.
     pub fn property<T: PropertyValue>(&self, name: &str) -> Result<T, EntityError> {
-        let value = match self.get(name) {
-            Some(value) => T::from_value(value.clone()),
-            None => T::absent().ok_or_else(|| EntityError::missing(name)),
-        };
-        value.map_err(|error| error.with_property(name))
+        convert(name, self.get(name))
     }
 
     /// Removes a property and returns its value.
@@ -136,6 +128,14 @@ impl Entity {
         self.encrypted.iter().any(|marked| marked == name)
     }
 
+    /// Returns an entity with the same keys, Timestamp, ETag and marks, and other properties.
+    pub(super) fn with_properties(&self, properties: Vec<Property<'static>>) -> Self {
+        let Self { partition_key, row_key, timestamp, etag, encrypted, .. } = self;
+        let (partition_key, row_key) = (partition_key.clone(), row_key.clone());
+        let (etag, encrypted) = (etag.clone(), encrypted.clone());
+        Self { partition_key, row_key, timestamp: *timestamp, etag, properties, encrypted }
+    }
+
     pub(crate) fn take_properties(&mut self) -> Vec<Property<'static>> {
         std::mem::take(&mut self.properties)
     }
@@ -160,6 +160,23 @@ impl Entity {
     }
 }
 
+/// Sets a property, or replaces its value.
+pub(super) fn set(properties: &mut Vec<Property<'static>>, name: String, value: Value<'static>) {
+    match properties.iter_mut().find(|property| property.name == name) {
+        Some(property) => property.value = value,
+        None => properties.push(Property { name: Cow::Owned(name), value }),
+    }
+}
+
+/// Converts the value of a property, if it has one.
+pub(super) fn convert<T: PropertyValue>(name: &str, value: Option<&Value<'static>>) -> Result<T, EntityError> {
+    let value = match value {
+        Some(value) => T::from_value(value.clone()),
+        None => T::absent().ok_or_else(|| EntityError::missing(name)),
+    };
+    value.map_err(|error| error.with_property(name))
+}
+
 /// Compares all but the marks for encryption.
 impl PartialEq for Entity {
     fn eq(&self, other: &Self) -> bool {
@@ -176,6 +193,12 @@ impl FromEntity for Entity {
 
     fn from_entity(entity: Entity) -> Result<Self, EntityError> {
         Ok(entity)
+    }
+}
+
+impl ToProperties for Entity {
+    fn append_to(&self, entity: &mut Entity) -> Result<(), EntityError> {
+        Properties::of(self, self.properties.clone()).append_to(entity)
     }
 }
 

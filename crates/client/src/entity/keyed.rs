@@ -2,9 +2,10 @@
 
 use tablerock_protocol::DateTime;
 
-use super::{Entity, EntityError, Etag, FromEntity};
+use super::{Entity, EntityError, Etag, FromEntity, TableEntity, ToProperties};
 
-/// A value with the keys, Timestamp and ETag of its entity, for types without such fields.
+/// A value with the keys, Timestamp and ETag of its entity, for types without such fields. It can be written like any
+/// entity.
 ///
 /// ```
 /// use tablerock_client::{Entity, FromEntity, Keyed, TableEntity};
@@ -34,6 +35,14 @@ pub struct Keyed<T> {
     pub value: T,
 }
 
+impl<T> Keyed<T> {
+    /// Returns a value with keys, to be written.
+    pub fn new(partition_key: impl Into<String>, row_key: impl Into<String>, value: T) -> Self {
+        let (partition_key, row_key) = (partition_key.into(), row_key.into());
+        Self { partition_key, row_key, timestamp: None, etag: None, value }
+    }
+}
+
 impl<T: FromEntity> FromEntity for Keyed<T> {
     const SELECT: Option<&'static [&'static str]> = T::SELECT;
 
@@ -45,5 +54,14 @@ impl<T: FromEntity> FromEntity for Keyed<T> {
             etag: entity.etag.clone(),
             value: T::from_entity(entity)?,
         })
+    }
+}
+
+impl<T: FromEntity + ToProperties> TableEntity for Keyed<T> {
+    fn to_entity(&self) -> Result<Entity, EntityError> {
+        let mut entity = Entity::new(self.partition_key.clone(), self.row_key.clone());
+        entity.etag.clone_from(&self.etag);
+        self.value.append_to(&mut entity)?;
+        Ok(entity)
     }
 }

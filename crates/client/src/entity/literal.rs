@@ -1,5 +1,8 @@
 //! Literals of filters. A column compares only with literals of its type: the service would silently match nothing.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use bytes::Bytes;
 use tablerock_protocol::{Uuid, Value};
 
@@ -38,6 +41,11 @@ pub mod edm {
 }
 
 /// A Rust value that compares with a column of type `E`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not compare with a column of type `{E}`",
+    label = "the service would match nothing",
+    note = "a value has to have the type of the column: the macro `TableEntity` has a table of the types"
+)]
 pub trait IntoLiteral<E> {
     /// Converts to a literal.
     fn into_literal(self) -> Value<'static>;
@@ -73,6 +81,10 @@ literals! {
     u8 => Int32;
     i64 => Int64;
     i32 => Int64;
+    i16 => Int64;
+    i8 => Int64;
+    u8 => Int64;
+    u16 => Int64;
     u32 => Int64;
     f64 => Double;
     f32 => Double;
@@ -81,6 +93,49 @@ literals! {
     Uuid => Guid;
     String => String;
     Vec<u8> => Binary;
+}
+
+/// Implements integers that the service's type does not hold. A literal outside of its range is its nearest value.
+macro_rules! saturated {
+    ($($rust:ty => $nearest:ident),*) => {
+        $(impl IntoLiteral<edm::Int64> for $rust {
+            fn into_literal(self) -> Value<'static> {
+                Value::Int64(i64::try_from(self).unwrap_or(i64::$nearest))
+            }
+        })*
+    };
+}
+
+impl IntoLiteral<edm::Int64> for isize {
+    fn into_literal(self) -> Value<'static> {
+        Value::Int64(self as i64)
+    }
+}
+
+saturated!(u64 => MAX, usize => MAX);
+
+impl IntoLiteral<edm::String> for Cow<'_, str> {
+    fn into_literal(self) -> Value<'static> {
+        Value::String(self.into_owned().into())
+    }
+}
+
+impl IntoLiteral<edm::String> for Box<str> {
+    fn into_literal(self) -> Value<'static> {
+        Value::String(String::from(self).into())
+    }
+}
+
+impl IntoLiteral<edm::String> for Arc<str> {
+    fn into_literal(self) -> Value<'static> {
+        Value::String(self.as_ref().to_owned().into())
+    }
+}
+
+impl<const N: usize> IntoLiteral<edm::Binary> for [u8; N] {
+    fn into_literal(self) -> Value<'static> {
+        Value::Binary(self.to_vec().into())
+    }
 }
 
 impl IntoLiteral<edm::String> for &str {

@@ -7,6 +7,12 @@ use tablerock_protocol::{EdmType, Value};
 use super::Entity;
 
 /// A type that converts from an entity: all of it or a projection.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read from an entity",
+    label = "not an entity type",
+    note = "add `#[derive(TableEntity)]` to the type, or read an `Entity`, which has any properties"
+)]
+#[doc(alias = "EntityResolver")]
 pub trait FromEntity: Sized {
     /// The properties that the type has, without keys; `None` means all. A projection to the type selects them.
     const SELECT: Option<&'static [&'static str]>;
@@ -52,9 +58,28 @@ pub trait FromEntity: Sized {
 /// assert_eq!(Employee::from_entity(entity)?, ann);
 /// # Ok::<(), tablerock_client::EntityError>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be written as an entity",
+    label = "has no keys to be written under",
+    note = "`#[derive(TableEntity)]` implements it for structs with both `#[entity(partition_key)]` and `#[entity(row_key)]`",
+    note = "a struct without keys is written as the value of a `Keyed`"
+)]
+#[doc(alias = "ITableEntity")]
 pub trait TableEntity: FromEntity {
     /// Converts to an entity with keys, properties, and the ETag of the version that was read.
     fn to_entity(&self) -> Result<Entity, EntityError>;
+}
+
+/// A type that converts to properties, without keys. `#[derive(TableEntity)]` implements it for every struct, so that
+/// another can have it as a field with `#[entity(flatten)]`, and a [`Keyed`](super::Keyed) of it can be written.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be flattened into an entity",
+    label = "not a struct of properties",
+    note = "add `#[derive(TableEntity)]` to the type, or store the field as JSON with `#[entity(json)]`"
+)]
+pub trait ToProperties {
+    /// Adds the properties to an entity.
+    fn append_to(&self, entity: &mut Entity) -> Result<(), EntityError>;
 }
 
 /// The error of a conversion between an entity and a Rust type.
@@ -132,67 +157,3 @@ impl fmt::Display for EntityError {
 }
 
 impl std::error::Error for EntityError {}
-
-/// Functions for derived code. They may change with any release.
-#[doc(hidden)]
-pub mod derived {
-    use serde::Serialize;
-    use serde::de::DeserializeOwned;
-    use tablerock_protocol::{DateTime, Property, Value};
-
-    use super::{Entity, EntityError};
-    use crate::entity::{EntityKey, PropertyValue};
-
-    pub fn key<K: EntityKey>(name: &str, text: String) -> Result<K, EntityError> {
-        K::from_key(text).map_err(|error| error.with_property(name))
-    }
-
-    pub fn put<T: PropertyValue>(entity: &mut Entity, name: &'static str, value: &T) -> Result<(), EntityError> {
-        if let Some(value) = value.to_value().map_err(|error| error.with_property(name))? {
-            entity.push(name, value);
-        }
-        Ok(())
-    }
-
-    pub fn put_json<T: Serialize>(entity: &mut Entity, name: &'static str, value: &T) -> Result<(), EntityError> {
-        let text =
-            serde_json::to_string(value).map_err(|error| EntityError::new(error.to_string()).with_property(name))?;
-        if text != "null" {
-            entity.push(name, Value::from(text));
-        }
-        Ok(())
-    }
-
-    pub fn encrypt(entity: &mut Entity, names: &[&'static str]) {
-        names.iter().for_each(|name| entity.mark_encrypted(*name));
-    }
-
-    pub fn properties(entity: &mut Entity) -> Vec<Property<'static>> {
-        entity.take_properties()
-    }
-
-    pub fn take<T: PropertyValue>(name: &str, value: Value<'static>) -> Result<T, EntityError> {
-        T::from_value(value).map_err(|error| error.with_property(name))
-    }
-
-    pub fn take_json<T: DeserializeOwned>(name: &str, value: Value<'static>) -> Result<T, EntityError> {
-        let text = String::from_value(value).map_err(|error| error.with_property(name))?;
-        serde_json::from_str(&text).map_err(|error| EntityError::new(error.to_string()).with_property(name))
-    }
-
-    pub fn or_absent<T: PropertyValue>(name: &str, value: Option<T>) -> Result<T, EntityError> {
-        value.or_else(T::absent).ok_or_else(|| EntityError::missing(name))
-    }
-
-    pub fn or_null<T: DeserializeOwned>(name: &str, value: Option<T>) -> Result<T, EntityError> {
-        let null = || serde_json::from_value(serde_json::Value::Null).ok();
-        value.or_else(null).ok_or_else(|| EntityError::missing(name))
-    }
-
-    pub fn timestamp<T: PropertyValue>(timestamp: Option<DateTime>) -> Result<T, EntityError> {
-        match timestamp {
-            Some(timestamp) => take("Timestamp", Value::DateTime(timestamp)),
-            None => or_absent("Timestamp", None),
-        }
-    }
-}

@@ -75,6 +75,12 @@ impl<const N: usize> IntoValue for &[u8; N] {
     }
 }
 
+impl<const N: usize> IntoValue for [u8; N] {
+    fn into_value(self) -> Value<'static> {
+        Value::Binary(self.to_vec().into())
+    }
+}
+
 #[cfg(feature = "time")]
 impl IntoValue for time::OffsetDateTime {
     fn into_value(self) -> Value<'static> {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Response;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use tablerock_protocol::ErrorAnswer;
 use tablerock_protocol::batch::parse_changeset_answer;
-use tablerock_protocol::{ErrorAnswer, Uuid};
 
 use super::response::PartEtags;
 use crate::environment::now;
@@ -76,9 +76,9 @@ pub(super) fn check_group(response: &Response<Bytes>) -> Result<PartEtags, Error
 }
 
 impl ErrorResponse {
-    pub(super) fn into_error(self, client_request_id: Uuid, attempts: u32) -> Error {
+    pub(super) fn into_error(self, client_request_id: &str, attempts: u32) -> Error {
         let Self { status, code, message, index, request_id, .. } = self;
-        let client_request_id = client_request_id.to_string();
+        let client_request_id = client_request_id.to_owned();
         let after_lost_response = false;
         let cause =
             ServiceFailure { status, code, message, request_id, client_request_id, attempts, after_lost_response };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
+use tablerock_protocol::{DateTime, METADATA_PREFIX};
 
 use crate::{Error, Etag, Result};
 
@@ -31,6 +32,15 @@ impl ServiceResponse {
         self.headers.get(name)?.to_str().ok()
     }
 
+    /// Returns the metadata headers, without their prefix.
+    pub(crate) fn metadata(&self) -> Vec<(String, String)> {
+        let pairs = self.headers.iter().filter_map(|(name, value)| {
+            // The name of metadata is everything behind the prefix.
+            Some((name.as_str().strip_prefix(METADATA_PREFIX)?.to_owned(), value.to_str().ok()?.to_owned()))
+        });
+        pairs.collect()
+    }
+
     /// Returns the ETag of the resource that was read or written.
     pub(crate) fn etag(&self) -> Result<Etag> {
         let etag = self.header("etag").map(Etag::from);
@@ -41,4 +51,9 @@ impl ServiceResponse {
     pub(crate) fn confirm<T>(&self, parsed: Result<T>) -> Result<T> {
         parsed.map_err(|error| if self.is_write { Error::Unconfirmed(Arc::new(error)) } else { error })
     }
+}
+
+/// Parses an HTTP date.
+pub(crate) fn date(text: &str) -> Option<DateTime> {
+    httpdate::parse_http_date(text).ok().map(DateTime::from)
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tablerock_protocol::Uuid;
 use tokio::time::Instant;
 
 use super::error_response::ErrorResponse;
 use crate::environment::Rng;
+use crate::error::TimeoutLimit;
 use crate::transport::{RESPONSE_BYTES_MAX, TransportError};
 use crate::{ClientOptions, Error, Result};
 
@@ -15,6 +15,7 @@ use crate::{ClientOptions, Error, Result};
 #[derive(Debug)]
 pub(super) struct Retry<'a> {
     options: &'a ClientOptions,
+    timeout: Duration,
     rng: &'a Rng,
     started: Instant,
     attempts: u32,
@@ -75,11 +76,20 @@ impl Failure {
     }
 
     pub(super) fn timeout(timeout: Duration, attempts: u32) -> Self {
-        Self { error: Error::Timeout { timeout, attempts }, may_be_applied: true, next: Next::Later(None) }
+        let limit = TimeoutLimit::Attempt;
+        let error = Error::Timeout { limit, timeout, attempts, after_lost_response: false };
+        Self { error, may_be_applied: true, next: Next::Later(None) }
+    }
+
+    /// All connections were in use. The request was not sent, and waiting again would only take longer.
+    pub(super) fn no_connection(timeout: Duration, attempts: u32) -> Self {
+        let limit = TimeoutLimit::Connections;
+        let error = Error::Timeout { limit, timeout, attempts, after_lost_response: false };
+        Self { error, may_be_applied: false, next: Next::Later(None) }
     }
 
     /// The service returned an error.
-    pub(super) fn response(response: ErrorResponse, client_request_id: Uuid, attempts: u32) -> Self {
+    pub(super) fn response(response: ErrorResponse, client_request_id: &str, attempts: u32) -> Self {
         let (transient, retry_after) = (transient(response.status), response.retry_after);
         let next = if transient.is_some() { Next::Later(retry_after) } else { Next::Never };
         let error = response.into_error(client_request_id, attempts);
@@ -93,8 +103,8 @@ impl Failure {
 }
 
 impl<'a> Retry<'a> {
-    pub(super) fn new(options: &'a ClientOptions, rng: &'a Rng, started: Instant) -> Self {
-        Self { options, rng, started, attempts: 0, after_lost_response: false, has_new_token: false }
+    pub(super) fn new(options: &'a ClientOptions, timeout: Duration, rng: &'a Rng, started: Instant) -> Self {
+        Self { options, timeout, rng, started, attempts: 0, after_lost_response: false, has_new_token: false }
     }
 
     pub(super) fn attempts(&self) -> u32 {
@@ -118,12 +128,25 @@ impl<'a> Retry<'a> {
         };
         let is_within = |delay: &Duration| self.attempts < self.options.retry.max_attempts && *delay < self.time_left();
         let Some(delay) = delay.filter(is_within) else {
+            let error = self.with_limit(error);
             return Err(if self.after_lost_response { error.made_ambiguous() } else { error });
         };
         self.after_lost_response |= may_be_applied;
         self.has_new_token |= next == Next::WithNewToken;
         tracing::debug!(attempts = self.attempts, delay_ms = delay.as_millis() as u64, error = %error, "retrying");
         Ok(delay)
+    }
+
+    /// Names the timeout of the call if that is what ended it, and not the number of attempts.
+    fn with_limit(&self, error: Error) -> Error {
+        match error {
+            Error::Timeout { limit: TimeoutLimit::Attempt, timeout, attempts, after_lost_response }
+                if timeout < self.options.attempt_timeout || attempts < self.options.retry.max_attempts =>
+            {
+                Error::Timeout { limit: TimeoutLimit::Call, timeout: self.timeout, attempts, after_lost_response }
+            }
+            other => other,
+        }
     }
 
     fn delay(&self, retry_after: Option<Duration>) -> Duration {
@@ -134,7 +157,7 @@ impl<'a> Retry<'a> {
     }
 
     fn time_left(&self) -> Duration {
-        self.options.timeout.saturating_sub(self.started.elapsed())
+        self.timeout.saturating_sub(self.started.elapsed())
     }
 }
 
@@ -173,14 +196,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn delays_double_within_their_bounds_and_respect_retry_after() {
-        let policy = RetryPolicy {
-            max_attempts: 100,
-            initial_delay: Duration::from_millis(100),
-            max_delay: Duration::from_secs(1),
-        };
+        let policy = RetryPolicy::default().max_attempts(100);
+        let policy = policy.initial_delay(Duration::from_millis(100)).max_delay(Duration::from_secs(1));
         let options = ClientOptions::new().retry(policy).timeout(Duration::from_secs(3600));
         let rng = Rng::seeded(1);
-        let mut retry = Retry::new(&options, &rng, Instant::now());
+        let mut retry = Retry::new(&options, options.timeout, &rng, Instant::now());
         for longest_ms in [100, 200, 400, 800, 1000, 1000] {
             retry.next_attempt();
             let delay = retry.after(failure(None)).unwrap();
@@ -195,12 +215,12 @@ mod tests {
     async fn attempts_and_time_are_bounded() {
         let options = ClientOptions::new().timeout(Duration::from_secs(10)).attempt_timeout(Duration::from_secs(8));
         let rng = Rng::seeded(1);
-        let mut retry = Retry::new(&options, &rng, Instant::now());
+        let mut retry = Retry::new(&options, options.timeout, &rng, Instant::now());
         assert_eq!(retry.next_attempt(), Duration::from_secs(8));
         assert!(retry.after(failure(Some(Duration::from_secs(10)))).is_err());
         tokio::time::advance(Duration::from_secs(7)).await;
         assert_eq!(retry.next_attempt(), Duration::from_secs(3));
-        let mut retry = Retry::new(&options, &rng, Instant::now());
+        let mut retry = Retry::new(&options, options.timeout, &rng, Instant::now());
         for _ in 1..options.retry.max_attempts {
             retry.next_attempt();
             assert!(retry.after(failure(None)).is_ok());
@@ -211,7 +231,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_new_token_is_requested_once() {
         let (options, rng) = (ClientOptions::new(), Rng::seeded(1));
-        let mut retry = Retry::new(&options, &rng, Instant::now());
+        let mut retry = Retry::new(&options, options.timeout, &rng, Instant::now());
         retry.next_attempt();
         assert_eq!(retry.after(failure(None).with_new_token()).unwrap(), Duration::ZERO);
         retry.next_attempt();

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use http::header::CONTENT_TYPE;
 use http::{Method, StatusCode};
-use tablerock_protocol::signing::QueuePermissions;
-use tablerock_protocol::xml::StoredAccessPolicies;
 
+use crate::access_policy;
 use crate::error::none_if;
 use crate::pipeline::{Call, Pipeline, encode};
-use crate::{Credential, Error, ErrorCode, Result};
+use crate::request::{Exchange, Operation};
+use crate::sas::{QueuePermissions, StoredAccessPolicy};
+use crate::{Credential, Error, ErrorCode, Request, Result};
 
 /// A client of one queue. Clones are cheap and share connections.
 ///
@@ -20,6 +21,23 @@ use crate::{Credential, Error, ErrorCode, Result};
 pub struct QueueClient {
     pub(super) pipeline: Arc<Pipeline>,
     name: Arc<str>,
+}
+
+/// A creation of a queue.
+#[derive(Debug, Clone)]
+pub struct CreateQueue {
+    queue: QueueClient,
+    metadata: Vec<(String, String)>,
+}
+
+/// The metadata of a queue and the number of its messages.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct QueueProperties {
+    /// The approximate number of messages, including invisible ones. It is never too low.
+    pub approximate_message_count: u64,
+    /// The metadata, by names in lower case.
+    pub metadata: Vec<(String, String)>,
 }
 
 impl QueueClient {
@@ -39,72 +57,88 @@ impl QueueClient {
         Ok(Self { pipeline: Arc::new(pipeline), name: Arc::clone(&self.name) })
     }
 
-    /// Creates the queue. Succeeds if it exists without metadata, and fails with 409 if it has some.
+    /// Creates the queue. Succeeds if it exists with the same metadata, and fails with 409 if it has other metadata.
     #[doc(alias = "create_queue")]
-    pub async fn create(&self) -> Result<()> {
-        self.send_create().await.map(drop)
+    pub fn create(&self) -> Request<(), CreateQueue> {
+        Request::new(CreateQueue { queue: self.clone(), metadata: Vec::new() })
     }
 
     /// Creates the queue unless it exists. Returns whether this call created it; after a lost response, an earlier
     /// attempt may have.
-    pub async fn create_if_not_exists(&self) -> Result<bool> {
-        let status = none_if(self.send_create().await, |error| error.has_code(ErrorCode::QueueAlreadyExists))?;
-        Ok(status == Some(StatusCode::CREATED))
-    }
-
-    /// Creates the queue and returns the status: 201, or 204 if it exists with the same metadata.
-    async fn send_create(&self) -> Result<StatusCode> {
-        Ok(self.pipeline.send(&Call::new("CreateQueue", Method::PUT, self.path())).await?.status)
+    pub fn create_if_not_exists(&self) -> Request<bool> {
+        let call = Call::new("CreateQueue", Method::PUT, self.path());
+        // The status is 204 if the queue exists with the same metadata.
+        let created = Request::single(&self.pipeline, Ok(call), |response| Ok(response.status == StatusCode::CREATED));
+        created.map_result(|created| {
+            let created = none_if(created, |error| error.has_code(ErrorCode::QueueAlreadyExists))?;
+            Ok(created.unwrap_or(false))
+        })
     }
 
     /// Deletes the queue with all its messages.
-    pub async fn delete_queue(&self) -> Result<()> {
-        self.pipeline.send(&Call::new("DeleteQueue", Method::DELETE, self.path())).await.map(drop)
+    pub fn delete_queue(&self) -> Request<()> {
+        Request::single(&self.pipeline, Ok(Call::new("DeleteQueue", Method::DELETE, self.path())), |_| Ok(()))
     }
 
     /// Deletes the queue if it exists. Returns whether it did; after a lost response, an earlier attempt may have
     /// deleted it.
-    pub async fn delete_queue_if_exists(&self) -> Result<bool> {
-        Ok(none_if(self.delete_queue().await, Error::is_not_found)?.is_some())
+    pub fn delete_queue_if_exists(&self) -> Request<bool> {
+        self.delete_queue().map_result(|deleted| Ok(none_if(deleted, Error::is_not_found)?.is_some()))
+    }
+
+    /// Returns the queue's metadata and the approximate number of its messages.
+    #[doc(alias = "get_queue_properties")]
+    #[doc(alias = "get_metadata")]
+    pub fn get_properties(&self) -> Request<QueueProperties> {
+        let call = Call::new("GetQueueMetadata", Method::GET, self.path()).query("comp", "metadata");
+        Request::single(&self.pipeline, Ok(call), |response| {
+            let count = response.header("x-ms-approximate-messages-count").and_then(|count| count.parse().ok());
+            let absent = || Error::InvalidResponse("it has no x-ms-approximate-messages-count".to_owned());
+            Ok(QueueProperties { approximate_message_count: count.ok_or_else(absent)?, metadata: response.metadata() })
+        })
+    }
+
+    /// Whether the queue exists.
+    pub fn exists(&self) -> Request<bool> {
+        self.get_properties().map_result(|found| Ok(none_if(found, Error::is_not_found)?.is_some()))
     }
 
     /// Returns the approximate number of messages, including invisible ones. It is never too low.
-    #[doc(alias = "get_queue_properties")]
     #[doc(alias = "ApproximateMessagesCount")]
-    pub async fn approximate_message_count(&self) -> Result<u64> {
-        let call = Call::new("GetQueueMetadata", Method::GET, self.path()).query("comp", "metadata");
-        let response = self.pipeline.send(&call).await?;
-        let count = response.header("x-ms-approximate-messages-count").and_then(|count| count.parse().ok());
-        count.ok_or_else(|| Error::InvalidResponse("it has no x-ms-approximate-messages-count".to_owned()))
+    pub fn approximate_message_count(&self) -> Request<u64> {
+        self.get_properties().map_result(|found| Ok(found?.approximate_message_count))
     }
 
     /// Replaces the queue's metadata.
     #[doc(alias = "set_queue_metadata")]
-    pub async fn set_metadata(&self, pairs: &[(String, String)]) -> Result<()> {
+    pub fn set_metadata(&self, pairs: &[(String, String)]) -> Request<()> {
         let call = Call::new("SetQueueMetadata", Method::PUT, self.path()).query("comp", "metadata");
-        self.pipeline.send(&call.metadata(pairs)?).await.map(drop)
+        Request::single(&self.pipeline, call.metadata(pairs), |_| Ok(()))
     }
 
     /// Returns the stored access policies of the queue. It needs the account's key.
     #[doc(alias = "get_queue_access_policy")]
-    pub async fn get_access_policies(&self) -> Result<StoredAccessPolicies> {
+    pub fn get_access_policies(&self) -> Request<Vec<StoredAccessPolicy<QueuePermissions>>> {
         let call = Call::new("GetQueueAcl", Method::GET, self.path()).query("comp", "acl");
-        let response = self.pipeline.send(&call).await?;
-        StoredAccessPolicies::parse(&response.body, QueuePermissions::LETTERS)
-            .map_err(|error| Error::invalid_response(&error))
+        Request::single(&self.pipeline, Ok(call), |response| access_policy::parse(&response.body))
     }
 
     /// Sets all stored access policies of the queue, at most five. A signature with a removed policy is no longer
     /// valid. It needs the account's key.
     #[doc(alias = "set_queue_access_policy")]
-    pub async fn set_access_policies(&self, policies: &StoredAccessPolicies) -> Result<()> {
+    pub fn set_access_policies(&self, policies: &[StoredAccessPolicy<QueuePermissions>]) -> Request<()> {
         let call = Call::new("SetQueueAcl", Method::PUT, self.path()).query("comp", "acl");
-        self.pipeline.send(&call.static_header(CONTENT_TYPE, "application/xml").body(policies.render())).await.map(drop)
+        let call = call.static_header(CONTENT_TYPE, "application/xml").body(access_policy::render(policies));
+        Request::single(&self.pipeline, Ok(call), |_| Ok(()))
     }
 
     /// Deletes all messages.
-    pub async fn clear_messages(&self) -> Result<()> {
-        self.pipeline.send(&Call::new("ClearMessages", Method::DELETE, self.messages_path())).await.map(drop)
+    pub fn clear_messages(&self) -> Request<()> {
+        Request::single(
+            &self.pipeline,
+            Ok(Call::new("ClearMessages", Method::DELETE, self.messages_path())),
+            |_| Ok(()),
+        )
     }
 
     fn path(&self) -> String {
@@ -113,5 +147,20 @@ impl QueueClient {
 
     pub(super) fn messages_path(&self) -> String {
         format!("{}/messages", self.path())
+    }
+}
+
+impl Request<(), CreateQueue> {
+    /// Sets the queue's metadata.
+    pub fn metadata(mut self, pairs: Vec<(String, String)>) -> Self {
+        self.kind.metadata = pairs;
+        self
+    }
+}
+
+impl Operation<()> for CreateQueue {
+    async fn perform(self, exchange: &mut Exchange) -> Result<()> {
+        let call = Call::new("CreateQueue", Method::PUT, self.queue.path()).metadata(&self.metadata)?;
+        exchange.send(&self.queue.pipeline, &call).await.map(drop)
     }
 }

@@ -28,7 +28,7 @@ mod message;
 mod sas;
 mod service;
 
-pub use client::QueueClient;
+pub use client::{CreateQueue, QueueClient, QueueProperties};
 pub use listing::ListQueues;
 pub use message::{QueueMessage, ReceiveMessage, ReceiveMessages, SendMessage};
 pub use service::QueueServiceClient;

@@ -17,7 +17,7 @@ use crate::transport::send_when_awaited;
 use crate::{Error, Etag, Result};
 
 /// The default number of concurrent groups.
-const CONCURRENCY_DEFAULT: usize = 8;
+pub(super) const CONCURRENCY_DEFAULT: usize = 8;
 
 /// A bulk write, which sends any number of operations as concurrent group transactions when it is awaited.
 ///
@@ -41,7 +41,7 @@ const CONCURRENCY_DEFAULT: usize = 8;
 /// ```
 #[must_use = "nothing is sent before it is awaited"]
 pub struct Bulk {
-    table: TableClient,
+    pub(super) table: TableClient,
     operations: Vec<TableOperation>,
     concurrency: usize,
     on_progress: Option<Arc<dyn Fn(BulkProgress) + Send + Sync>>,
@@ -66,7 +66,10 @@ pub struct BulkReport {
 }
 
 impl TableClient {
-    /// Writes any number of entities in any partitions.
+    /// Writes any number of entities in any partitions. All operations are in memory; see
+    /// [`bulk_stream`](Self::bulk_stream).
+    #[doc(alias = "batch")]
+    #[doc(alias = "import")]
     pub fn bulk(&self, operations: impl IntoIterator<Item = TableOperation>) -> Bulk {
         let operations = operations.into_iter().collect();
         Bulk { table: self.clone(), operations, concurrency: CONCURRENCY_DEFAULT, on_progress: None }
@@ -79,6 +82,7 @@ send_when_awaited! {
 
 impl Bulk {
     /// Sets the number of concurrent group transactions; 8 by default.
+    #[doc(alias = "parallel")]
     #[doc(alias = "parallelism")]
     pub fn concurrency(mut self, groups: usize) -> Self {
         self.concurrency = groups.max(1);
@@ -93,24 +97,7 @@ impl Bulk {
 
     async fn send(self) -> BulkReport {
         let Self { table, operations, concurrency, on_progress } = self;
-        let sequences = sequences(&operations);
-        let run = Run {
-            table: &table,
-            operations: &operations,
-            on_progress: on_progress.as_deref(),
-            done: AtomicUsize::new(0),
-            failed: AtomicUsize::new(0),
-        };
-        let run = &run;
-        let finished = stream::iter(sequences).map(|sequence| run.sequence(sequence)).buffer_unordered(concurrency);
-        let outcomes: Vec<Vec<(usize, Result<Option<Etag>>)>> = finished.collect().await;
-        let mut results: Vec<Option<Result<Option<Etag>>>> = vec![None; operations.len()];
-        for (index, result) in outcomes.into_iter().flatten() {
-            results[index] = Some(result);
-        }
-        BulkReport {
-            results: results.into_iter().map(|result| result.expect("every operation is in one sequence")).collect(),
-        }
+        BulkReport { results: write(&table, &operations, concurrency, on_progress.as_deref()).await }
     }
 }
 
@@ -134,6 +121,25 @@ impl BulkReport {
     pub fn into_result(self) -> Result<Vec<Option<Etag>>> {
         self.results.into_iter().collect()
     }
+}
+
+/// Writes operations as concurrent groups. Returns the result of each, in their order.
+pub(super) async fn write(
+    table: &TableClient,
+    operations: &[TableOperation],
+    concurrency: usize,
+    on_progress: Option<&(dyn Fn(BulkProgress) + Send + Sync)>,
+) -> Vec<Result<Option<Etag>>> {
+    let (done, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let run = &Run { table, operations, on_progress, done, failed };
+    let sequences = stream::iter(sequences(operations));
+    let finished = sequences.map(|sequence| run.sequence(sequence)).buffer_unordered(concurrency);
+    let outcomes: Vec<Vec<Outcome>> = finished.collect().await;
+    let mut results: Vec<Option<Result<Option<Etag>>>> = vec![None; operations.len()];
+    for (index, result) in outcomes.into_iter().flatten() {
+        results[index] = Some(result);
+    }
+    results.into_iter().map(|result| result.expect("every operation is in one sequence")).collect()
 }
 
 /// Splits operations into sequences of indexes. The groups of a sequence are sent one after the other; sequences run

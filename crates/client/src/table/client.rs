@@ -10,7 +10,7 @@ use super::encryption::TableEncryption;
 use super::{DATA_SERVICE_VERSION, JSON, PREFER, TableServiceClient};
 use crate::error::none_if;
 use crate::pipeline::{Call, Pipeline, encode, key_predicate};
-use crate::{Credential, Endpoint, Error, ErrorCode, Result};
+use crate::{Credential, Endpoint, Error, ErrorCode, Request, Result};
 
 /// A client of one table. Clones are cheap and share connections.
 ///
@@ -54,29 +54,33 @@ impl TableClient {
 
     /// Creates the table. Fails with 409 if it exists.
     #[doc(alias = "create_table")]
-    pub async fn create(&self) -> Result<()> {
+    pub fn create(&self) -> Request<()> {
         let mut body = Vec::new();
         append_create_table(&mut body, &self.name);
         let call = self.call("CreateTable", Method::POST, "/Tables".to_owned()).body(body);
-        self.pipeline.send(&call.static_header(PREFER, "return-no-content")).await.map(drop)
+        let call = call.static_header(PREFER, "return-no-content");
+        Request::single(&self.pipeline, Ok(call), |_| Ok(()))
     }
 
     /// Creates the table unless it exists. Returns whether this call created it; after a lost response, an earlier
     /// attempt may have.
-    pub async fn create_if_not_exists(&self) -> Result<bool> {
-        Ok(none_if(self.create().await, |error| error.has_code(ErrorCode::TableAlreadyExists))?.is_some())
+    pub fn create_if_not_exists(&self) -> Request<bool> {
+        self.create().map_result(|created| {
+            Ok(none_if(created, |error| error.has_code(ErrorCode::TableAlreadyExists))?.is_some())
+        })
     }
 
     /// Deletes the table with all its entities.
-    pub async fn delete_table(&self) -> Result<()> {
+    pub fn delete_table(&self) -> Request<()> {
         let path = format!("/Tables('{}')", encode(&self.name));
-        self.pipeline.send(&self.call("DeleteTable", Method::DELETE, path)).await.map(drop)
+        let call = self.call("DeleteTable", Method::DELETE, path);
+        Request::single(&self.pipeline, Ok(call), |_| Ok(()))
     }
 
     /// Deletes the table if it exists. Returns whether it did; after a lost response, an earlier attempt may have
     /// deleted it.
-    pub async fn delete_table_if_exists(&self) -> Result<bool> {
-        Ok(none_if(self.delete_table().await, Error::is_not_found)?.is_some())
+    pub fn delete_table_if_exists(&self) -> Request<bool> {
+        self.delete_table().map_result(|deleted| Ok(none_if(deleted, Error::is_not_found)?.is_some()))
     }
 
     /// Returns a call with the headers of all operations on tables and entities.

@@ -22,6 +22,8 @@ use crate::Error;
 /// let token: ContinuationToken = stored.parse()?;
 /// # Ok(()) }
 /// ```
+#[doc(alias = "TableContinuationToken")]
+#[doc(alias = "cursor")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ContinuationToken {
     /// The text of the service: the next PartitionKey, the next table or the marker of a list.

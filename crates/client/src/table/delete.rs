@@ -3,20 +3,18 @@
 use super::point::is_entity_missing;
 use super::{TableClient, TableOperation};
 use crate::error::none_if;
-use crate::transport::send_when_awaited;
-use crate::{Etag, Result, TableEntity};
+use crate::request::{Exchange, Operation};
+use crate::{Etag, Request, Result, TableEntity};
 
-/// A delete, which is sent when it is awaited. It requires the version with the entity's ETag by default.
-#[derive(Debug)]
-#[must_use = "nothing is sent before it is awaited"]
+/// A delete, which requires the version with the entity's ETag by default.
+#[derive(Debug, Clone)]
 pub struct Delete {
     table: TableClient,
     operation: TableOperation,
 }
 
 /// A delete that succeeds if the entity does not exist.
-#[derive(Debug)]
-#[must_use = "nothing is sent before it is awaited"]
+#[derive(Debug, Clone)]
 pub struct DeleteIfExists(Delete);
 
 impl TableClient {
@@ -33,25 +31,22 @@ impl TableClient {
     /// # Ok(()) });
     /// ```
     #[doc(alias = "delete_entity")]
-    pub fn delete(&self, entity: &impl TableEntity) -> Delete {
-        Delete { table: self.clone(), operation: TableOperation::delete(entity) }
+    pub fn delete(&self, entity: &impl TableEntity) -> Request<(), Delete> {
+        Request::new(Delete { table: self.clone(), operation: TableOperation::delete(entity) })
     }
 
-    /// Deletes an entity by its keys. It needs [`Delete::if_match`] or [`Delete::any_version`].
-    pub fn delete_by_keys(&self, partition_key: impl Into<String>, row_key: impl Into<String>) -> Delete {
-        Delete { table: self.clone(), operation: TableOperation::delete_by_keys(partition_key, row_key) }
+    /// Deletes an entity by its keys. It needs [`if_match`](Request::if_match) or
+    /// [`any_version`](Request::any_version).
+    pub fn delete_by_keys(&self, partition_key: impl Into<String>, row_key: impl Into<String>) -> Request<(), Delete> {
+        let operation = TableOperation::delete_by_keys(partition_key, row_key);
+        Request::new(Delete { table: self.clone(), operation })
     }
 }
 
-send_when_awaited! {
-    Delete => Result<()>;
-    DeleteIfExists => Result<bool>;
-}
-
-impl Delete {
+impl Request<(), Delete> {
     /// Requires this version instead of the entity's own.
     pub fn if_match(mut self, etag: impl Into<Etag>) -> Self {
-        self.operation = self.operation.if_match(etag);
+        self.kind.operation = self.kind.operation.if_match(etag);
         self
     }
 
@@ -59,23 +54,25 @@ impl Delete {
     #[doc(alias = "ETag.All")]
     #[doc(alias = "force")]
     pub fn any_version(mut self) -> Self {
-        self.operation = self.operation.any_version();
+        self.kind.operation = self.kind.operation.any_version();
         self
     }
 
     /// Returns whether the entity existed instead of failing with 404. After a lost response, an earlier attempt may
     /// have deleted it.
-    pub fn if_exists(self) -> DeleteIfExists {
-        DeleteIfExists(self)
-    }
-
-    async fn send(self) -> Result<()> {
-        self.table.send_operation(&self.operation, false).await.map(drop)
+    pub fn if_exists(self) -> Request<bool, DeleteIfExists> {
+        self.map_kind(DeleteIfExists)
     }
 }
 
-impl DeleteIfExists {
-    async fn send(self) -> Result<bool> {
-        Ok(none_if(self.0.send().await, is_entity_missing)?.is_some())
+impl Operation<()> for Delete {
+    async fn perform(self, exchange: &mut Exchange) -> Result<()> {
+        self.table.send_operation(&self.operation, false, exchange).await.map(drop)
+    }
+}
+
+impl Operation<bool> for DeleteIfExists {
+    async fn perform(self, exchange: &mut Exchange) -> Result<bool> {
+        Ok(none_if(self.0.perform(exchange).await, is_entity_missing)?.is_some())
     }
 }

@@ -4,19 +4,20 @@ use http::Method;
 use http::header::ACCEPT;
 use tablerock_protocol::{json, limits};
 
-use super::pages::{BoxStream, Page, continuation_token};
+use super::pages::{Page, continuation_token};
 use super::{ContinuationToken, DATA_SERVICE_VERSION, JSON, TableServiceClient};
-use crate::listing::stream_pages;
+use crate::listing::Listing;
 use crate::pipeline::Call;
-use crate::{Column, Error, Filter, Result};
+use crate::request::{Exchange, Operation};
+use crate::{Column, Error, Filter, Request, Result};
 
-/// A listing of tables: a builder, read as a [`stream`](Self::stream) or one [`page`](Self::page) at a time.
+/// A listing of tables, read as a [`stream`](Request::stream) or one [`page`](Request::page) at a time.
 #[derive(Debug, Clone)]
-#[must_use = "nothing is sent before it is read"]
 pub struct ListTables {
     service: TableServiceClient,
     filter: Option<Filter>,
     page_size: usize,
+    from: Option<ContinuationToken>,
 }
 
 impl TableServiceClient {
@@ -33,42 +34,45 @@ impl TableServiceClient {
     /// # Ok(()) });
     /// ```
     #[doc(alias = "query_tables")]
-    pub fn list_tables(&self) -> ListTables {
-        ListTables { service: self.clone(), filter: None, page_size: limits::PAGE_ITEMS_MAX }
+    pub fn list_tables(&self) -> Request<Page<String>, ListTables> {
+        let page_size = limits::PAGE_ITEMS_MAX;
+        Request::new(ListTables { service: self.clone(), filter: None, page_size, from: None })
     }
 }
 
-impl ListTables {
+impl Request<Page<String>, ListTables> {
     /// Lists only tables whose names begin with a prefix.
     pub fn prefix(mut self, prefix: impl AsRef<str>) -> Self {
-        self.filter = Some(Column::new("TableName").starts_with(prefix));
+        self.kind.filter = Some(Column::new("TableName").starts_with(prefix));
         self
     }
 
     /// Sets the largest number of names in a page; 1,000 by default and at most.
     pub fn page_size(mut self, names: usize) -> Self {
-        self.page_size = names.clamp(1, limits::PAGE_ITEMS_MAX);
+        self.kind.page_size = names.clamp(1, limits::PAGE_ITEMS_MAX);
         self
     }
+}
 
-    /// Reads one page: the first, or that of a continuation token.
-    pub async fn page(&self, from: Option<&ContinuationToken>) -> Result<Page<String>> {
+impl Operation<Page<String>> for ListTables {
+    async fn perform(self, exchange: &mut Exchange) -> Result<Page<String>> {
         let call = Call::new("QueryTables", Method::GET, "/Tables");
         let mut call = call.static_header(ACCEPT, JSON).static_header(DATA_SERVICE_VERSION, "3.0");
         if let Some(filter) = &self.filter {
             call = call.query("$filter", &filter.to_text()?);
         }
         call = call.query("$top", &self.page_size.to_string());
-        if let Some(from) = from {
+        if let Some(from) = &self.from {
             call = call.query("NextTableName", &from.first);
         }
-        let response = self.service.pipeline.send(&call).await?;
+        let response = exchange.send(&self.service.pipeline, &call).await?;
         let items = json::parse_answered_tables(&response.body).map_err(|error| Error::invalid_response(&error))?;
         Ok(Page { items, continuation_token: continuation_token(&response, "NextTableName", None) })
     }
+}
 
-    /// Streams all names. Reads a page when the stream needs it.
-    pub fn stream(self) -> BoxStream<String> {
-        stream_pages(self, |listing, from| async move { listing.page(from.as_ref()).await })
+impl Listing<String> for ListTables {
+    fn set_from(&mut self, from: Option<ContinuationToken>) {
+        self.from = from;
     }
 }

@@ -2,14 +2,19 @@
 
 mod administration;
 mod bulk;
+mod bulk_stream;
+mod call_options;
 mod client;
 mod continuation;
+mod count;
 mod delete;
 mod encryption;
 mod listing;
+mod many;
 mod operation;
 mod pages;
 mod point;
+mod projection;
 mod query;
 mod resolver;
 mod responses;
@@ -19,22 +24,24 @@ mod transaction;
 mod writes;
 
 pub use bulk::{Bulk, BulkProgress, BulkReport};
+pub use bulk_stream::{BulkResult, BulkStream};
 pub use client::TableClient;
 pub use continuation::ContinuationToken;
 pub use delete::{Delete, DeleteIfExists};
 pub use listing::ListTables;
+pub use many::GetMany;
 pub use operation::TableOperation;
 pub use pages::{BoxStream, Page};
+pub use point::{Get, GetIfExists};
 pub use query::Query;
-pub use resolver::{Resolver, Typed};
+pub use resolver::{ItemResults, Resolver, Typed};
 pub use service::TableServiceClient;
 pub use tablerock_protocol::cors::{CorsMethod, CorsRule};
 pub use tablerock_protocol::xml::{
     GeoReplication, Logging, Metrics, MetricsLevel, ServiceProperties, ServicePropertiesUpdate, ServiceStats,
-    StoredAccessPolicies, StoredAccessPolicy,
 };
 pub use transaction::Transaction;
-pub use writes::{ConditionalWrite, Insert, InsertReturningContent};
+pub use writes::{ConditionalWrite, Insert, InsertOrUpdate, InsertReturningContent};
 
 use http::HeaderName;
 use tablerock_protocol::ServiceVersion;
@@ -45,9 +52,3 @@ pub(crate) const VERSION: ServiceVersion = ServiceVersion::BEARER_TOKEN;
 const JSON: &str = "application/json;odata=minimalmetadata";
 const DATA_SERVICE_VERSION: HeaderName = HeaderName::from_static("dataserviceversion");
 const PREFER: HeaderName = HeaderName::from_static("prefer");
-
-/// Returns the `$select` of a projection with keys and Timestamp. The service returns the ETag in any case.
-fn select(names: &[&str]) -> String {
-    let system = [tablerock_protocol::PARTITION_KEY, tablerock_protocol::ROW_KEY, tablerock_protocol::TIMESTAMP];
-    [&system, names].concat().join(",")
-}

@@ -61,11 +61,14 @@ impl TableOperation {
     }
 
     /// Replaces an entity with all its properties.
+    #[doc(alias = "update")]
     pub fn replace(entity: &impl TableEntity) -> Self {
         Self::new(Kind::Replace, entity.to_entity())
     }
 
     /// Sets properties of an entity and keeps its others.
+    #[doc(alias = "update")]
+    #[doc(alias = "patch")]
     pub fn merge(entity: &impl TableEntity) -> Self {
         Self::new(Kind::Merge, entity.to_entity())
     }

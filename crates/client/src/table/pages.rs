@@ -5,7 +5,7 @@ use std::pin::Pin;
 use futures_util::stream::{self, Stream, StreamExt as _, TryStreamExt as _};
 use http::Method;
 
-use super::resolver::{Resolver, resolve};
+use super::resolver::Resolver;
 use super::{ContinuationToken, Query, responses};
 use crate::Result;
 use crate::pipeline::ServiceResponse;
@@ -14,6 +14,8 @@ use crate::pipeline::ServiceResponse;
 pub type BoxStream<T> = Pin<Box<dyn Stream<Item = Result<T>> + Send>>;
 
 /// One page of a result.
+#[doc(alias = "segment")]
+#[doc(alias = "TableQuerySegment")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
     /// The items of the page, possibly none even if more pages follow.
@@ -34,7 +36,8 @@ where
     R: Resolver + Send + Sync + 'static,
     R::Output: Send + 'static,
 {
-    /// Reads one page: the first, or that of a continuation token.
+    /// Reads one page: the first, or that of a continuation token. If an entity cannot be converted, the page fails;
+    /// with [`results`](Self::results) each entity has a result of its own.
     ///
     /// ```
     /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -52,7 +55,7 @@ where
     }
 
     /// Streams all pages. Reads a page when the stream needs it. A page with an entity that cannot be converted is an
-    /// error; the stream continues with the next page.
+    /// error; the stream continues with the next page. See [`results`](Self::results).
     #[doc(alias = "by_page")]
     pub fn pages(self) -> BoxStream<Page<R::Output>> {
         self.pages_of_results().map(|page| page?.complete()).boxed()
@@ -121,7 +124,7 @@ where
         if let Some(filter) = &self.filter {
             call = call.query("$filter", &filter.to_text()?);
         }
-        if let Some(select) = &self.select {
+        if let Some(select) = self.projection.select() {
             call = call.query("$select", &self.table.encryption.selection(select));
         }
         call = call.query("$top", &top.to_string());
@@ -131,7 +134,7 @@ where
         }
         let response = self.table.pipeline.send(&call).await?;
         let entities = self.table.encryption.decrypt_all(responses::entities(&response)?).await;
-        let items = entities.into_iter().map(|entity| resolve(&self.resolver, entity?)).collect();
+        let items = entities.into_iter().map(|entity| self.resolver.resolve_read(entity)).collect();
         let continuation_token = continuation_token(&response, "NextPartitionKey", Some("NextRowKey"));
         Ok(Page { items, continuation_token })
     }

@@ -5,8 +5,10 @@ use std::ops::Range;
 use tablerock_protocol::limits;
 
 use super::TableClient;
-use super::resolver::{Resolver, Typed};
-use crate::{Filter, FromEntity, partition_key, row_key};
+use super::projection::{self, Projection};
+use super::resolver::{ItemResults, Resolver, Typed};
+use crate::entity::AsKey;
+use crate::{Entity, EntityError, Filter, FromEntity, partition_key, row_key};
 
 /// A query: a builder, read as a [`stream`](Self::stream), in [`pages`](Self::pages) or one [`page`](Self::page) at a
 /// time. An entity has to match all conditions.
@@ -50,27 +52,29 @@ use crate::{Filter, FromEntity, partition_key, row_key};
 /// # assert_eq!(seen, 1);
 /// # Ok(()) });
 /// ```
+#[doc(alias = "TableQuery")]
+#[doc(alias = "Pageable")]
 #[derive(Debug, Clone)]
 #[must_use = "nothing is sent before it is read"]
 pub struct Query<R> {
     pub(super) table: TableClient,
     pub(super) filter: Option<Filter>,
-    /// The value of `$select`.
-    pub(super) select: Option<String>,
+    pub(super) projection: Projection,
     pub(super) page_size: usize,
     pub(super) limit: usize,
     pub(super) resolver: R,
 }
 
 impl TableClient {
-    /// Begins a query over all entities of the table.
+    /// Begins a query over all entities of the table. Only the properties that the type has are read; see
+    /// [`whole`](Query::whole).
     #[doc(alias = "query_entities")]
     #[doc(alias = "list_entities")]
     pub fn query<T: FromEntity>(&self) -> Query<Typed<T>> {
         Query {
             table: self.clone(),
             filter: None,
-            select: None,
+            projection: Projection::of_type(T::SELECT),
             page_size: limits::PAGE_ITEMS_MAX,
             limit: usize::MAX,
             resolver: Typed::NEW,
@@ -79,7 +83,8 @@ impl TableClient {
 }
 
 impl<R> Query<R> {
-    /// Selects entities that match a filter.
+    /// Selects entities that match a filter, in addition to earlier conditions.
+    #[doc(alias = "where")]
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = Some(match self.filter.take() {
             Some(earlier) => earlier.and(filter),
@@ -89,13 +94,13 @@ impl<R> Query<R> {
     }
 
     /// Selects entities of one partition.
-    pub fn partition(self, key: impl AsRef<str>) -> Self {
-        self.filter(partition_key().eq(key.as_ref()))
+    pub fn partition(self, key: impl AsKey) -> Self {
+        self.filter(partition_key().eq(key.as_key()))
     }
 
     /// Selects entities with a PartitionKey in a range. The end is not included.
-    pub fn partition_range(self, keys: Range<impl AsRef<str>>) -> Self {
-        self.filter(partition_key().in_range(keys.start.as_ref()..keys.end.as_ref()))
+    pub fn partition_range(self, keys: Range<impl AsKey>) -> Self {
+        self.filter(partition_key().in_range(keys.start.as_key()..keys.end.as_key()))
     }
 
     /// Selects entities whose PartitionKey begins with a prefix.
@@ -104,13 +109,13 @@ impl<R> Query<R> {
     }
 
     /// Selects entities with a RowKey.
-    pub fn row(self, key: impl AsRef<str>) -> Self {
-        self.filter(row_key().eq(key.as_ref()))
+    pub fn row(self, key: impl AsKey) -> Self {
+        self.filter(row_key().eq(key.as_key()))
     }
 
     /// Selects entities with a RowKey in a range. The end is not included.
-    pub fn row_range(self, keys: Range<impl AsRef<str>>) -> Self {
-        self.filter(row_key().in_range(keys.start.as_ref()..keys.end.as_ref()))
+    pub fn row_range(self, keys: Range<impl AsKey>) -> Self {
+        self.filter(row_key().in_range(keys.start.as_key()..keys.end.as_key()))
     }
 
     /// Selects entities whose RowKey begins with a prefix.
@@ -120,32 +125,85 @@ impl<R> Query<R> {
 
     /// Reads entities as another type, and only the properties that it has. The service also returns keys, Timestamp
     /// and ETag; [`Keyed`](crate::Keyed) holds them for types without such fields.
+    #[doc(alias = "projection")]
     pub fn select<T: FromEntity>(self) -> Query<Typed<T>> {
-        let select = T::SELECT.map(super::select);
-        Query { select, ..self.resolve(Typed::NEW) }
+        Query { projection: Projection::of_type(T::SELECT), ..self.with_resolver(Typed::NEW) }
     }
 
     /// Reads only the named properties, with keys, Timestamp and ETag.
     pub fn select_properties(mut self, names: &[&str]) -> Self {
-        self.select = Some(super::select(names));
+        self.projection = Projection::Selected(projection::select(names));
         self
     }
 
-    /// Converts each entity by a resolver, for results of several types. If a property or a key prefix identifies the
-    /// type, derive [`TableEntity`](macro@crate::TableEntity) on an enum instead.
+    /// Reads all properties, also those that the type does not have.
+    pub fn whole(mut self) -> Self {
+        self.projection = Projection::Whole;
+        self
+    }
+
+    /// Converts each entity by a function, for results of several types. It gets all properties, unless
+    /// [`select_properties`](Self::select_properties) names them. If a property or a key prefix identifies the type,
+    /// derive [`TableEntity`](macro@crate::TableEntity) on an enum instead.
     ///
     /// ```
     /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
     /// # example::with_people(async |people| {
     /// # use tablerock_client::{Entity, TryStreamExt};
-    /// let sizes = people.query::<Entity>().resolve(|entity: Entity| Ok(entity.properties().len()));
+    /// let sizes = people.query::<Entity>().resolve(|entity| Ok(entity.properties().len()));
     /// let sizes: Vec<usize> = sizes.stream().try_collect().await?;
     /// # assert_eq!(sizes, [3, 3]);
     /// # Ok(()) });
     /// ```
-    pub fn resolve<S: Resolver>(self, resolver: S) -> Query<S> {
-        let Self { table, filter, select, page_size, limit, .. } = self;
-        Query { table, filter, select, page_size, limit, resolver }
+    #[doc(alias = "EntityResolver")]
+    #[doc(alias = "map")]
+    pub fn resolve<T, F>(self, resolver: F) -> Query<F>
+    where
+        F: Fn(Entity) -> Result<T, EntityError>,
+    {
+        self.resolve_with(resolver)
+    }
+
+    /// Converts each entity by a [`Resolver`].
+    pub fn resolve_with<S: Resolver>(mut self, resolver: S) -> Query<S> {
+        self.projection = self.projection.for_resolver();
+        self.with_resolver(resolver)
+    }
+
+    /// Returns a result for each entity, so that one that cannot be converted does not fail its page. A reader that
+    /// stores the continuation token then gets past it.
+    ///
+    /// ```
+    /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
+    /// # example::with_people(async |people| {
+    /// # use tablerock_client::{Entity, TableEntity};
+    /// #[derive(TableEntity)]
+    /// struct Aged {
+    ///     #[entity(rename = "Age")]
+    ///     age: i32,
+    /// }
+    ///
+    /// # people.insert(&Entity::new("Sales", "00000")).await?;
+    /// let page = people.query::<Aged>().results().page(None).await?;
+    /// for read in &page.items {
+    ///     match read {
+    ///         Ok(aged) => println!("{}", aged.age),
+    ///         Err(error) => println!("cannot be converted: {error}"),
+    ///     }
+    /// }
+    /// let next = page.continuation_token;
+    /// # assert!(page.items.len() == 3 && page.items[0].is_err() && next.is_none());
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "try")]
+    pub fn results(self) -> Query<ItemResults<R>> {
+        let Self { table, filter, projection, page_size, limit, resolver } = self;
+        Query { table, filter, projection, page_size, limit, resolver: ItemResults(resolver) }
+    }
+
+    fn with_resolver<S>(self, resolver: S) -> Query<S> {
+        let Self { table, filter, projection, page_size, limit, .. } = self;
+        Query { table, filter, projection, page_size, limit, resolver }
     }
 
     /// Sets the largest number of entities in a page; 1,000 by default and at most. The service may return fewer, or

@@ -12,10 +12,16 @@ pub trait Resolver {
 
     /// Converts one entity.
     fn resolve(&self, entity: Entity) -> Result<Self::Output, EntityError>;
+
+    /// Converts one entity, or the error of its decryption.
+    #[doc(hidden)]
+    fn resolve_read(&self, entity: Result<Entity>) -> Result<Self::Output> {
+        resolve(self, entity?)
+    }
 }
 
 /// Converts an entity. An error has its keys.
-pub(super) fn resolve<R: Resolver>(resolver: &R, entity: Entity) -> Result<R::Output> {
+pub(super) fn resolve<R: Resolver + ?Sized>(resolver: &R, entity: Entity) -> Result<R::Output> {
     let (partition_key, row_key) = (entity.partition_key.clone(), entity.row_key.clone());
     resolver.resolve(entity).map_err(|error| Error::Entity(error.with_keys(&partition_key, &row_key)))
 }
@@ -39,6 +45,22 @@ impl<T: FromEntity> Resolver for Typed<T> {
 
     fn resolve(&self, entity: Entity) -> Result<T, EntityError> {
         T::from_entity(entity)
+    }
+}
+
+/// The resolver that returns a result for each entity; see [`Query::results`](super::Query::results).
+#[derive(Debug, Clone)]
+pub struct ItemResults<R>(pub(super) R);
+
+impl<R: Resolver> Resolver for ItemResults<R> {
+    type Output = Result<R::Output>;
+
+    fn resolve(&self, entity: Entity) -> Result<Self::Output, EntityError> {
+        Ok(resolve(&self.0, entity))
+    }
+
+    fn resolve_read(&self, entity: Result<Entity>) -> Result<Self::Output> {
+        Ok(self.0.resolve_read(entity))
     }
 }
 

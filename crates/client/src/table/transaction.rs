@@ -1,6 +1,6 @@
 //! Group transactions: up to a hundred operations in one partition, all or none.
 
-use futures_util::future::try_join_all;
+use futures_util::future::join_all;
 use http::Method;
 use http::header::{CONTENT_TYPE, IF_MATCH};
 use tablerock_protocol::batch::{BATCH_FRAME_BYTES, PartRequest, append_changeset, batch_content_type};
@@ -32,7 +32,7 @@ use crate::{Error, Etag, Result, TableEntity};
 #[derive(Debug, Clone)]
 #[must_use = "nothing is sent before commit"]
 pub struct Transaction {
-    table: TableClient,
+    pub(super) table: TableClient,
     operations: Vec<TableOperation>,
 }
 
@@ -91,14 +91,17 @@ impl Transaction {
     }
 
     /// Applies all operations, or none. Returns the new ETags in the order of the operations; a delete has none. If the
-    /// service rejects an operation, [`Error::failed_index`] returns its index.
+    /// service or the client rejects an operation, [`Error::failed_index`] returns its index.
     #[doc(alias = "SubmitTransaction")]
     pub async fn commit(self) -> Result<Vec<Option<Etag>>> {
         self.check_partition()?;
         let mut parts: Vec<BatchPart> = Vec::with_capacity(self.operations.len());
         for operations in self.operations.chunks(ENCRYPTION_CONCURRENCY) {
-            let encoded = try_join_all(operations.iter().map(|operation| operation.encode(&self.table))).await?;
-            parts.extend(encoded.into_iter().map(|encoded| BatchPart::new(encoded, &self.table)));
+            let encoded = join_all(operations.iter().map(|operation| operation.encode(&self.table))).await;
+            for encoded in encoded {
+                let encoded = encoded.map_err(|error| error.of_operation(parts.len()))?;
+                parts.push(BatchPart::new(encoded, &self.table));
+            }
         }
         self.table.commit_parts(&parts).await
     }
@@ -107,13 +110,14 @@ impl Transaction {
     fn check_partition(&self) -> Result<()> {
         let mut partition = None;
         for (index, operation) in self.operations.iter().enumerate() {
-            let key = &operation.entity().map_err(|error| Error::Entity(error.clone()))?.partition_key;
+            let entity = operation.entity().map_err(|error| Error::Entity(error.clone()).of_operation(index))?;
+            let key = &entity.partition_key;
             let first = *partition.get_or_insert(key);
             if first != key {
-                return Err(Error::invalid(format!(
-                    "operation {index} of the transaction is in the partition {key:?}, the first in {first:?}: a \
-                     transaction has one partition"
-                )));
+                let why = format!(
+                    "its partition is {key:?}, that of the first is {first:?}: a transaction has one partition"
+                );
+                return Err(Error::invalid(why).of_operation(index));
             }
         }
         Ok(())
@@ -157,15 +161,26 @@ impl BatchPart {
     }
 }
 
+/// Returns the index of the operation with which a batch exceeds a number of bytes.
+fn first_beyond(parts: &[BatchPart], bytes_max: usize) -> usize {
+    let mut bytes = BATCH_FRAME_BYTES;
+    let beyond = parts.iter().position(|part| {
+        bytes += part.bytes();
+        bytes > bytes_max
+    });
+    beyond.unwrap_or(parts.len() - 1)
+}
+
 impl TableClient {
     /// Sends operations as one batch, unless there are none, and returns their ETags.
     pub(super) async fn commit_parts(&self, parts: &[BatchPart]) -> Result<Vec<Option<Etag>>> {
         if parts.len() > limits::GROUP_OPERATIONS_MAX {
-            return Err(Error::invalid(format!(
+            let why = format!(
                 "the transaction has {} operations, more than {}: use bulk, which accepts any number",
                 parts.len(),
                 limits::GROUP_OPERATIONS_MAX
-            )));
+            );
+            return Err(Error::invalid(why).of_operation(limits::GROUP_OPERATIONS_MAX));
         }
         if parts.is_empty() {
             return Ok(Vec::new());
@@ -174,6 +189,14 @@ impl TableClient {
         let requests: Vec<PartRequest<'_>> = parts.iter().map(BatchPart::request).collect();
         let mut body = Vec::with_capacity(BATCH_FRAME_BYTES + parts.iter().map(BatchPart::bytes).sum::<usize>());
         append_changeset(&mut body, batch, changeset, &requests);
+        if body.len() > limits::BODY_BYTES_MAX {
+            let why = format!(
+                "the transaction has {} bytes, more than {}: use bulk, which accepts any number",
+                body.len(),
+                limits::BODY_BYTES_MAX
+            );
+            return Err(Error::invalid(why).of_operation(first_beyond(parts, limits::BODY_BYTES_MAX)));
+        }
         let call =
             self.call("EntityGroupTransaction", Method::POST, "/$batch".to_owned()).group(self.name()).body(body);
         let mut response = self.pipeline.send(&call.header(CONTENT_TYPE, &batch_content_type(batch))?).await?;

@@ -1,4 +1,4 @@
-//! Single writes. Each is a builder that sends its request when it is awaited.
+//! Single writes.
 
 use std::marker::PhantomData;
 
@@ -6,36 +6,35 @@ use http::header::IF_MATCH;
 
 use super::{PREFER, TableClient, TableOperation, responses};
 use crate::pipeline::{Call, ServiceResponse};
-use crate::transport::{BoxFuture, send_when_awaited};
-use crate::{Etag, FromEntity, Result, TableEntity};
+use crate::request::{Exchange, Operation};
+use crate::{Etag, FromEntity, Request, Result, TableEntity};
 
-/// An insert, which is sent when it is awaited.
-#[derive(Debug)]
-#[must_use = "nothing is sent before it is awaited"]
+/// An insert.
+#[derive(Debug, Clone)]
 pub struct Insert {
     table: TableClient,
     operation: TableOperation,
 }
 
 /// An insert that returns the entity as it is stored.
-#[derive(Debug)]
-#[must_use = "nothing is sent before it is awaited"]
+#[derive(Debug, Clone)]
 pub struct InsertReturningContent<T> {
     insert: Insert,
     entity: PhantomData<fn() -> T>,
 }
 
-/// A replace or a merge, which is sent when it is awaited. It requires the version with the entity's ETag by default.
-#[derive(Debug)]
-#[must_use = "nothing is sent before it is awaited"]
+/// A replace or a merge, which requires the version with the entity's ETag by default.
+#[derive(Debug, Clone)]
 pub struct ConditionalWrite {
     table: TableClient,
     operation: TableOperation,
 }
 
-send_when_awaited! {
-    Insert => Result<Etag>;
-    ConditionalWrite => Result<Etag>;
+/// An insert that replaces an existing version or merges into it.
+#[derive(Debug, Clone)]
+pub struct InsertOrUpdate {
+    table: TableClient,
+    operation: TableOperation,
 }
 
 impl TableClient {
@@ -53,15 +52,15 @@ impl TableClient {
     /// ```
     #[doc(alias = "add_entity")]
     #[doc(alias = "create_entity")]
-    pub fn insert(&self, entity: &impl TableEntity) -> Insert {
-        Insert { table: self.clone(), operation: TableOperation::insert(entity) }
+    pub fn insert(&self, entity: &impl TableEntity) -> Request<Etag, Insert> {
+        Request::new(Insert { table: self.clone(), operation: TableOperation::insert(entity) })
     }
 
     /// Replaces the version that was read, with all its properties, and returns the new ETag. Fails with 412 if the
     /// entity has changed since, and with 404 if it does not exist.
     #[doc(alias = "update_entity")]
-    pub fn replace(&self, entity: &impl TableEntity) -> ConditionalWrite {
-        ConditionalWrite { table: self.clone(), operation: TableOperation::replace(entity) }
+    pub fn replace(&self, entity: &impl TableEntity) -> Request<Etag, ConditionalWrite> {
+        Request::new(ConditionalWrite { table: self.clone(), operation: TableOperation::replace(entity) })
     }
 
     /// Sets properties of the version that was read, keeps its others, and returns the new ETag.
@@ -77,26 +76,27 @@ impl TableClient {
     /// # Ok(()) });
     /// ```
     #[doc(alias = "update_entity")]
-    pub fn merge(&self, entity: &impl TableEntity) -> ConditionalWrite {
-        ConditionalWrite { table: self.clone(), operation: TableOperation::merge(entity) }
+    pub fn merge(&self, entity: &impl TableEntity) -> Request<Etag, ConditionalWrite> {
+        Request::new(ConditionalWrite { table: self.clone(), operation: TableOperation::merge(entity) })
     }
 
     /// Inserts an entity or replaces any existing version, and returns its ETag.
     #[doc(alias = "upsert_entity")]
-    pub async fn insert_or_replace(&self, entity: &impl TableEntity) -> Result<Etag> {
-        self.send_operation(&TableOperation::insert_or_replace(entity), false).await?.etag()
+    pub fn insert_or_replace(&self, entity: &impl TableEntity) -> Request<Etag, InsertOrUpdate> {
+        Request::new(InsertOrUpdate { table: self.clone(), operation: TableOperation::insert_or_replace(entity) })
     }
 
     /// Inserts an entity or merges into any existing version, and returns its ETag.
     #[doc(alias = "upsert_entity")]
-    pub async fn insert_or_merge(&self, entity: &impl TableEntity) -> Result<Etag> {
-        self.send_operation(&TableOperation::insert_or_merge(entity), false).await?.etag()
+    pub fn insert_or_merge(&self, entity: &impl TableEntity) -> Request<Etag, InsertOrUpdate> {
+        Request::new(InsertOrUpdate { table: self.clone(), operation: TableOperation::insert_or_merge(entity) })
     }
 
     pub(super) async fn send_operation(
         &self,
         operation: &TableOperation,
         return_content: bool,
+        exchange: &mut Exchange,
     ) -> Result<ServiceResponse> {
         let encoded = operation.encode(self).await?;
         let mut call: Call = self.call(encoded.operation, encoded.method, encoded.path).body(encoded.body);
@@ -106,39 +106,48 @@ impl TableClient {
         if encoded.is_insert {
             call = call.static_header(PREFER, if return_content { "return-content" } else { "return-no-content" });
         }
-        self.pipeline.send(&call).await
+        exchange.send(&self.pipeline, &call).await
     }
 }
 
-impl Insert {
+impl Request<Etag, Insert> {
     /// Returns the entity as it is stored, with its Timestamp, instead of its ETag.
-    pub fn return_content<T: FromEntity>(self) -> InsertReturningContent<T> {
-        InsertReturningContent { insert: self, entity: PhantomData }
-    }
-
-    async fn send(self) -> Result<Etag> {
-        self.table.send_operation(&self.operation, false).await?.etag()
+    pub fn return_content<T: FromEntity>(self) -> Request<T, InsertReturningContent<T>> {
+        self.map_kind(|insert| InsertReturningContent { insert, entity: PhantomData })
     }
 }
 
-impl<T: FromEntity> IntoFuture for InsertReturningContent<T> {
-    type Output = Result<T>;
-    type IntoFuture = BoxFuture<'static, Self::Output>;
+impl Operation<Etag> for Insert {
+    async fn perform(self, exchange: &mut Exchange) -> Result<Etag> {
+        self.table.send_operation(&self.operation, false, exchange).await?.etag()
+    }
+}
 
-    fn into_future(self) -> Self::IntoFuture {
+impl Operation<Etag> for InsertOrUpdate {
+    async fn perform(self, exchange: &mut Exchange) -> Result<Etag> {
+        self.table.send_operation(&self.operation, false, exchange).await?.etag()
+    }
+}
+
+impl Operation<Etag> for ConditionalWrite {
+    async fn perform(self, exchange: &mut Exchange) -> Result<Etag> {
+        self.table.send_operation(&self.operation, false, exchange).await?.etag()
+    }
+}
+
+impl<T: FromEntity> Operation<T> for InsertReturningContent<T> {
+    async fn perform(self, exchange: &mut Exchange) -> Result<T> {
         let Insert { table, operation } = self.insert;
-        Box::pin(async move {
-            let response = table.send_operation(&operation, true).await?;
-            let entity = async { Ok(T::from_entity(table.encryption.decrypt(responses::entity(&response)?).await?)?) };
-            response.confirm(entity.await)
-        })
+        let response = table.send_operation(&operation, true, exchange).await?;
+        let entity = async { Ok(T::from_entity(table.encryption.decrypt(responses::entity(&response)?).await?)?) };
+        response.confirm(entity.await)
     }
 }
 
-impl ConditionalWrite {
+impl Request<Etag, ConditionalWrite> {
     /// Requires this version instead of the entity's own.
     pub fn if_match(mut self, etag: impl Into<Etag>) -> Self {
-        self.operation = self.operation.if_match(etag);
+        self.kind.operation = self.kind.operation.if_match(etag);
         self
     }
 
@@ -146,11 +155,7 @@ impl ConditionalWrite {
     #[doc(alias = "ETag.All")]
     #[doc(alias = "force")]
     pub fn any_version(mut self) -> Self {
-        self.operation = self.operation.any_version();
+        self.kind.operation = self.kind.operation.any_version();
         self
-    }
-
-    async fn send(self) -> Result<Etag> {
-        self.table.send_operation(&self.operation, false).await?.etag()
     }
 }

@@ -1,5 +1,8 @@
 //! Transports: the interface between the client and the network. The default is hyper; tests use scripted transports.
+//!
+//! Without the feature `hyper` the crate has no HTTP stack: an application brings its own [`Transport`].
 
+#[cfg(feature = "hyper")]
 mod hyper;
 
 use std::fmt;
@@ -9,7 +12,10 @@ use std::sync::Arc;
 use ::http::{Request, Response};
 use bytes::Bytes;
 
-pub use hyper::HyperTransport;
+#[cfg(feature = "hyper")]
+pub use hyper::{HyperTransport, HyperTransportBuilder, Proxy};
+
+use crate::{Endpoint, Result as ClientResult};
 
 /// The largest response that the client reads. A page of entities has 4 MiB in the store and a few times that as JSON.
 /// A larger blob is read in [ranges](crate::BlobClient::download_range).
@@ -40,6 +46,37 @@ pub trait Transport: fmt::Debug + Send + Sync {
     /// Sends a request and reads its response to the end.
     fn send(&self, request: Request<Bytes>) -> BoxFuture<'_, Result<Response<Bytes>, TransportError>>;
 }
+
+/// Returns the transport of a client without one of its own.
+#[cfg(feature = "hyper")]
+pub(crate) fn default_transport(endpoint: &Endpoint) -> ClientResult<Arc<dyn Transport>> {
+    if !endpoint.is_https() {
+        return Ok(Arc::new(HyperTransport::without_tls()));
+    }
+    #[cfg(all(feature = "native-roots", any(feature = "tls-ring", feature = "tls-aws-lc")))]
+    return Ok(Arc::new(HyperTransport::new()));
+    #[cfg(not(all(feature = "native-roots", any(feature = "tls-ring", feature = "tls-aws-lc"))))]
+    Err(crate::Error::invalid(format!(
+        "{endpoint} needs TLS: enable the features native-roots and tls-ring, or set ClientOptions::transport"
+    )))
+}
+
+/// Returns a transport without TLS and without a proxy.
+#[cfg(feature = "hyper")]
+pub(crate) fn direct_transport(_: &Endpoint) -> ClientResult<Arc<dyn Transport>> {
+    Ok(Arc::new(HyperTransport::builder().proxy(Proxy::none()).build_plain()))
+}
+
+/// Returns the transport of a client without one of its own.
+#[cfg(not(feature = "hyper"))]
+pub(crate) fn default_transport(endpoint: &Endpoint) -> ClientResult<Arc<dyn Transport>> {
+    Err(crate::Error::invalid(format!(
+        "the client of {endpoint} has no transport: enable the feature hyper, or set ClientOptions::transport"
+    )))
+}
+
+#[cfg(not(feature = "hyper"))]
+pub(crate) use default_transport as direct_transport;
 
 /// The error of a request without a usable response.
 #[derive(Debug, Clone)]

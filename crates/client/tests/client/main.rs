@@ -4,6 +4,7 @@
 
 use tablerock_testkit::client as support;
 
+mod coming_from;
 mod encryption;
 mod queues_and_blobs;
 mod table_client;

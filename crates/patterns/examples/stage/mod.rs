@@ -2,18 +2,18 @@
 
 #![allow(dead_code, reason = "each story uses what it needs")]
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use tablerock_client::{
-    BlobServiceClient, ClientOptions, ContainerClient, QueueClient, QueueServiceClient, Result, TableClient,
+    BlobServiceClient, ClientOptions, ContainerClient, Etag, QueueClient, QueueServiceClient, Result, TableClient,
     TableEntity, TableServiceClient,
 };
 
 const VARIABLE: &str = "AZURE_STORAGE_CONNECTION_STRING";
 
 /// An employee of the company in the guide.
-#[derive(TableEntity, Debug, Clone, PartialEq)]
+#[derive(TableEntity, Debug, Clone)]
 #[entity(rename_all = "PascalCase")]
 pub(crate) struct Employee {
     #[entity(partition_key)]
@@ -24,12 +24,25 @@ pub(crate) struct Employee {
     pub(crate) last_name: String,
     pub(crate) email: String,
     pub(crate) age: i32,
+    #[entity(etag)]
+    pub(crate) etag: Option<Etag>,
+}
+
+/// Compares all but the version.
+impl PartialEq for Employee {
+    fn eq(&self, other: &Self) -> bool {
+        let compared = |one: &Self| {
+            let Self { department, id, first_name, last_name, email, age, .. } = one.clone();
+            (department, id, first_name, last_name, email, age)
+        };
+        compared(self) == compared(other)
+    }
 }
 
 pub(crate) fn employee(department: &str, id: &str, first_name: &str, last_name: &str, age: i32) -> Employee {
     let email = format!("{}{}@contoso.com", last_name.to_lowercase(), first_name[..1].to_lowercase());
     let [department, id, first_name, last_name] = [department, id, first_name, last_name].map(str::to_owned);
-    Employee { department, id, first_name, last_name, email, age }
+    Employee { department, id, first_name, last_name, email, age, etag: None }
 }
 
 /// The services of an example, and the resources to delete.
@@ -58,13 +71,11 @@ impl Stage {
     }
 
     pub(crate) fn with_options(connection_string: &str, options: ClientOptions) -> Result<Self> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let next = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Self {
             tables: TableServiceClient::from_connection_string_with(connection_string, options.clone())?,
             queues: QueueServiceClient::from_connection_string_with(connection_string, options.clone())?,
             blobs: BlobServiceClient::from_connection_string_with(connection_string, options)?,
-            suffix: format!("{}n{next}", std::process::id()),
+            suffix: format!("{:x}", RandomState::new().hash_one(())),
             props: Mutex::default(),
         })
     }

@@ -7,6 +7,7 @@ use tablerock_patterns::{
     BlobList, CopiesAcrossPartitions, EntityList, IndexList, LargeEntities, ListStore, WideEntities,
 };
 
+use crate::killed::email;
 use crate::mortal::{Process, hasty, recover};
 use crate::support::{Account, unique_name};
 
@@ -51,16 +52,17 @@ async fn copies_across_partitions_end_equal_whoever_was_last() {
     let process = Process::healthy(&account);
     let (table, name) = (account.table().await, unique_name());
     let (queue, poison) = (process.queues.queue(&name), process.queues.queue(format!("{name}-poison")));
-    let keys = |entity: &Entity| vec![("email".to_owned(), entity.property("Email").unwrap_or_default())];
-    let people = CopiesAcrossPartitions::new(table.clone(), queue.clone(), poison, keys).with_intents(hasty);
-    people.create_queues_if_not_exist().await.unwrap();
+    let people = CopiesAcrossPartitions::new(table.clone(), queue.clone(), poison).with_intents(hasty);
+    let people = people.index("email", email);
+    people.create_if_not_exists().await.unwrap();
     let writers = (0..WRITERS).map(|writer| {
         let people = people.clone();
         tokio::spawn(async move {
             for round in 0..IDS_EACH {
                 let email = format!("{}@contoso.com", (writer + round) % 3);
                 let version = (writer * IDS_EACH + round) as i64;
-                people.put(&Entity::new("Sales", "1").with("Email", email).with("Version", version)).await.unwrap();
+                let entity = Entity::new("Sales", "1").with("Email", email).with("Version", version);
+                people.put(&entity).any_version().await.unwrap();
             }
         })
     });
@@ -70,7 +72,8 @@ async fn copies_across_partitions_end_equal_whoever_was_last() {
     recover(&queue, async || people.work_once().await).await;
     let found: Vec<Entity> = table.query().all().await.unwrap();
     assert_eq!(found.len(), 2, "{found:?}");
-    assert_eq!(found[0].properties(), found[1].properties());
+    let report = people.verify().await.unwrap();
+    assert!(report.is_consistent() && report.entities == 1 && report.entries == 1, "{report:?}");
 }
 
 const REWRITES: usize = 30;
@@ -97,13 +100,13 @@ async fn a_wide_entity_is_read_whole_while_it_is_written() {
     };
     let writer = async {
         for write in 0..REWRITES {
-            wide.put(&written(write)).await.unwrap();
+            wide.put(&written(write)).any_version().await.unwrap();
             if write % 2 == 0 {
-                wide.delete("p", "r").await.unwrap();
+                wide.delete_by_keys("p", "r").any_version().await.unwrap();
             }
         }
     };
-    read_while(writer, async || wide.get("p", "r").await.unwrap(), VALUES).await;
+    read_while(writer, async || wide.get_if_exists("p", "r").await.unwrap(), VALUES).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -119,13 +122,13 @@ async fn a_large_entity_is_read_whole_while_it_is_written() {
     };
     let writer = async {
         for write in 0..REWRITES {
-            large.put(&written(write)).await.unwrap();
+            large.put(&written(write)).any_version().await.unwrap();
             if write % 2 == 0 {
-                large.delete("p", "r").await.unwrap();
+                large.delete_by_keys("p", "r").any_version().await.unwrap();
             }
         }
     };
-    read_while(writer, async || large.get("p", "r").await.unwrap(), VALUES).await;
+    read_while(writer, async || large.get_if_exists("p", "r").await.unwrap(), VALUES).await;
 }
 
 async fn read_while(writer: impl Future<Output = ()>, read: impl AsyncFn() -> Option<Entity>, values: usize) {

@@ -9,10 +9,11 @@ use tablerock_client::{
 };
 use tablerock_patterns::keys::{compound, compound_prefix, inverted_ticks};
 use tablerock_patterns::{
-    Archive, BlobList, CopiesAcrossPartitions, CopiesInPartition, DaySeries, EntityList, IndexList, LargeEntities,
-    ListedEntities, Period, PeriodTables, WideEntities,
+    Archive, BlobList, BlobLists, CopiesAcrossPartitions, CopiesInPartition, EntityList, IndexList, LargeEntities,
+    ListedEntities, Period, PeriodTables, Series, WideEntities,
 };
 
+use crate::killed::email;
 use crate::mortal::Process;
 use crate::support::{Account, unique_name};
 
@@ -69,22 +70,23 @@ async fn queries(meter: &mut Meter<'_>) {
 
 async fn indexes(meter: &mut Meter<'_>) {
     let (table, (queue, poison)) = (meter.account.table().await, meter.queues().await);
-    let row_keys = |entity: &Entity| {
-        let text = |name| entity.property::<String>(name).unwrap_or_default();
-        vec![format!("empid_{}", text("Id")), format!("email_{}", text("Email"))]
-    };
-    let within = CopiesInPartition::new(table.clone(), row_keys);
+    let within = CopiesInPartition::new(table).index("email", email);
     meter.measure("`CopiesInPartition::insert`, one copy", within.insert(&jones("a"))).await;
-    let read: Entity = table.get("Sales", "empid_000123").await.unwrap();
-    let changed = read.clone().with("Email", "b");
-    meter.measure("`CopiesInPartition::replace`, a copy that moves", within.replace(&read, &changed)).await;
-    meter.measure("look up by email", table.get::<Entity>("Sales", "email_b")).await;
+    meter.measure("`CopiesInPartition::find_by`", within.find_by("Sales", "email", "a")).await;
+    let read = within.find_by("Sales", "email", "a").await.unwrap().unwrap();
+    let changed = read.with("Email", "b");
+    meter.measure("`CopiesInPartition::replace`, a copy that moves", within.replace(&changed)).await;
+    let read = within.find_by("Sales", "email", "b").await.unwrap().unwrap();
+    meter.measure("`CopiesInPartition::delete`", within.delete(&read)).await;
 
-    let copy_keys = |entity: &Entity| vec![("email".to_owned(), entity.property("Email").unwrap_or_default())];
-    let across = CopiesAcrossPartitions::new(table.clone(), queue, poison, copy_keys);
-    meter.measure("`CopiesAcrossPartitions::put`, a new entity", across.put(&jones("a"))).await;
-    meter.measure("`CopiesAcrossPartitions::put`, a copy that moves", across.put(&jones("b"))).await;
-    meter.measure("`CopiesAcrossPartitions::delete`", across.delete("Sales", "000123")).await;
+    let across = CopiesAcrossPartitions::new(meter.account.table().await, queue, poison).index("email", email);
+    meter.measure("`CopiesAcrossPartitions::insert`", across.insert(&jones("a"))).await;
+    meter.measure("`CopiesAcrossPartitions::find_by`", across.find_by("email", "a").first()).await;
+    let read = across.find_by("email", "a").first().await.unwrap().unwrap();
+    let changed = read.with("Email", "b");
+    meter.measure("`CopiesAcrossPartitions::replace`, a copy that moves", across.replace(&changed)).await;
+    let read = across.find_by("email", "b").first().await.unwrap().unwrap();
+    meter.measure("`CopiesAcrossPartitions::delete`", across.delete(&read)).await;
 }
 
 async fn archive(meter: &mut Meter<'_>) {
@@ -109,10 +111,11 @@ async fn index_lists(meter: &mut Meter<'_>) {
     meter.measure("`IndexList::ids`, in an entity", here.ids()).await;
 
     let (table, (queue, poison)) = (meter.account.table().await, meter.queues().await);
-    let name = |entity: &Entity| vec![entity.property::<String>("Email").unwrap_or_default()];
-    let listed = ListedEntities::new(table, queue, poison, name, move |name| BlobList::new(container.blob(name)));
-    meter.measure("`ListedEntities::put`, new, one list in a blob", listed.put(&jones("d"))).await;
-    meter.measure("`ListedEntities::delete`", listed.delete("Sales", "000123")).await;
+    let listed = ListedEntities::new(table, BlobLists::new(container), queue, poison).index("email", email);
+    meter.measure("`ListedEntities::insert`, one list in a blob", listed.insert(&jones("d"))).await;
+    meter.measure("`ListedEntities::find_by`, one entity", listed.find_by("email", "d").all()).await;
+    let read = listed.find_by("email", "d").first().await.unwrap().unwrap();
+    meter.measure("`ListedEntities::delete`", listed.delete(&read)).await;
 }
 
 /// A department with ten employees in three ways, and what else belongs together.
@@ -158,9 +161,9 @@ async fn keys(meter: &mut Meter<'_>) {
     meter.measure("rename its manager", table.transaction().operations(renamed).commit()).await;
 
     for (employee, year) in (0..30).map(|number| (format!("{:06}", number / 5), format!("{}", 2010 + number % 5))) {
-        table.insert(&Entity::new("reviews", compound(&[&employee, &year]))).await.unwrap();
+        table.insert(&Entity::new("reviews", compound([&employee, &year]))).await.unwrap();
     }
-    let reviews = table.query::<Entity>().partition("reviews").row_prefix(compound_prefix(&["000003"]));
+    let reviews = table.query::<Entity>().partition("reviews").row_prefix(compound_prefix(["000003"]));
     meter.measure("the 5 reviews of one employee, among 30", reviews.all()).await;
 
     for number in 1..=30 {
@@ -175,27 +178,33 @@ async fn periods(meter: &mut Meter<'_>) {
     meter.measure("`PeriodTables::insert`, the first of a day", logins.insert(day(1), &jones("x"))).await;
     let other = Entity::new("Sales", "2");
     meter.measure("`PeriodTables::insert`, any other", logins.insert(day(1), &other)).await;
+    logins.insert(day(2), &other).await.unwrap();
+    meter.measure("`PeriodTables::query`, two days", logins.query::<Entity>(day(1)..day(2)).all()).await;
     meter.measure("`PeriodTables::delete_before`, one day of any size", logins.delete_before(day(2))).await;
 
-    let series = DaySeries::new(meter.account.table().await);
-    meter.measure("`DaySeries::record`", series.record("000123", day(1), 1)).await;
-    meter.measure("`DaySeries::day`", series.day("000123", day(1))).await;
+    let series = Series::<i64>::new(meter.account.table().await, Period::Day);
+    meter.measure("`Series::record`", series.record("000123", day(1), 1)).await;
+    meter.measure("`Series::update`", series.update("000123", day(1), |value| value.unwrap_or(0) + 1)).await;
+    meter.measure("`Series::values`", series.values("000123", day(1))).await;
 }
 
 async fn shapes(meter: &mut Meter<'_>) {
     let table = meter.account.table().await;
     let wide = WideEntities::new(table.clone());
     let survey = (0..1000).fold(Entity::new("Sales", "1"), |survey, question| survey.with(format!("Q{question}"), 1));
-    meter.measure("`WideEntities::put`, 1,000 properties", wide.put(&survey)).await;
-    meter.measure("`WideEntities::get`, 1,000 properties", wide.get("Sales", "1")).await;
+    meter.measure("`WideEntities::insert`, 1,000 properties", wide.insert(&survey)).await;
+    meter.measure("`WideEntities::get_if_exists`, 1,000 properties", wide.get_if_exists("Sales", "1")).await;
 
     let (queue, poison) = meter.queues().await;
     let large = LargeEntities::new(table, meter.blobs().container(unique_name()), queue, poison);
     large.create_if_not_exists().await.unwrap();
     let photo = |byte: u8| Entity::new("large", "1").with("Photo", vec![byte; 100_000]);
-    meter.measure("`LargeEntities::put`, new, one large value", large.put(&photo(1))).await;
-    meter.measure("`LargeEntities::put`, another value", large.put(&photo(2))).await;
-    meter.measure("`LargeEntities::get`, one large value", large.get("large", "1")).await;
+    meter.measure("`LargeEntities::insert`, one large value", large.insert(&photo(1))).await;
+    let read = large.get_if_exists("large", "1").await.unwrap().unwrap();
+    let changed = photo(2);
+    let replace = large.replace(&changed).if_match(read.etag.unwrap());
+    meter.measure("`LargeEntities::replace`, another value", replace).await;
+    meter.measure("`LargeEntities::get_if_exists`, one large value", large.get_if_exists("large", "1")).await;
 }
 
 fn day(day: u32) -> DateTime {
@@ -258,7 +267,7 @@ struct Meter<'a> {
 }
 
 impl Meter<'_> {
-    async fn measure<T>(&mut self, what: &str, call: impl Future<Output = Result<T>>) {
+    async fn measure<T>(&mut self, what: &str, call: impl IntoFuture<Output = Result<T>>) {
         let before = self.counters().await;
         call.await.unwrap();
         let after = self.counters().await;

@@ -18,7 +18,6 @@ pub(crate) fn large(all: &Queued<()>, poison: QueueClient) -> LargeEntities {
 }
 
 pub(crate) async fn prepare_large(people: &Queued<LargeEntities>) {
-    people.table.create().await.unwrap();
     people.piece.create_if_not_exists().await.unwrap();
     people.piece.put(&with_photo(1)).await.unwrap();
 }
@@ -28,11 +27,11 @@ async fn check_large(people: &Queued<LargeEntities>, either: &[Option<Entity>], 
     let properties = |entity: Option<Entity>| entity.map(Entity::into_properties);
     let either: Vec<_> = either.iter().cloned().map(properties).collect();
     for _ in ["right after", "after recovery"] {
-        let found = properties(people.piece.get("Sales", "000123").await.unwrap());
+        let found = properties(people.piece.get_if_exists("Sales", "000123").await.unwrap());
         assert!(either.contains(&found), "{death:?}");
         recover(&people.queue, async || people.piece.work_once().await).await;
     }
-    let is_there = people.piece.get("Sales", "000123").await.unwrap().is_some();
+    let is_there = people.piece.get_if_exists("Sales", "000123").await.unwrap().is_some();
     assert_eq!(blob_count(people).await, if is_there { 2 } else { 0 }, "{death:?}");
     assert_eq!(all(&people.table).await.len(), usize::from(is_there), "{death:?}");
 }
@@ -44,7 +43,7 @@ async fn a_killed_writer_of_a_large_entity_leaves_no_dangling_reference_and_no_b
         &account,
         queued(large),
         prepare_large,
-        async |people| people.piece.put(&with_photo(2)).await,
+        async |people| people.piece.put(&with_photo(2)).any_version().await.map(drop),
         async |people, death, is_done| {
             let either = [Some(with_photo(2)), Some(with_photo(1))];
             check_large(people, &either[..if is_done { 1 } else { 2 }], death).await;
@@ -60,10 +59,9 @@ async fn a_large_entity_whose_first_writer_was_killed_is_whole_or_not_there() {
         &account,
         queued(large),
         async |people| {
-            people.table.create().await.unwrap();
             people.piece.create_if_not_exists().await.unwrap();
         },
-        async |people| people.piece.put(&with_photo(2)).await,
+        async |people| people.piece.put(&with_photo(2)).any_version().await.map(drop),
         async |people, death, is_done| {
             check_large(people, &[Some(with_photo(2)), None][..if is_done { 1 } else { 2 }], death).await;
         },
@@ -78,7 +76,7 @@ async fn a_killed_deleter_of_a_large_entity_leaves_it_whole_or_nothing() {
         &account,
         queued(large),
         prepare_large,
-        async |people| people.piece.delete("Sales", "000123").await.map(drop),
+        async |people| people.piece.delete_by_keys("Sales", "000123").any_version().await,
         async |people, death, is_done| {
             check_large(people, &[None, Some(with_photo(1))][..if is_done { 1 } else { 2 }], death).await;
         },
@@ -96,7 +94,7 @@ async fn a_killed_worker_leaves_the_blobs_of_a_killed_writer_to_the_next_worker(
             prepare_large(people).await;
             let death = Death { step: 4, after_sending: false };
             let dead = queued(large)(&Process::mortal(&account, death), people.table.name());
-            dead.piece.put(&with_photo(2)).await.unwrap_err();
+            dead.piece.put(&with_photo(2)).any_version().await.unwrap_err();
             wait_until_visible(&people.queue).await;
         },
         async |people| act_to_the_end(people.piece.work_once().await).await,

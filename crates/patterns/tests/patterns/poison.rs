@@ -22,7 +22,8 @@ async fn company(account: &Account) -> Company {
     let (queue, poison) = (process.queues.queue(&name), process.queues.queue(format!("{name}-poison")));
     let archive = Archive::new(current.clone(), archived.clone(), queue.clone(), poison);
     let archive = archive.with_intents(|intents| intents.visibility_timeout(Duration::from_secs(1)).max_attempts(2));
-    archive.create_queues_if_not_exist().await.unwrap();
+    queue.create().await.unwrap();
+    archive.poison_queue().create().await.unwrap();
     current.insert(&Entity::new("Sales", "000123")).await.unwrap();
     Company { current, archived, queue, archive }
 }
@@ -49,6 +50,13 @@ async fn a_request_that_fails_too_often_is_poison() {
     let poison = company.archive.poison_queue().peek_messages(32).await.unwrap();
     assert!(poison.len() == 1 && poison[0].text.contains("000123"));
     assert!(company.current.get_if_exists::<Entity>("Sales", "000123").await.unwrap().is_some());
+
+    // After the cause is mended, the request is processed.
+    company.archived.create().await.unwrap();
+    assert_eq!(company.archive.redrive_poison().await.unwrap(), 1);
+    assert!(matches!(company.archive.work_once().await.unwrap(), WorkOutcome::Finished));
+    assert!(company.archived.get_if_exists::<Entity>("Sales", "000123").await.unwrap().is_some());
+    assert_eq!(company.archive.redrive_poison().await.unwrap(), 0);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use tablerock_client::encryption::{AesKey, EncryptionPolicy};
 use tablerock_client::{Entity, TableClient, Value};
 use tablerock_patterns::{CopiesInPartition, LargeEntities, WideEntities};
 
-use crate::killed::all;
+use crate::killed::{all, email};
 use crate::mortal::Process;
 use crate::support::{Account, unique_name};
 
@@ -27,10 +27,10 @@ async fn a_secret_of_a_wide_entity_is_one_in_its_parts() {
     let surveys = WideEntities::new(sealed);
     let mut survey = Entity::new("Sales", "000123").with("Salary", "93,000");
     (0..300).for_each(|question| survey.set(format!("Q{question}"), question));
-    surveys.put(&survey).await.unwrap();
+    surveys.insert(&survey).await.unwrap();
     assert!(!is_stored_openly(&all(&plain).await));
     // Also after it was read and written by who knows nothing of the resolver.
-    let read = surveys.get("Sales", "000123").await.unwrap().unwrap();
+    let read = surveys.get_if_exists("Sales", "000123").await.unwrap().unwrap();
     assert_eq!(read.properties(), survey.properties());
     surveys.put(&read.with_keys("Sales", "000124")).await.unwrap();
     assert!(!is_stored_openly(&all(&plain).await));
@@ -39,17 +39,14 @@ async fn a_secret_of_a_wide_entity_is_one_in_its_parts() {
 #[tokio::test]
 async fn a_secret_under_one_key_is_one_in_all_copies() {
     let account = Account::open().await;
-    let (sealed, plain) = tables(&account, "empid_000123").await;
-    let people = CopiesInPartition::new(sealed.clone(), |entity| {
-        let text = |name| entity.property::<String>(name).unwrap_or_default();
-        vec![format!("empid_{}", text("Id")), format!("email_{}", text("Email"))]
-    });
-    let jones =
-        |email: &str| Entity::new("Sales", "").with("Id", "000123").with("Email", email).with("Salary", "93,000");
+    let (sealed, plain) = tables(&account, "000123").await;
+    let people = CopiesInPartition::new(sealed.clone()).index("email", email);
+    let jones = |email: &str| Entity::new("Sales", "000123").with("Email", email).with("Salary", "93,000");
     people.insert(&jones("a")).await.unwrap();
     assert!(!is_stored_openly(&all(&plain).await));
-    let read: Entity = sealed.get("Sales", "empid_000123").await.unwrap();
-    people.replace(&read, &jones("b")).await.unwrap();
+    let read = people.find_by("Sales", "email", "a").await.unwrap().unwrap();
+    assert_eq!(read.property::<String>("Salary").unwrap(), "93,000");
+    people.replace(&jones("b")).if_match(read.etag.unwrap()).await.unwrap();
     assert!(!is_stored_openly(&all(&plain).await));
     let copy: Entity = sealed.get("Sales", "email_b").await.unwrap();
     assert_eq!(copy.property::<String>("Salary").unwrap(), "93,000");

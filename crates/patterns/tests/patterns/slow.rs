@@ -141,12 +141,47 @@ async fn copies_across_partitions_end_equal_however_slow_a_writer_is() {
     let scene = Scene {
         build: queued(copies),
         prepare: prepare_copies,
-        act: async |people: &Queued<CopiesAcrossPartitions>| people.piece.put(&jones("new@contoso.com")).await,
+        act: async |people: &Queued<CopiesAcrossPartitions>| {
+            people.piece.put(&jones("new@contoso.com")).any_version().await.map(drop)
+        },
         meanwhile: nothing,
         resume: resume_copies,
         judge: async |people: &Queued<_>, is_done: bool| {
             let emails = [Some("new@contoso.com"), Some("old@contoso.com")];
             check_copies(people, if is_done { &emails[..1] } else { &emails }).await;
+        },
+    };
+    scene.play(&account).await;
+}
+
+/// Notes that another writer has changed the entity, and not the halted one alone.
+async fn change_meanwhile(people: &Queued<CopiesAcrossPartitions>) {
+    let read = people.piece.get_if_exists("Sales", "000123").await.unwrap().unwrap();
+    people.piece.replace(&read.with("Age", 44)).await.unwrap();
+    people.other.insert(&Entity::new("note", "changed")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_slow_writer_of_copies_does_not_overwrite_a_change_in_between() {
+    let account = Account::open().await;
+    let scene = Scene {
+        build: queued(copies),
+        prepare: async |people: &Queued<CopiesAcrossPartitions>| {
+            prepare_copies(people).await;
+            people.other.create().await.unwrap();
+        },
+        act: async |people: &Queued<CopiesAcrossPartitions>| {
+            let read = people.piece.get_if_exists("Sales", "000123").await?.unwrap();
+            people.piece.replace(&read.with("Email", "new@contoso.com")).await.map(drop)
+        },
+        meanwhile: change_meanwhile,
+        resume: resume_copies,
+        judge: async |people: &Queued<_>, is_done: bool| {
+            let emails = [Some("new@contoso.com"), Some("old@contoso.com")];
+            check_copies(people, if is_done { &emails[..1] } else { &emails }).await;
+            let found = people.piece.get_if_exists("Sales", "000123").await.unwrap().unwrap();
+            let was_changed = !all(&people.other).await.is_empty();
+            assert_eq!(found.property::<i32>("Age").unwrap(), if was_changed { 44 } else { 43 });
         },
     };
     scene.play(&account).await;
@@ -158,7 +193,9 @@ async fn copies_across_partitions_end_gone_however_slow_a_deleter_is() {
     let scene = Scene {
         build: queued(copies),
         prepare: prepare_copies,
-        act: async |people: &Queued<CopiesAcrossPartitions>| people.piece.delete("Sales", "000123").await,
+        act: async |people: &Queued<CopiesAcrossPartitions>| {
+            people.piece.delete_by_keys("Sales", "000123").any_version().await
+        },
         meanwhile: nothing,
         resume: resume_copies,
         judge: async |people: &Queued<_>, is_done: bool| {
@@ -204,6 +241,39 @@ async fn a_slow_archive_worker_does_not_bring_an_old_version_back() {
 }
 
 #[tokio::test]
+async fn a_slow_writer_of_a_large_entity_does_not_overwrite_a_change_in_between() {
+    let account = Account::open().await;
+    let scene = Scene {
+        build: queued(large),
+        prepare: async |people: &Queued<LargeEntities>| {
+            prepare_large(people).await;
+            people.other.create().await.unwrap();
+        },
+        act: async |people: &Queued<LargeEntities>| {
+            let read = people.piece.get_if_exists("Sales", "000123").await?.unwrap();
+            people.piece.put(&read.with("Photo", vec![2; 100_000])).await.map(drop)
+        },
+        meanwhile: async |people: &Queued<LargeEntities>| {
+            let read = people.piece.get_if_exists("Sales", "000123").await.unwrap().unwrap();
+            people.piece.put(&read.with("Age", 44)).await.unwrap();
+            people.other.insert(&Entity::new("note", "changed")).await.unwrap();
+        },
+        resume: async |people: &Queued<LargeEntities>| {
+            recover(&people.queue, async || people.piece.work_once().await).await;
+        },
+        judge: async |people: &Queued<LargeEntities>, is_done: bool| {
+            let found = people.piece.get_if_exists("Sales", "000123").await.unwrap().unwrap();
+            let was_changed = !all(&people.other).await.is_empty();
+            assert_eq!(found.property::<i32>("Age").unwrap(), if was_changed { 44 } else { 43 });
+            let photo: Vec<u8> = found.property("Photo").unwrap();
+            assert!(photo[0] == 2 || (!is_done && photo[0] == 1));
+            assert!((2..=2 + usize::from(!is_done)).contains(&blob_count(people).await));
+        },
+    };
+    scene.play(&account).await;
+}
+
+#[tokio::test]
 async fn a_slow_writer_of_a_large_entity_never_refers_to_blobs_that_are_gone() {
     let account = Account::open().await;
     for is_new in [false, true] {
@@ -212,16 +282,16 @@ async fn a_slow_writer_of_a_large_entity_never_refers_to_blobs_that_are_gone() {
             prepare: async |people: &Queued<LargeEntities>| {
                 prepare_large(people).await;
                 if is_new {
-                    people.piece.delete("Sales", "000123").await.unwrap();
+                    people.piece.delete_by_keys("Sales", "000123").any_version().await.unwrap();
                 }
             },
-            act: async |people: &Queued<LargeEntities>| people.piece.put(&with_photo(2)).await,
+            act: async |people: &Queued<LargeEntities>| people.piece.put(&with_photo(2)).any_version().await.map(drop),
             meanwhile: nothing,
             resume: async |people: &Queued<LargeEntities>| {
                 recover(&people.queue, async || people.piece.work_once().await).await;
             },
             judge: async |people: &Queued<LargeEntities>, is_done: bool| {
-                let found = people.piece.get("Sales", "000123").await.unwrap().map(Entity::into_properties);
+                let found = people.piece.get_if_exists("Sales", "000123").await.unwrap().map(Entity::into_properties);
                 let before = if is_new { None } else { Some(with_photo(1).into_properties()) };
                 let is_put = found == Some(with_photo(2).into_properties());
                 assert!(is_put || (!is_done && found == before));

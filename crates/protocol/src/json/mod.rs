@@ -11,7 +11,7 @@ mod write;
 mod write_request;
 mod write_tables;
 
-pub use read::{parse_entity, parse_table_name};
+pub use read::{parse_changes, parse_entity, parse_table_name};
 pub use read_answer::{AnsweredEntity, parse_answered_entities, parse_answered_entity, parse_answered_tables};
 pub use text::append_json_string;
 pub use write::{EntityShape, Location, append_address, append_entity};

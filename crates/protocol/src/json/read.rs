@@ -20,6 +20,16 @@ pub fn parse_entity(body: &[u8]) -> Result<EntityBody<'_>, ServiceError> {
     Ok(entity)
 }
 
+/// Reads the changes of an entity whose keys are in the URL. Those in the body count for nothing, and may be declared as
+/// any type: the SDK for Python writes a key that was a date, a GUID or bytes with its type.
+pub fn parse_changes(body: &[u8]) -> Result<Vec<Property<'_>>, ServiceError> {
+    let mut members = parse_members(body)?;
+    members.types.retain(|(name, _)| !matches!(name.as_ref(), PARTITION_KEY | ROW_KEY));
+    let entity = typed_entity(members, DateTime::MIN_STORED)?;
+    entity.check()?;
+    Ok(entity.properties)
+}
+
 /// Gives members their types. The entity is not checked, but for dates before the given one.
 pub(super) fn typed_entity(members: Members<'_>, oldest: DateTime) -> Result<EntityBody<'_>, ServiceError> {
     let mut entity = EntityBody::default();

@@ -80,6 +80,28 @@ pub struct AnsweredBlob {
     pub tags: Vec<(String, String)>,
 }
 
+/// A blob that a search by index tags found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AnsweredFoundBlob {
+    /// The name of the blob.
+    pub name: String,
+    /// The name of its container.
+    pub container: String,
+    /// The tags that the expression names, with their values.
+    pub tags: Vec<(String, String)>,
+}
+
+/// Parses the response to Find Blobs by Tags.
+pub fn parse_found_blobs(document: &[u8]) -> Result<AnsweredPage<AnsweredFoundBlob>, ServiceError> {
+    parse_page(document, "Blobs", |element| {
+        Ok(AnsweredFoundBlob {
+            name: element.required("Name")?.name_text()?,
+            container: element.required("ContainerName")?.text()?.to_owned(),
+            tags: tags(element)?,
+        })
+    })
+}
+
 /// Parses the response to List Containers.
 pub fn parse_containers(document: &[u8]) -> Result<AnsweredPage<AnsweredContainer>, ServiceError> {
     parse_page(document, "Containers", |element| {

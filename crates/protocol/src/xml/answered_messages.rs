@@ -18,6 +18,12 @@ pub struct AnsweredMessage {
     pub dequeue_count: u32,
     /// The text.
     pub text: String,
+    /// The time of the insertion, as an HTTP date.
+    pub inserted_on: String,
+    /// The time of the expiry, as an HTTP date.
+    pub expires_on: String,
+    /// The time from which the message is visible, as an HTTP date.
+    pub next_visible_on: String,
 }
 
 /// The body of Put and Update Message. Text that XML cannot represent, or that is too long, is an error.
@@ -52,6 +58,9 @@ impl AnsweredMessage {
             pop_receipt: text("PopReceipt")?.to_owned(),
             dequeue_count: element.child("DequeueCount").map(Element::number).transpose()?.unwrap_or_default(),
             text: text("MessageText")?.to_owned(),
+            inserted_on: text("InsertionTime")?.to_owned(),
+            expires_on: text("ExpirationTime")?.to_owned(),
+            next_visible_on: text("TimeNextVisible")?.to_owned(),
         })
     }
 }
@@ -78,6 +87,7 @@ mod tests {
                    <PopReceipt>AgAA+1QE=</PopReceipt></QueueMessage></QueueMessagesList>";
         let read = parse_messages(put.as_bytes()).unwrap();
         assert_eq!((read[0].id.as_str(), read[0].pop_receipt.as_str(), read.len()), ("84cf0d9e", "AgAA+1QE=", 1));
+        assert_eq!((read[0].inserted_on.as_str(), read[0].expires_on.as_str()), ("Thu, 09 May 2019 01:19:44 GMT", ""));
         let got = put
             .replace("</PopReceipt>", "</PopReceipt><DequeueCount>3</DequeueCount><MessageText> &lt;x </MessageText>");
         let read = parse_messages(got.as_bytes()).unwrap();

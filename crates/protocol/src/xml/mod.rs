@@ -25,8 +25,8 @@ pub(crate) mod writing;
 pub use access_policies::{ACCESS_POLICIES_MAX, ACCESS_POLICY_ID_UNITS_MAX, StoredAccessPolicies, StoredAccessPolicy};
 pub use analytics_settings::{AnalyticsVersion, Logging, Metrics, MetricsLevel, RETENTION_DAYS_MAX};
 pub use answered_lists::{
-    ANSWERED_LIST_ITEMS_MAX, AnsweredBlob, AnsweredContainer, AnsweredPage, AnsweredQueue, parse_blobs,
-    parse_containers, parse_queues,
+    ANSWERED_LIST_ITEMS_MAX, AnsweredBlob, AnsweredContainer, AnsweredFoundBlob, AnsweredPage, AnsweredQueue,
+    parse_blobs, parse_containers, parse_found_blobs, parse_queues,
 };
 pub use answered_messages::{AnsweredMessage, parse_messages, render_message_text};
 pub use blob_lists::{ListEcho, ListedBlob, ListedContainer, render_blobs, render_containers};

@@ -68,6 +68,7 @@ impl Default for ServiceProperties {
 
 impl ServiceProperties {
     /// Reads a document of the current form; sections that it lacks have their defaults.
+    #[doc(hidden)]
     pub fn parse(document: &[u8], service: Service) -> Result<Self, ServiceError> {
         let mut properties = Self::default();
         ServicePropertiesUpdate::parse(document, service, ServiceVersion::LATEST)?.apply(&mut properties);
@@ -76,6 +77,7 @@ impl ServiceProperties {
 
     /// The document in the form of a version of the protocol, without a byte order mark. Before
     /// [`ServiceVersion::CORS`] there was one kind of metrics and no CORS.
+    #[doc(hidden)]
     pub fn render(&self, service: Service, version: ServiceVersion) -> String {
         let mut out = DECLARATION.to_owned();
         push_element(&mut out, ROOT, |out| {
@@ -107,6 +109,7 @@ impl ServiceProperties {
 
 impl ServicePropertiesUpdate {
     /// Reads the body of a Set Service Properties in the form of a version of the protocol.
+    #[doc(hidden)]
     pub fn parse(document: &[u8], service: Service, version: ServiceVersion) -> Result<Self, ServiceError> {
         let root = Element::parse(document)?;
         if !root.is_named(ROOT) || root.children().is_empty() {
@@ -148,6 +151,7 @@ impl ServicePropertiesUpdate {
     }
 
     /// The body of a Set Service Properties, in the current form of the protocol.
+    #[doc(hidden)]
     pub fn render(&self, service: Service) -> String {
         let mut out = DECLARATION.to_owned();
         push_element(&mut out, ROOT, |out| {
@@ -183,6 +187,7 @@ impl ServicePropertiesUpdate {
     }
 
     /// Changes the sections that were given and leaves the others alone.
+    #[doc(hidden)]
     pub fn apply(self, properties: &mut ServiceProperties) {
         replace(&mut properties.logging, self.logging);
         replace(&mut properties.hour_metrics, self.hour_metrics);

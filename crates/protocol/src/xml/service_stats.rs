@@ -29,6 +29,7 @@ pub enum GeoReplication {
 
 impl ServiceStats {
     /// Reads the document.
+    #[doc(hidden)]
     pub fn parse(document: &[u8]) -> Result<Self, ServiceError> {
         let root = Element::parse(document)?;
         let geo = root.required("GeoReplication")?;
@@ -46,6 +47,7 @@ impl ServiceStats {
     }
 
     /// The document, without a byte order mark.
+    #[doc(hidden)]
     pub fn render(&self) -> String {
         let mut out = DECLARATION.to_owned();
         push_element(&mut out, "StorageServiceStats", |out| {

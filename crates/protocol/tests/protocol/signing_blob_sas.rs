@@ -132,7 +132,7 @@ fn what_there_is_not_here_is_refused() {
 }
 
 #[test]
-fn the_sas_of_a_directory_is_good_for_names_below_it() {
+fn the_sas_of_a_directory_is_good_for_its_name_and_those_below() {
     let directory = |depth: &str| {
         let pairs = |signature: &str| {
             let parts = [("sv", "2020-10-02"), ("sr", "d"), ("sdd", depth), ("sp", "r"), ("se", "2030-01-01")];
@@ -148,7 +148,8 @@ fn the_sas_of_a_directory_is_good_for_names_below_it() {
         ("2", "a/b/c", true),
         ("2", "a/b/c/d", true),
         ("2", "a/bc/d", false),
-        ("2", "a/b", false),
+        ("2", "a/b", true),
+        ("3", "a/b", false),
         ("1", "a/b/c", false),
         ("3", "a/b/c/d", false),
         ("0", "a/b/c", false),

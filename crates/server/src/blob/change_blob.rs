@@ -18,7 +18,8 @@ use crate::http::reply::Reply;
 
 pub(super) async fn set_blob_properties(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
     call.check_no_snapshot()?;
-    let (address, terms) = (call.address(at), call.write_terms()?);
+    call.check_scope()?;
+    let (address, terms) = (call.address(at), call.keyed_write_terms()?);
     let mut headers = call.content_headers(false)?;
     if headers.content_type == ContentType::Default {
         headers.content_type = ContentType::Cleared;

@@ -15,7 +15,7 @@ use super::names::{
     SOURCE_IF_TAGS, SOURCE_LEASE_ID, TAGS,
 };
 use super::request::{BlobRequest, BlobTarget};
-use crate::auth::{self, Claim, Credentials, Target};
+use crate::auth::{self, Caller, Claim, Credentials, Target};
 use crate::http::endpoint::Endpoint;
 use crate::http::headers::{COPY_SOURCE, ResponseHeader};
 use crate::http::progress::Progress;
@@ -156,10 +156,25 @@ impl BlobCall<'_> {
         let opened = blobs.download_with(source.address(), source.snapshot, &terms, key.as_ref(), choose).await;
         let (blob, _, reader) = opened.map_err(ServiceError::from).map_err(|error| match error.code {
             ErrorCode::InvalidRange => error,
+            // Of the source of a whole blob, the ETag alone has the code that it has in a copy.
+            ErrorCode::ConditionNotMet
+                if self.operation == Operation::PutBlobFromURL
+                    && error.status == 412
+                    && terms.conditions.if_match.is_some()
+                    && terms.tags.is_none() =>
+            {
+                ErrorCode::SourceConditionNotMet.into()
+            }
             _ if error.status >= 500 => error,
             _ => ServiceError::copy_source(error),
         })?;
         Ok((blob, reader))
+    }
+
+    /// Whether a source without credentials is read on the caller's authority. What is read at once needs credentials of its
+    /// own, or a caller with a token, whose identity reads the source too. Copy Blob may be done later, by the service itself.
+    fn reads_for_caller(&self) -> bool {
+        self.copies_later() || matches!(self.caller, Caller::Token)
     }
 
     /// Whether a service may copy after it has responded. This one copies at once.
@@ -231,8 +246,7 @@ impl BlobCall<'_> {
         let query = QueryString::parse(uri.query().unwrap_or_default())?;
         let headers = self.source_token()?;
         let claim = Claim::Source {
-            // Whatever is read at once needs credentials of its own. Copy Blob may be done later, by the service itself.
-            copier: self.copies_later().then_some((self.caller, self.endpoint.account)),
+            copier: self.reads_for_caller().then_some((self.caller, self.endpoint.account)),
             url: Credentials {
                 method: "GET",
                 headers: &headers,

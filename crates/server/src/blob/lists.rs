@@ -65,6 +65,7 @@ pub(super) async fn list_blobs(call: &BlobCall<'_>, container: &ContainerName) -
         delimiter: delimiter.map(str::to_owned),
         marker: call.parameter("marker").map(str::to_owned),
         from: call.parameter("startFrom").map(str::to_owned),
+        before: call.parameter("endBefore").map(str::to_owned),
         items_max,
         with_snapshots: has("snapshots"),
         with_uncommitted: has("uncommittedblobs"),

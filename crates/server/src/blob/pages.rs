@@ -14,6 +14,7 @@ use tablerock_services::blob::{
 use super::BlobCall;
 use super::copy::check_source;
 use super::encode::{changed, checksum, encrypted};
+use super::encryption::with_key;
 use super::names::{
     ACCESS_TIER, BLOB_CONTENT_LENGTH, BLOB_SEQUENCE_NUMBER, IF_SEQUENCE_NUMBER_EQ, IF_SEQUENCE_NUMBER_LE,
     IF_SEQUENCE_NUMBER_LT, PREVIOUS_SNAPSHOT_URL, RANGE, SEQUENCE_NUMBER_ACTION, SOURCE_RANGE,
@@ -44,7 +45,7 @@ pub(super) async fn put_page_blob(
     call.content(0..=0)?;
     let pages = NewPages { length, sequence_number };
     let put = call.server().blobs.put_page_blob(call.address(at), terms, new, pages).await?;
-    Ok(encrypted(changed(Reply::empty(201), put)))
+    Ok(with_key(encrypted(changed(Reply::empty(201), put)), terms.key_digest))
 }
 
 pub(super) async fn put_page(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
@@ -60,7 +61,7 @@ pub(super) async fn put_page(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Res
     let digests = digests_of(&body, md5.is_some()).await?;
     digests.check(md5, crc64)?;
     let written = blobs.put_pages(address, &terms, range, PageWrite::Update(body)).await?;
-    Ok(checksum(call, encrypted(answer(written)), &digests, md5))
+    Ok(checksum(call, with_key(encrypted(answer(written)), terms.key_digest()), &digests, md5))
 }
 
 pub(super) async fn clear_page(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
@@ -93,7 +94,8 @@ pub(super) async fn put_page_from_url(call: &mut BlobCall<'_>, at: BlobTarget<'_
     check_source(call, &digests)?;
     let written = blobs.put_pages(address, &terms, range, PageWrite::Update(body)).await?;
     drop(permit);
-    Ok(checksum(call, encrypted(answer(written)), &digests, digests.md5))
+    let reply = with_key(encrypted(answer(written)), terms.key_digest());
+    Ok(checksum(call, reply, &digests, digests.md5))
 }
 
 pub(super) async fn page_ranges(call: &BlobCall<'_>, at: BlobTarget<'_>) -> Result<Reply, ServiceError> {
@@ -146,7 +148,8 @@ impl BlobCall<'_> {
             less: number(IF_SEQUENCE_NUMBER_LT)?,
             equal: number(IF_SEQUENCE_NUMBER_EQ)?,
         };
-        Ok(PageTerms { write: self.write_terms()?, sequence })
+        self.check_scope()?;
+        Ok(PageTerms { write: self.write_terms()?, sequence, key: self.customer_key()? })
     }
 
     /// The range of a write, whose kind must be given as well.
@@ -182,7 +185,7 @@ impl BlobCall<'_> {
     /// Page blobs have tiers on premium accounts only.
     pub(super) fn page_tier(&self) -> Result<Option<String>, ServiceError> {
         match self.header_value(&ACCESS_TIER) {
-            Some(_) => Err(ErrorCode::InvalidBlobTier.into()),
+            Some(_) => Err(ErrorCode::AccessTierNotSupportedForBlobType.into()),
             None => Ok(None),
         }
     }

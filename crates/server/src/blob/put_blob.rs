@@ -3,14 +3,13 @@
 use std::ops::RangeInclusive;
 
 use bytes::Bytes;
-use tablerock_protocol::blob::ContentMd5;
-use tablerock_protocol::{ErrorCode, ServiceError, ServiceVersion};
-use tablerock_services::blob::{BlobKind, ContentSource, NewBlob};
+use tablerock_protocol::blob::{ContentMd5, CustomerKey};
+use tablerock_protocol::{ServiceError, ServiceVersion};
+use tablerock_services::blob::{BlobKind, ContentSource, NewBlob, WriteTerms};
 
 use super::BlobCall;
 use super::encode::{changed, checksum, encrypted, with_md5};
 use super::encryption::with_key;
-use super::names::ENCRYPTION_KEY;
 use super::pages;
 use super::request::BlobTarget;
 use crate::http::headers::{BLOB_TYPE, ResponseHeader};
@@ -29,11 +28,10 @@ pub(super) async fn put_blob(call: &mut BlobCall<'_>, at: BlobTarget<'_>) -> Res
     let bytes = match new.kind {
         BlobKind::Block => 0..=put_blob_bytes_max(call.cx.version),
         BlobKind::Append => 0..=0,
-        BlobKind::Page if key.is_some() => {
-            let refused = ServiceError::new(ErrorCode::UnsupportedHeader);
-            return Err(refused.detail("HeaderName", ENCRYPTION_KEY.as_str()));
+        BlobKind::Page => {
+            let terms = WriteTerms { key_digest: key.as_ref().map(CustomerKey::digest), ..terms };
+            return pages::put_page_blob(call, at, &terms, &new).await;
         }
-        BlobKind::Page => return pages::put_page_blob(call, at, &terms, &new).await,
     };
     let blobs = &call.server().blobs;
     let mut body = call.content(bytes)?;

@@ -1,7 +1,7 @@
 //! Put Blob From URL: a Put Blob whose content is that of another blob.
 
-use tablerock_protocol::ServiceError;
 use tablerock_protocol::blob::ContentHeaders;
+use tablerock_protocol::{ErrorCode, ServiceError};
 use tablerock_services::blob::{Blob, BlobKind, NewBlob};
 
 use super::BlobCall;
@@ -40,7 +40,14 @@ pub(super) async fn put_blob_from_url(call: &BlobCall<'_>, at: BlobTarget<'_>) -
     let tags = tags.unwrap_or_else(|| source.tags.clone());
     headers.md5 = digests.md5.map(Into::into);
     let new = NewBlob { kind: BlobKind::Block, headers, metadata, tags, tier };
-    let put = call.server().blobs.put_blob(address, &terms, &new, received).await?;
+    let put = call.server().blobs.put_blob(address, &terms, &new, received).await;
+    let put = put.map_err(ServiceError::from).map_err(|error| match error.code {
+        // The ETag alone has the code that it has in a copy; the other conditions have that of a Put Blob.
+        ErrorCode::ConditionNotMet if terms.conditions.if_match.is_some() && terms.tags.is_none() => {
+            ErrorCode::TargetConditionNotMet.into()
+        }
+        _ => error,
+    })?;
     let reply = with_key(encrypted(changed(Reply::empty(201), put)), key_digest);
     let md5 = call.source_checksums()?.0;
     let reply = with_md5(reply, ResponseHeader::ContentMd5, md5.map(Into::into).as_ref());

@@ -140,7 +140,7 @@ operations! {
         BreakContainerLease: Writes, sas(never), account(CONTAINER [WRITE DELETE]), headers[LEASING];
         UndeleteContainer: Writes, sas(never), account(CONTAINER [WRITE]);
         ListBlobs: Reads, sas([LIST]), account(CONTAINER [LIST]), flags[Public Page],
-            parameters["prefix" "delimiter" "marker" "maxresults" "include" "startFrom"],
+            parameters["prefix" "delimiter" "marker" "maxresults" "include" "startFrom" "endBefore"],
             refuses[SHOW_ONLY USER_NAMES];
         FindBlobsByTags: Reads, sas([FILTER_BY_TAGS]), account(OBJECT [FILTER_BY_TAGS]), flags[Page],
             parameters["where" "marker" "maxresults"];
@@ -159,7 +159,7 @@ operations! {
             headers[CUSTOMER_KEY LEASE TAG_CONDITION], parameters["snapshot" "versionid"],
             refuses[USER_NAMES];
         SetBlobProperties: Writes, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[CONTENT LEASE TAG_CONDITION PAGE_BLOB SEQUENCE_ACTION], parameters["snapshot" "versionid"];
+            headers[CUSTOMER_KEY SCOPE CONTENT LEASE TAG_CONDITION PAGE_BLOB SEQUENCE_ACTION], parameters["snapshot" "versionid"];
         GetBlobMetadata: Reads, sas([READ]), account(OBJECT [READ]), flags[Public],
             headers[CUSTOMER_KEY LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         SetBlobMetadata: Writes, sas([WRITE]), account(OBJECT [WRITE]),
@@ -188,15 +188,14 @@ operations! {
         SealBlob: Writes, sas([WRITE]), account(OBJECT [WRITE]),
             headers[APPEND LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         PutPage: Writes with body, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"],
-            refuses[STRUCTURE CUSTOMER_KEY SCOPE];
+            headers[CUSTOMER_KEY SCOPE PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION CHECKSUM], parameters["snapshot" "versionid"],
+            refuses[STRUCTURE];
         PutPageFromURL: Writes, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION SOURCE SOURCE_TOKEN SOURCE_KEY],
+            headers[CUSTOMER_KEY SOURCE_KEY SCOPE PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION SOURCE SOURCE_TOKEN],
             parameters["snapshot" "versionid"],
-            refuses[FILE_SOURCE CUSTOMER_KEY SCOPE];
+            refuses[FILE_SOURCE];
         ClearPage: Writes, sas([WRITE]), account(OBJECT [WRITE]),
-            headers[PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION], parameters["snapshot" "versionid"],
-            refuses[CUSTOMER_KEY SCOPE];
+            headers[CUSTOMER_KEY SCOPE PAGES SEQUENCE_CONDITIONS LEASE TAG_CONDITION], parameters["snapshot" "versionid"];
         GetPageRanges: Reads, sas([READ]), account(OBJECT [READ]), flags[Public Page],
             headers[PAGE_RANGES LEASE TAG_CONDITION],
             parameters["snapshot" "versionid" "prevsnapshot" "marker" "maxresults"];

@@ -2,7 +2,7 @@
 
 use http::header;
 use tablerock_protocol::entity::{check_body_key, check_url_key};
-use tablerock_protocol::json::{EntityShape, Location, append_address, append_entity, parse_entity};
+use tablerock_protocol::json::{EntityShape, Location, append_address, append_entity, parse_changes, parse_entity};
 use tablerock_protocol::media::check_json_content_type;
 use tablerock_protocol::{
     Accepted, DateTime, ErrorCode, EtagCondition, MetadataLevel, PARTITION_KEY, ROW_KEY, Select, ServiceError, etag,
@@ -145,8 +145,8 @@ impl WriteParts<'_> {
         check_url_key(at.partition_key)?;
         check_url_key(at.row_key)?;
         check_json_content_type(self.content_type)?;
-        let entity = parse_entity(self.body).map_err(Flaw::Body)?;
-        Ok((Properties::encode(&entity.properties), condition))
+        let properties = parse_changes(self.body).map_err(Flaw::Body)?;
+        Ok((Properties::encode(&properties), condition))
     }
 
     fn condition(&self) -> Result<Option<EtagCondition>, ServiceError> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{Request, StatusCode, Version};
-use http_body_util::{BodyExt, Empty};
+use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::ServerName;
@@ -18,7 +18,7 @@ async fn start(accept_tokens: bool) -> Server {
     Server::start(ServerOptions { tls: true, accept_tokens, ..ServerOptions::default() }).await
 }
 
-async fn connect(server: &Server, protocol: &[u8]) -> tokio_rustls::client::TlsStream<TcpStream> {
+async fn connect(server: &Server, service: Service, protocol: &[u8]) -> tokio_rustls::client::TlsStream<TcpStream> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(server.certificate.clone().expect("a server with TLS")).expect("our own certificate");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -28,7 +28,7 @@ async fn connect(server: &Server, protocol: &[u8]) -> tokio_rustls::client::TlsS
         .with_root_certificates(roots)
         .with_no_client_auth();
     config.alpn_protocols = vec![protocol.to_vec()];
-    let stream = TcpStream::connect(("127.0.0.1", server.port(Service::Table))).await.expect("the server listens");
+    let stream = TcpStream::connect(("127.0.0.1", server.port(service))).await.expect("the server listens");
     let name = ServerName::try_from("localhost").expect("a host name");
     TlsConnector::from(Arc::new(config)).connect(name, stream).await.expect("the handshake succeeds")
 }
@@ -41,7 +41,7 @@ async fn with_token(server: &Server, claims: &str) -> (StatusCode, String) {
         .header("accept", "application/json;odata=nometadata")
         .header("x-ms-version", "2020-12-06")
         .header("authorization", format!("Bearer {token}"));
-    let stream = TokioIo::new(connect(server, b"http/1.1").await);
+    let stream = TokioIo::new(connect(server, Service::Table, b"http/1.1").await);
     let (mut sender, connection) = hyper::client::conn::http1::handshake(stream).await.expect("HTTP/1.1");
     tokio::spawn(connection);
     read(sender.send_request(request.body(Empty::<Bytes>::new()).expect("a request")).await.expect("a response")).await
@@ -62,7 +62,7 @@ const FAR: i64 = 9_999_999_999;
 #[tokio::test]
 async fn http2_is_served_over_tls() {
     let server = start(false).await;
-    let stream = TokioIo::new(connect(&server, b"h2").await);
+    let stream = TokioIo::new(connect(&server, Service::Table, b"h2").await);
     let (mut sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), stream).await.expect("HTTP/2");
     tokio::spawn(connection);
@@ -92,6 +92,49 @@ async fn tokens_are_judged_by_their_claims_in_development() {
     }
 }
 
+/// A write with a token to the service of blobs. The copy source is named by its path.
+async fn put_with_token(server: &Server, path: &str, headers: &[(&str, &str)], body: &'static str) -> StatusCode {
+    let authority = format!("localhost:{}", server.port(Service::Blob));
+    let token = format!("e30.{}.signature", URL_SAFE_NO_PAD.encode(claims("https://storage.azure.com", FAR)));
+    let mut request = Request::put(path)
+        .header("host", &authority)
+        .header("x-ms-version", "2021-12-02")
+        .header("content-length", body.len())
+        .header("authorization", format!("Bearer {token}"));
+    for (name, value) in headers {
+        let is_source = *name == "x-ms-copy-source";
+        request =
+            request.header(*name, if is_source { format!("https://{authority}{value}") } else { value.to_string() });
+    }
+    let stream = TokioIo::new(connect(server, Service::Blob, b"http/1.1").await);
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(stream).await.expect("HTTP/1.1");
+    tokio::spawn(connection);
+    let request = request.body(Full::new(Bytes::from_static(body.as_bytes()))).expect("a request");
+    sender.send_request(request).await.expect("a response").status()
+}
+
+#[tokio::test]
+async fn a_token_reads_the_source_of_a_copy_too() {
+    let server = start(true).await;
+    let (block, append) = (("x-ms-blob-type", "BlockBlob"), ("x-ms-blob-type", "AppendBlob"));
+    for (path, headers, body) in [
+        ("/acct/photos?restype=container", &[][..], ""),
+        ("/acct/photos/from", &[block], "content"),
+        ("/acct/photos/log", &[append], ""),
+    ] {
+        assert_eq!(put_with_token(&server, path, headers, body).await, StatusCode::CREATED, "{path}");
+    }
+    let source = ("x-ms-copy-source", "/acct/photos/from");
+    for (path, header, status) in [
+        ("/acct/photos/new", block, StatusCode::CREATED),
+        ("/acct/photos/new?comp=block&blockid=QQ%3D%3D", block, StatusCode::CREATED),
+        ("/acct/photos/log?comp=appendblock", append, StatusCode::CREATED),
+        ("/acct/photos/copy", ("x-ms-requires-sync", "true"), StatusCode::ACCEPTED),
+    ] {
+        assert_eq!(put_with_token(&server, path, &[header, source], "").await, status, "{path}");
+    }
+}
+
 #[tokio::test]
 async fn tokens_are_refused_unless_told_otherwise() {
     let server = start(false).await;
@@ -102,7 +145,7 @@ async fn tokens_are_refused_unless_told_otherwise() {
 #[tokio::test]
 async fn a_stop_ends_the_server_although_a_connection_is_idle() {
     let server = start(false).await;
-    let idle = connect(&server, b"http/1.1").await;
+    let idle = connect(&server, Service::Table, b"http/1.1").await;
     let ended = tokio::time::timeout(Duration::from_secs(10), server.stop()).await;
     assert!(ended.is_ok(), "an idle connection held up the stop");
     drop(idle);

@@ -27,6 +27,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use arc_swap::ArcSwap;
 use tablerock_kv::{Clock, Rng};
 use tablerock_protocol::{DateTime, Service};
 use tokio::sync::Mutex;
@@ -57,13 +58,20 @@ const RETENTION_TIME: Duration = Duration::from_secs(3600);
 const STOP_TIME: Duration = Duration::from_secs(10);
 
 /// The services of one account, in the order of [`Service::ALL`].
-type OfAccount = [Watched; 3];
+type OfAccount = [Arc<Watched>; 3];
+
+/// Names all operations of a service. They are counted by their place in that list.
+type OperationNames = fn(Service) -> Vec<&'static str>;
 
 /// The records of the requests of all accounts that are not written yet.
 #[derive(Debug)]
 pub struct Analytics {
     clock: Arc<dyn Clock>,
-    accounts: HashMap<String, OfAccount>,
+    /// Accounts are added, never removed: one that is no longer served may have records that are not written.
+    accounts: ArcSwap<HashMap<String, OfAccount>>,
+    operations: OperationNames,
+    /// The number of this server in the names of logs.
+    server: u64,
     log_room: Arc<LogRoom>,
     /// Of two changes of the same properties, the later one must be the one that stays.
     refreshing: Mutex<()>,
@@ -86,30 +94,50 @@ impl Analytics {
         blobs: &BlobService,
         clock: Arc<dyn Clock>,
         accounts: impl IntoIterator<Item = &'a str>,
-        operations: impl Fn(Service) -> Vec<&'static str>,
+        operations: OperationNames,
     ) -> Result<Self> {
-        let log_room = Arc::new(LogRoom::default());
-        let now = DateTime::from_ticks(clock.ticks());
-        let server = Rng::from_os().number();
-        let watch = |account: &str| {
-            Service::ALL.map(|service| {
-                let key = crate::keys::metrics_lease_key(service, account);
-                let metrics_lease = settings.work_lease(clock.clone(), key, METRICS_LEASE_PERIOD);
-                Watched::new(account, service, operations(service), log_room.clone(), server, now, metrics_lease)
-            })
-        };
-        let accounts: HashMap<_, _> =
-            accounts.into_iter().map(|account| (account.to_owned(), watch(account))).collect();
         let shared = settings.sharing().coordination(|| {
             let refreshed = parking_lot::Mutex::new(clock.instant());
             let retention_lease = settings.work_lease(clock.clone(), crate::keys::RETENTION_LEASE, RETENTION_TIME);
             Shared { settings: settings.clone(), refreshed, retention_lease }
         });
-        let analytics = Self { clock, accounts, log_room, refreshing: Mutex::default(), shared };
-        for watched in analytics.accounts.values().flatten() {
-            analytics.refresh(settings, blobs, watched.account(), watched.service()).await?;
+        let analytics = Self {
+            clock,
+            accounts: ArcSwap::default(),
+            operations,
+            server: Rng::from_os().number(),
+            log_room: Arc::default(),
+            refreshing: Mutex::default(),
+            shared,
+        };
+        for account in accounts {
+            analytics.add_account(settings, blobs, account).await?;
         }
         Ok(analytics)
+    }
+
+    /// Watches over one more account, unless it is watched already.
+    pub async fn add_account(&self, settings: &AccountService, blobs: &BlobService, account: &str) -> Result<()> {
+        if self.accounts.load().contains_key(account) {
+            return Ok(());
+        }
+        let now = DateTime::from_ticks(self.clock.ticks());
+        let watch = |service| {
+            let key = crate::keys::metrics_lease_key(service, account);
+            let metrics_lease = settings.work_lease(self.clock.clone(), key, METRICS_LEASE_PERIOD);
+            let (names, room) = ((self.operations)(service), self.log_room.clone());
+            Arc::new(Watched::new(account, service, names, room, self.server, now, metrics_lease))
+        };
+        let services = Service::ALL.map(watch);
+        self.accounts.rcu(|accounts| {
+            let mut accounts = HashMap::clone(accounts);
+            accounts.insert(account.to_owned(), services.clone());
+            accounts
+        });
+        for service in Service::ALL {
+            self.refresh(settings, blobs, account, service).await?;
+        }
+        Ok(())
     }
 
     /// Takes up the settings that an account has now. Where something is logged, there is a container for it.
@@ -132,12 +160,12 @@ impl Analytics {
     }
 
     /// The place to record a request, if analytics is on for its account and service.
-    pub fn watched(&self, account: &str, service: Service) -> Option<&Watched> {
+    pub fn watched(&self, account: &str, service: Service) -> Option<Arc<Watched>> {
         self.find(account, service).filter(|watched| watched.is_on())
     }
 
-    fn find(&self, account: &str, service: Service) -> Option<&Watched> {
-        self.accounts.get(account).map(|services| &services[service as usize])
+    fn find(&self, account: &str, service: Service) -> Option<Arc<Watched>> {
+        self.accounts.load().get(account).map(|services| services[service as usize].clone())
     }
 
     /// Writes what there is to write until `stop` is done. A round is never cut short: what it wrote and did not yet
@@ -174,7 +202,8 @@ impl Analytics {
         if now < *refreshed.lock() + REFRESH_TIME {
             return;
         }
-        for watched in self.accounts.values().flatten() {
+        let accounts = self.accounts.load_full();
+        for watched in accounts.values().flatten() {
             if let Err(error) = self.refresh(settings, blobs, watched.account(), watched.service()).await {
                 let (account, service) = (watched.account(), watched.service().name());
                 tracing::warn!(account, service, %error, "reading Storage Analytics settings failed, will retry");
@@ -198,7 +227,8 @@ impl Analytics {
             tracing::warn!(%error, "storing the usage of containers failed, will retry");
         }
         let now = DateTime::from_ticks(self.clock.ticks());
-        for services in self.accounts.values() {
+        let accounts = self.accounts.load_full();
+        for services in accounts.values() {
             let round = Round { analytics: self, tables, blobs, now, is_last, services };
             // What is written now belongs to the period that has just begun.
             for watched in services {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tablerock_kv::{Bytes, ContentName};
-use tablerock_protocol::blob::{Conditions, KeyDigest, LeaseId, TagCondition, Tags, TierCondition};
+use tablerock_protocol::blob::{Conditions, KeyDigest, LeaseId, TagCondition, Tags, TierCondition, check_customer_key};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
 use super::lease::{self, Lease, Leased};
@@ -131,6 +131,11 @@ impl WriteTerms {
         lease::check_write(blob.lease.as_ref(), self.lease, now, Leased::Blob)?;
         self.conditions.check_write(Some(blob.changed))?;
         check_tags(self.tags.as_ref(), Some(blob))
+    }
+
+    /// Fails if a customer's key came with a request that needs none, and is not the blob's.
+    pub(super) fn check_key_if_given(&self, blob: &Blob) -> Result<(), ServiceError> {
+        if self.key_digest.is_some() { check_customer_key(blob.key_digest, self.key_digest) } else { Ok(()) }
     }
 
     /// Fails unless a snapshot may be deleted. The lease of the blob does not protect it.

@@ -22,6 +22,7 @@ impl BlobService {
         headers: Option<&ContentHeaders>,
     ) -> Result<Blob> {
         self.amend_with_terms(at, terms, |blob| {
+            terms.check_key_if_given(blob)?;
             if let Some(headers) = headers {
                 blob.headers = headers.clone();
             }

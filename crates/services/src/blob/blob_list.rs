@@ -36,6 +36,8 @@ pub struct BlobQuery {
     pub marker: Option<String>,
     /// The name of the first blob to return.
     pub from: Option<String>,
+    /// The name that the list ends before.
+    pub before: Option<String>,
     pub items_max: usize,
     pub with_snapshots: bool,
     pub with_uncommitted: bool,
@@ -77,8 +79,15 @@ impl BlobService {
         if let Some(from) = &query.from {
             range.start = range.start.max(Position::start_of(keys::blob_partition(container_id, from)));
         }
+        if let Some(before) = &query.before {
+            let end = Position::start_of(keys::blob_partition(container_id, before));
+            range.end = Some(range.end.map_or(end.clone(), |of_prefix| of_prefix.min(end)));
+        }
         if let Some(marker) = &query.marker {
             range.start = range.start.max(decode_marker(container_id, marker)?);
+        }
+        if range.is_empty() {
+            return Ok(BlobPage::default());
         }
         let deadline = self.clock.instant() + Duration::from_secs(limits::QUERY_SECONDS_MAX);
         let mut scan = ScanLimits { records_max: SCAN_RECORDS, bytes_max: SCAN_BYTES, deadline: Some(deadline) };

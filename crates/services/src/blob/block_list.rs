@@ -14,7 +14,7 @@ use super::put::NewBlob;
 use super::reclaim::Reclaimable;
 use super::stored_blob::{Blob, BlobKind, Body};
 use super::{BlobService, keys};
-use crate::Result;
+use crate::{Error, Result};
 
 /// The lists that Get Block List returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,9 +53,19 @@ impl BlobService {
         loop {
             self.timestamps.reserve().await?;
             let seen = self.look(&place).await?;
-            let (change, changed) = self.decide_list(&place, &seen, terms, new, list, layout).await?;
-            if self.commit_change(&place, &seen, change).await? {
-                return Ok(changed);
+            match self.decide_list(&place, &seen, terms, new, list, layout).await {
+                Ok((change, changed)) => {
+                    if self.commit_change(&place, &seen, change).await? {
+                        return Ok(changed);
+                    }
+                }
+                // Blocks may be missing because a list that came first has taken or dropped them.
+                Err(Error::Refused(error)) if error.code == ErrorCode::InvalidBlockList => {
+                    if self.is_current(&place, &seen).await? {
+                        return Err(error.into());
+                    }
+                }
+                Err(error) => return Err(error),
             }
             attempts.again(&self.rng).await?;
         }
@@ -76,7 +86,7 @@ impl BlobService {
         // The lease and the conditions come before the list.
         terms.check_replace(seen.blob.as_ref(), seen.lease.as_ref(), self.clock.ticks())?;
         let committed = match &seen.blob {
-            Some(blob) => self.committed_pieces(place, blob).await?,
+            Some(blob) => self.committed_pieces(place, blob).await?.ok_or(ErrorCode::InvalidBlockList)?,
             None => vec![],
         };
         let pieces = choose(list, &committed, &seen.blocks)?;
@@ -99,13 +109,15 @@ impl BlobService {
         Ok((change, changed))
     }
 
-    /// The committed blocks of a blob; one that was put as a whole has none.
-    async fn committed_pieces(&self, place: &BlobLocation, blob: &Blob) -> Result<Vec<Piece>> {
+    /// The committed blocks of a blob; one that was put as a whole has none. `None` if the blob was replaced meanwhile.
+    async fn committed_pieces(
+        &self,
+        place: &BlobLocation,
+        blob: &Blob,
+    ) -> Result<Option<Vec<Piece>>, tablerock_kv::Error> {
         match blob.body {
-            Body::Pieces { layout, records } => {
-                Ok(pieces::read_all(&self.store, &place.partition, layout, records).await?)
-            }
-            Body::Inline(_) | Body::Whole { .. } | Body::Pages(_) => Ok(vec![]),
+            Body::Pieces { layout, records } => pieces::read_all(&self.store, &place.partition, layout, records).await,
+            Body::Inline(_) | Body::Whole { .. } | Body::Pages(_) => Ok(Some(vec![])),
         }
     }
 
@@ -117,19 +129,23 @@ impl BlobService {
         which: WhichBlocks,
     ) -> Result<BlockLists> {
         let place = self.place_to_read(at).await?;
-        let blob = self.stored_blob(&place, snapshot).await?;
-        let uncommitted = UncommittedBlock::read_all(&self.store, &place.partition).await?;
-        if blob.is_none() && (uncommitted.is_empty() || snapshot.is_some()) {
-            return Err(ErrorCode::BlobNotFound.into());
-        }
-        let mut committed = vec![];
-        if let Some(blob) = &blob {
-            if blob.kind != BlobKind::Block {
+        let mut attempts = Attempts::default();
+        let (blob, uncommitted, committed) = loop {
+            let blob = self.stored_blob(&place, snapshot).await?;
+            let uncommitted = UncommittedBlock::read_all(&self.store, &place.partition).await?;
+            if blob.is_none() && (uncommitted.is_empty() || snapshot.is_some()) {
+                return Err(ErrorCode::BlobNotFound.into());
+            }
+            let Some(found) = &blob else { break (blob, uncommitted, vec![]) };
+            if found.kind != BlobKind::Block {
                 return Err(ErrorCode::InvalidBlobType.into());
             }
-            terms.check(blob, self.clock.ticks())?;
-            committed = self.committed_pieces(&place, blob).await?;
-        }
+            terms.check(found, self.clock.ticks())?;
+            match self.committed_pieces(&place, found).await? {
+                Some(committed) => break (blob, uncommitted, committed),
+                None => attempts.again(&self.rng).await?,
+            }
+        };
         let committed = committed.into_iter().map(|piece| (piece.id, piece.length)).collect();
         let uncommitted = uncommitted.into_iter().map(|block| (block.id, block.length)).collect();
         Ok(BlockLists {

@@ -5,10 +5,10 @@ use tablerock_kv::{Bytes, Result, Store};
 use tablerock_protocol::blob::{BlockId, KeyDigest};
 
 use super::address::BlobLocation;
+use super::encryption::stored_length;
 use super::keys;
 use super::lease::{self, Lease};
 use super::reclaim::Reclaimable;
-use super::sealing::stored_length;
 use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;

@@ -133,6 +133,13 @@ impl BlobService {
         Ok(Seen { base, header, blob, blocks, lease, blocks_key_digest })
     }
 
+    /// Whether the durable state is still the one that was seen.
+    pub(super) async fn is_current(&self, place: &BlobLocation, seen: &Seen) -> Result<bool> {
+        let base = self.store.get(&place.partition, keys::BASE_KEY).await?;
+        let header = self.store.get(&place.partition, keys::BLOCKS_KEY).await?;
+        Ok(base == seen.base && header == seen.header)
+    }
+
     /// Commits a change; `false` if the blob is not as it was read.
     pub(super) async fn commit_change(&self, place: &BlobLocation, seen: &Seen, change: BlobChange) -> Result<bool> {
         let BlobChange { mut blob, puts, deletes, mut leaves, drops_blocks } = change;

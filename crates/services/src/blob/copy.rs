@@ -55,7 +55,7 @@ pub struct CopyTarget<'a> {
 }
 
 /// The customer's keys of the source and of the copy.
-type KeysOfCopy<'a> = (Option<&'a CustomerKey>, Option<&'a CustomerKey>);
+pub(super) type KeysOfCopy<'a> = (Option<&'a CustomerKey>, Option<&'a CustomerKey>);
 
 /// The content of a copy, durable and noted.
 pub(super) struct Copied {
@@ -137,7 +137,7 @@ impl BlobService {
             }
         })?;
         if source.kind == BlobKind::Page && target.tier.is_some() {
-            return Err(ErrorCode::InvalidBlobTier.into());
+            return Err(ErrorCode::AccessTierNotSupportedForBlobType.into());
         }
         match current {
             _ if target.seals == Some(true) && source.kind != BlobKind::Append => {
@@ -157,11 +157,11 @@ impl BlobService {
         keys: KeysOfCopy<'_>,
     ) -> Result<Copied> {
         match (&blob.body, blob.kind) {
+            (Body::Pages(_), _) => self.copy_pages(from, keys::record_key(snapshot), blob, to, keys).await,
             // What is encrypted has to be decrypted, or encrypted, or both.
             _ if keys != (None, None) => self.copy_whole(from, blob, to, keys).await,
             (Body::Inline(bytes), _) => Ok(Copied { body: Body::Inline(bytes.clone()), puts: vec![], intent: None }),
             (Body::Pieces { layout, records }, BlobKind::Block) => self.copy_pieces(from, to, *layout, *records).await,
-            (Body::Pages(_), _) => self.copy_pages(from, keys::record_key(snapshot), blob, to).await,
             (Body::Whole { .. }, _) | (Body::Pieces { .. }, _) => self.copy_whole(from, blob, to, keys).await,
         }
     }
@@ -200,7 +200,8 @@ impl BlobService {
 
     /// Copies blocks one by one, so that the copy has the same.
     async fn copy_pieces(&self, from: &BlobLocation, to: &BlobLocation, layout: u64, records: u64) -> Result<Copied> {
-        let mut pieces = pieces::read_all(&self.store, &from.partition, layout, records).await?;
+        let found = pieces::read_all(&self.store, &from.partition, layout, records).await?;
+        let mut pieces = found.ok_or(ErrorCode::ServerBusy)?;
         let mut copies = HashMap::new();
         for piece in &pieces {
             if let Some(content) = piece.content()

@@ -1,15 +1,15 @@
 //! Delete Blob.
 
-use tablerock_kv::Bytes;
+use tablerock_kv::{Bytes, Transaction};
 use tablerock_protocol::{DateTime, ErrorCode, Keyword};
 
 use super::address::{BlobAddress, BlobLocation, WriteTerms, check_tags};
 use super::change::{Attempts, BlobChange, Seen};
 use super::lease::{self, Leased};
 use super::reclaim::Reclaimable;
-use super::stored_blob::{Blob, BlobKind};
+use super::stored_blob::Blob;
 use super::{BlobService, keys};
-use crate::Result;
+use crate::{Error, Result};
 
 /// How a deletion treats the snapshots of a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,21 +38,32 @@ impl BlobService {
         .await
     }
 
-    /// Deletes one snapshot. The lease of the blob does not protect it.
+    /// Deletes one snapshot. The lease of the blob does not protect it. Decides on the newest record of the blob: one that
+    /// writers change all the time is never as it was read.
     pub async fn delete_snapshot(&self, at: BlobAddress<'_>, terms: &WriteTerms, taken: DateTime) -> Result<()> {
         let place = self.place_to_write(at).await?;
-        if let Some(seen) = self.stored_blob(&place, Some(taken)).await?.filter(|seen| seen.kind == BlobKind::Page) {
-            return self.delete_page_snapshot(&place, taken, &seen, terms).await;
-        }
+        // What a snapshot refers to does not change, except for the layers of pages, which their cleanup finds by itself.
+        let seen = self.stored_blob(&place, Some(taken)).await?.ok_or(ErrorCode::BlobNotFound)?;
+        let intent = self.intend_replacement(&place, Reclaimable::of(&seen).into_iter().collect()).await?;
         let key = keys::snapshot_key(taken.ticks());
-        self.delete_with(&place, true, |seen, found| {
-            let (_, snapshot) = found.iter().find(|(found, _)| *found == key).ok_or(ErrorCode::BlobNotFound)?;
-            terms.check_snapshot(snapshot, self.clock.ticks())?;
-            let blob = seen.blob.clone().map(|blob| Blob { snapshots: blob.snapshots.saturating_sub(1), ..blob });
-            let leaves = Reclaimable::of(snapshot).into_iter().collect();
-            Ok(BlobChange { deletes: vec![key.clone()], leaves, ..BlobChange::beside_blocks(blob) })
-        })
-        .await
+        // The header of blocks is read for the fence of stores that servers share.
+        let (base_key, header_key) = (Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY));
+        let decide = |tx: &mut Transaction| -> Result<()> {
+            let snapshot = Blob::decode(tx.get(&key).ok_or(ErrorCode::BlobNotFound)?)?;
+            terms.check_snapshot(&snapshot, self.clock.ticks())?;
+            if let Some(mut blob) = tx.get(&base_key).map(Blob::decode).transpose()? {
+                blob.snapshots = blob.snapshots.saturating_sub(1);
+                tx.put(base_key.clone(), blob.encode());
+            }
+            tx.delete(key.clone());
+            Ok(())
+        };
+        let reads = vec![base_key.clone(), header_key, key.clone()];
+        let deleted = self.store.transact(&place.partition, reads, decide).await;
+        if let (Some(intent), Ok(()) | Err(Error::Refused(_))) = (intent, &deleted) {
+            intent.over();
+        }
+        deleted
     }
 
     /// Decides and commits a deletion, with the blob's snapshots at hand if they are needed. Taking or deleting a snapshot

@@ -12,7 +12,7 @@
 //! | blocks | `put_block.rs`, `block_list.rs`, on `blocks.rs` and `pieces.rs` |
 //! | pages | `page/` |
 //! | a download | `read.rs`, `reader.rs` |
-//! | content under a customer's key | `sealing/` |
+//! | content under a customer's key | `encryption/` |
 //! | how space is reclaimed | `reclaim/`, `sweep.rs` |
 //! | index tags, and finding blobs by them | `tag_index/` |
 
@@ -28,6 +28,7 @@ mod content;
 mod copy;
 mod delete;
 mod directory;
+mod encryption;
 pub mod keys;
 mod lease;
 mod lease_blob;
@@ -40,7 +41,7 @@ mod read;
 mod reader;
 mod reclaim;
 mod record;
-mod sealing;
+
 mod snapshot;
 mod stored_blob;
 mod stored_content;

@@ -4,11 +4,11 @@
 //! list have up to 256 pieces each and never change; an append blob gains a record with each block. Every record has its
 //! offset in the blob, so a binary search finds the record of a byte.
 
-use tablerock_kv::{Bytes, Error, Position, Result, Store};
+use tablerock_kv::{Bytes, Error, Position, Range, Result, Store};
 use tablerock_protocol::blob::BlockId;
 
+use super::encryption::stored_length;
 use super::keys;
-use super::sealing::stored_length;
 use crate::fields::{FieldReader, FieldWriter};
 
 const FORMAT: u8 = 1;
@@ -118,16 +118,32 @@ pub(super) fn into_records(pieces: Vec<Piece>) -> Vec<PieceRecord> {
     records
 }
 
-/// Returns all durable pieces of a layout.
-pub(super) async fn read_all(store: &Store, partition: &Bytes, layout: u64, records: u64) -> Result<Vec<Piece>> {
+/// Returns all durable pieces in the first records of a layout; `None` if some of these records are not there any more.
+pub(super) async fn read_all(
+    store: &Store,
+    partition: &Bytes,
+    layout: u64,
+    records: u64,
+) -> Result<Option<Vec<Piece>>> {
     let mut range = keys::pieces_from(partition, layout, 0);
     range.end = Some(Position::new(partition.clone(), keys::pieces_key(layout, records)));
+    let (count, pieces) = read_range(store, range).await?;
+    Ok((count == records).then_some(pieces))
+}
+
+/// Returns the pieces of a layout that nothing refers to, as far as they are not deleted.
+pub(super) async fn read_left(store: &Store, partition: &Bytes, layout: u64) -> Result<Vec<Piece>> {
+    Ok(read_range(store, keys::pieces_from(partition, layout, 0)).await?.1)
+}
+
+async fn read_range(store: &Store, range: Range) -> Result<(u64, Vec<Piece>)> {
     let mut records = store.records(range);
-    let mut pieces = Vec::new();
+    let (mut count, mut pieces) = (0, Vec::new());
     while let Some(record) = records.next().await? {
+        count += 1;
         pieces.extend(PieceRecord::decode(&record.value)?.pieces);
     }
-    Ok(pieces)
+    Ok((count, pieces))
 }
 
 /// One record of a layout; `None` if the layout is no longer there.
@@ -197,7 +213,8 @@ mod tests {
             })
             .await
             .unwrap();
-        assert_eq!(read_all(&store, &partition, 7, count).await.unwrap(), pieces(1_000));
+        assert_eq!(read_all(&store, &partition, 7, count).await.unwrap().unwrap(), pieces(1_000));
+        assert_eq!(read_all(&store, &partition, 7, count + 1).await.unwrap(), None);
         for offset in (0..2_000).step_by(17) {
             let index = find_record(&store, &partition, 7, count, offset).await.unwrap().unwrap() as usize;
             assert!(records[index].offset <= offset);

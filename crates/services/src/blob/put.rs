@@ -8,8 +8,8 @@ use tablerock_protocol::{DateTime, ErrorCode, Metadata};
 use super::address::{BlobAddress, BlobLocation, ContentAddress, WriteTerms};
 use super::change::{BlobChange, Seen};
 use super::content::{ContentSource, ContentUpload, INLINE_BYTES_MAX, Received, ReceivedBody};
+use super::encryption::Encryptor;
 use super::reclaim::ReclaimIntent;
-use super::sealing::Sealer;
 use super::stored_blob::{Blob, BlobKind, Body};
 use super::tier::Tier;
 use super::{BlobService, lease};
@@ -98,9 +98,9 @@ impl BlobService {
         key: Option<&CustomerKey>,
     ) -> Result<Received> {
         let Some(key) = key else { return self.receive(place, source, with_md5, inline_bytes_max).await };
-        let mut sealer = Sealer::new(source, key, with_md5)?;
-        let received = self.receive(place, &mut sealer, false, inline_bytes_max).await?;
-        let (length, digests) = sealer.finish();
+        let mut encryptor = Encryptor::new(source, key, with_md5)?;
+        let received = self.receive(place, &mut encryptor, false, inline_bytes_max).await?;
+        let (length, digests) = encryptor.finish();
         Ok(Received { length, digests, key_digest: Some(key.digest()), ..received })
     }
 

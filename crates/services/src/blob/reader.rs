@@ -8,10 +8,10 @@ use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
 use super::address::ContentAddress;
 use super::content::ContentSource;
+use super::encryption::{Decryptor, stored_length};
 use super::keys;
 use super::page::reader::{PageReader, PageSource};
 use super::pieces::{self, Piece, PieceSource};
-use super::sealing::{Opener, stored_length};
 use super::stored_blob::{Blob, Body};
 use super::stored_content::StoredContent;
 use crate::Result;
@@ -33,7 +33,7 @@ pub struct BlobReader {
     /// The content that is read at the moment.
     content: Option<StoredContent>,
     /// Decrypts what a customer's key has encrypted.
-    opener: Option<Opener>,
+    decryptor: Option<Decryptor>,
     /// The pages that are read, of a page blob.
     pages: Option<PageReader>,
     /// Bytes that are not read yet.
@@ -82,7 +82,7 @@ impl BlobReader {
             list: None,
             ahead: VecDeque::new(),
             content: None,
-            opener: key.map(Opener::new),
+            decryptor: key.map(Decryptor::new),
             pages: None,
             left: range.length,
         };
@@ -91,7 +91,7 @@ impl BlobReader {
         }
         match &blob.body {
             Body::Inline(bytes) => {
-                let bytes = reader.opened(bytes, blob.is_key_needed()).await?;
+                let bytes = reader.decrypted(bytes, blob.is_key_needed()).await?;
                 let (start, end) = (range.offset as usize, (range.offset + range.length) as usize);
                 let part = if end <= bytes.len() { bytes.slice(start..end) } else { return Err(damaged()) };
                 reader.parts.push_back(Part::Inline(part));
@@ -109,9 +109,9 @@ impl BlobReader {
                 reader.list = Some(List { layout: *layout, next, records: *records, skip });
             }
             Body::Pages(body) => {
-                let key = keys::record_key(snapshot);
-                let Some(source) = PageSource::open(store, partition, key, body).await? else { return Ok(None) };
-                reader.pages = Some(PageReader::new(source, range));
+                let record = keys::record_key(snapshot);
+                let Some(source) = PageSource::open(store, partition, record, body).await? else { return Ok(None) };
+                reader.pages = Some(PageReader::new(source, range, key));
             }
         }
         while reader.ahead.len() < CHUNKS_AHEAD {
@@ -197,19 +197,19 @@ impl BlobReader {
             other => other.insert(StoredContent::open(&self.store, at, stored_length(whole, is_encrypted)).await?),
         };
         if is_encrypted {
-            let opener = self.opener.as_mut().ok_or(ErrorCode::BlobUsesCustomerSpecifiedEncryption)?;
-            return opener.read(content, offset, length, whole).await;
+            let decryptor = self.decryptor.as_mut().ok_or(ErrorCode::BlobUsesCustomerSpecifiedEncryption)?;
+            return decryptor.read(content, offset, length, whole).await;
         }
         Ok(content.read(offset, length).await?)
     }
 
     /// Small content as it was before it was encrypted.
-    async fn opened(&mut self, bytes: &Bytes, is_encrypted: bool) -> Result<Bytes> {
+    async fn decrypted(&mut self, bytes: &Bytes, is_encrypted: bool) -> Result<Bytes> {
         if !is_encrypted {
             return Ok(bytes.clone());
         }
-        let opener = self.opener.as_mut().ok_or(ErrorCode::BlobUsesCustomerSpecifiedEncryption)?;
-        opener.open_small(bytes.clone()).await
+        let decryptor = self.decryptor.as_mut().ok_or(ErrorCode::BlobUsesCustomerSpecifiedEncryption)?;
+        decryptor.decrypt_small(bytes.clone()).await
     }
 
     /// The last part may reach beyond the range.
@@ -235,7 +235,7 @@ impl BlobReader {
             skip -= skipped;
             let part = match source {
                 PieceSource::Inline(bytes) => {
-                    let bytes = self.opened(&bytes, is_encrypted).await?;
+                    let bytes = self.decrypted(&bytes, is_encrypted).await?;
                     if skipped as usize > bytes.len() {
                         return Err(damaged());
                     }

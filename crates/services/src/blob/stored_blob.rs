@@ -4,9 +4,9 @@ use tablerock_kv::{Bytes, Result};
 use tablerock_protocol::blob::{ContentHeaders, ContentMd5, ContentType, CopySourceUrl, KeyDigest, Tags};
 use tablerock_protocol::{DateTime, ErrorCode, Keyword, Metadata, ServiceError};
 
+use super::encryption::stored_length;
 use super::lease::{self, Lease};
 use super::page::PageBody;
-use super::sealing::stored_length;
 use super::tier::Tier;
 use crate::fields::{FieldReader, FieldWriter};
 

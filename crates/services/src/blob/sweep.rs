@@ -22,7 +22,7 @@ const WATCHES_MAX: usize = 1_000;
 impl BlobService {
     /// Reclaims old blocks and abandoned contents, and finishes interrupted deletions of these accounts, until the future
     /// is dropped.
-    pub async fn keep_sweeping(&self, accounts: &[String]) {
+    pub async fn keep_sweeping(&self, accounts: impl Fn() -> Vec<String>) {
         namespace::keep_sweeping(self, accounts).await;
     }
 

@@ -6,10 +6,10 @@ use tablerock_protocol::blob::Checksums;
 use super::address::ContentAddress;
 use super::blocks::{BlocksHeader, UncommittedBlock};
 use super::content::{ContentUpload, Inflow};
+use super::encryption::stored_length;
 use super::keys::{self, BlobKey};
 use super::page;
 use super::pieces::{PieceRecord, PieceSource};
-use super::sealing::stored_length;
 use super::stored_blob::{Blob, BlobKind, Body};
 use super::stored_content::{StoredContent, copy_stored};
 
@@ -140,7 +140,8 @@ impl Makeup {
                 makeup.held.push(BlobBytes::Stored { content: *content, length: blob.stored_length() })
             }
             Body::Pieces { layout, records } => {
-                for piece in super::pieces::read_all(store, partition, *layout, *records).await? {
+                let pieces = super::pieces::read_all(store, partition, *layout, *records).await?;
+                for piece in pieces.ok_or_else(gone)? {
                     if blob.kind == BlobKind::Block {
                         makeup.blocks.push((piece.id.to_base64(), piece.length));
                     }

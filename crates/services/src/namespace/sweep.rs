@@ -17,12 +17,13 @@ pub(crate) trait Sweep: Sync {
     }
 }
 
-/// Runs sweeps for as long as the future is polled. A failed sweep is logged and retried with the next one.
-pub(crate) async fn keep_sweeping(service: &impl Sweep, accounts: &[String]) {
+/// Runs sweeps for as long as the future is polled. A failed sweep is logged and retried with the next one. Each sweep asks
+/// for the accounts, which can change meanwhile.
+pub(crate) async fn keep_sweeping(service: &impl Sweep, accounts: impl Fn() -> Vec<String>) {
     let Directory { namespace, sweep_period, .. } = service.directory();
     let namespace = namespace.object();
     loop {
-        match sweep_if_leader(service, accounts).await {
+        match sweep_if_leader(service, &accounts()).await {
             Ok(0) => {}
             Ok(swept) => tracing::debug!(namespace, swept, "swept"),
             Err(error) => tracing::warn!(namespace, %error, "sweep failed, will retry"),

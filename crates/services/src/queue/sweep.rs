@@ -32,7 +32,7 @@ const OVERLAP_TICKS: u64 = 600 * TICKS_PER_SECOND;
 impl QueueService {
     /// Removes expired messages and finishes interrupted deletions of these accounts, until the future is dropped. A new
     /// process begins with everything that the last one left.
-    pub async fn keep_sweeping(&self, accounts: &[String]) {
+    pub async fn keep_sweeping(&self, accounts: impl Fn() -> Vec<String>) {
         namespace::keep_sweeping(self, accounts).await;
     }
 

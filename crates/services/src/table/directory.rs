@@ -61,7 +61,7 @@ impl TableService {
     }
 
     /// Finishes interrupted deletions of these accounts, round after round, until the future is dropped.
-    pub async fn keep_sweeping(&self, accounts: &[String]) {
+    pub async fn keep_sweeping(&self, accounts: impl Fn() -> Vec<String>) {
         namespace::keep_sweeping(self, accounts).await;
     }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tablerock_kv::fault::{Call, Fault};
 use tablerock_kv::{Bytes, Error, FaultEngine, MemoryEngine, Store};
@@ -12,6 +13,8 @@ use tablerock_protocol::{ErrorCode, ServiceError};
 use tablerock_services::Result;
 use tablerock_services::blob::{BlobService, ContentSource, DeleteSnapshots, WriteTerms};
 use tablerock_testkit::blob_model::*;
+
+use crate::last_commit::{OTHER, Restarted, die_at};
 
 /// Far more commits than any of the requests below takes.
 const COMMITS_MAX: usize = 40;
@@ -34,33 +37,8 @@ async fn write(service: &BlobService, step: usize) -> Result<()> {
     }
 }
 
-/// Lets the n-th commit of a run of requests be the last that happens, in one of two ways, and starts a new process.
 async fn crash_at(commit: usize, fault: fn(Error) -> Fault) {
-    let memory = Arc::new(MemoryEngine::new());
-    let engine = Arc::new(FaultEngine::new(memory.clone()));
-    let store = Store::new(engine.clone());
-    let service = service_with_container(&store, manual_clock()).await;
-    put(&service, "other", &content(9)).await.unwrap();
-    service.rest().await;
-
-    let died = || Error::unavailable("the process died here");
-    engine.script(Call::Commit, (0..commit).map(|_| Fault::Pass).chain([fault(died())]));
-    engine.always(Call::Commit, Fault::Fail(died()));
-    engine.always(Call::DropRange, Fault::Fail(died()));
-    // The script counts down before the rest is refused.
-    let mut done = None;
-    for step in 0..8 {
-        if write(&service, step).await.is_ok() {
-            done = Some(step);
-        } else {
-            break;
-        }
-    }
-    service.rest().await;
-    drop(service);
-
-    let store = Store::new(memory);
-    let service = service_on(&store, manual_clock()).await;
+    let Restarted { store, service, done } = die_at(commit, fault, 8, write).await;
     let whole = read(&service, "b", None).await;
     let wanted: &[Option<Vec<u8>>] = &match done {
         None => vec![None, Some(content(1))],
@@ -77,7 +55,7 @@ async fn crash_at(commit: usize, fault: fn(Error) -> Fault) {
     let _ = service.delete_blob(at("b"), &WriteTerms::default(), DeleteSnapshots::Include).await;
     put(&service, "b", b"").await.unwrap();
     service.delete_blob(at("b"), &WriteTerms::default(), DeleteSnapshots::Include).await.unwrap();
-    service.delete_blob(at("other"), &WriteTerms::default(), DeleteSnapshots::Include).await.unwrap();
+    service.delete_blob(at(OTHER), &WriteTerms::default(), DeleteSnapshots::Include).await.unwrap();
     service.rest().await;
     assert_eq!(records(&store, b"bo").await, [], "after {commit} commits");
 }
@@ -149,4 +127,24 @@ async fn an_upload_that_fails_because_its_container_went_returns_that() {
     engine.script(Call::Commit, (0..5).map(|_| Fault::Pass).chain((0..20).map(|_| Fault::Fail(gone()))));
     let outcome = service.receive_blob(at("b"), &mut DeletedMeanwhile(&service, 0), false).await;
     assert_eq!(code(outcome), ErrorCode::ContainerNotFound);
+}
+
+/// The first cleanup has found the list of pieces that the blob has, and reads it after a second list has replaced it and its
+/// cleanup has deleted it.
+#[tokio::test(start_paused = true)]
+async fn a_block_that_one_list_takes_from_another_stays_while_both_are_cleaned_up() {
+    let engine = Arc::new(FaultEngine::new(Arc::new(MemoryEngine::new())));
+    let service = service_with_container(&Store::new(engine.clone()), manual_clock()).await;
+    put_block(&service, "b", 1, &content(1)).await.unwrap();
+    put_list(&service, "b", &[(BlockSource::Latest, 1)]).await.unwrap();
+    service.rest().await;
+    put_block(&service, "b", 2, &content(2)).await.unwrap();
+    service.rest().await;
+    // Two scans of the request, and then those of its cleanup: blocks, snapshots, the old list, and the list of the blob.
+    engine.script(Call::Scan, (0..5).map(|_| Fault::Pass).chain([Fault::Delay(Duration::from_secs(60))]));
+    put_list(&service, "b", &[(BlockSource::Committed, 1), (BlockSource::Uncommitted, 2)]).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    put_list(&service, "b", &[(BlockSource::Committed, 1)]).await.unwrap();
+    service.rest().await;
+    assert!(read(&service, "b", None).await.unwrap() == content(1));
 }

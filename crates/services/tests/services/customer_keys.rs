@@ -8,6 +8,7 @@ use tablerock_protocol::xml::{BlockListRequest, BlockSource};
 use tablerock_services::blob::{AppendTerms, Blob, BlobKind, BlobService, DeleteSnapshots, ReadTerms, WriteTerms};
 use tablerock_services::transfer::{CopyTerms, copy_account};
 use tablerock_testkit::blob_model::*;
+use tablerock_testkit::page_model::{clear_pages_with, create_pages_with, keyed_terms, put_pages_with, resize};
 
 const KEY: &str = "MDEyMzQ1NjcwMTIzNDU2NzAxMjM0NTY3MDEyMzQ1Njc=";
 
@@ -36,7 +37,29 @@ async fn read_keyed(service: &BlobService, name: &str, range: Option<ByteRange>)
     opened.unwrap().2.read_to_end().await.unwrap()
 }
 
-/// A blob of every length, one of blocks, and one that was appended to.
+/// Writes a page blob before and after a snapshot, clears some of it, and shrinks it.
+async fn fill_pages(service: &BlobService) {
+    let key = key();
+    create_pages_with(service, "disk", 20 << 20, Some(&key)).await.unwrap();
+    put_pages_with(service, "disk", 512, &content(1 << 20), Some(&key)).await.unwrap();
+    service.snapshot_blob(at("disk"), &keyed_terms(Some(&key)), None).await.unwrap();
+    put_pages_with(service, "disk", 5 << 9, &content(7 << 9), Some(&key)).await.unwrap();
+    put_pages_with(service, "disk", 9 << 20, &content(512), Some(&key)).await.unwrap();
+    clear_pages_with(service, "disk", 1024, 512, Some(&key)).await.unwrap();
+    resize(service, "disk", 10 << 20).await.unwrap();
+}
+
+/// The content of that blob.
+fn pages() -> Vec<u8> {
+    let mut bytes = vec![0; 10 << 20];
+    bytes[512..512 + (1 << 20)].copy_from_slice(&content(1 << 20));
+    bytes[5 << 9..12 << 9].copy_from_slice(&content(7 << 9));
+    bytes[9 << 20..(9 << 20) + 512].copy_from_slice(&content(512));
+    bytes[1024..1536].fill(0);
+    bytes
+}
+
+/// A blob of every length, one of blocks, one that was appended to, and one of pages.
 async fn fill(service: &BlobService) {
     for length in LENGTHS {
         put_keyed(service, &format!("b{length}"), &content(length)).await;
@@ -58,6 +81,7 @@ async fn fill(service: &BlobService) {
         let received = service.receive_blob_with(at("log"), &mut source, false, Some(&key)).await.unwrap();
         service.append_block(at("log"), &AppendTerms::default(), received).await.unwrap();
     }
+    fill_pages(service).await;
 }
 
 async fn check(service: &BlobService) {
@@ -72,6 +96,9 @@ async fn check(service: &BlobService) {
         let wanted = &blocks[offset as usize..(offset + length) as usize];
         assert!(read_keyed(service, "blocks", Some(range)).await == wanted, "{range:?}");
     }
+    assert!(read_keyed(service, "disk", None).await == pages());
+    let range = ByteRange { offset: 700, length: 3000 };
+    assert!(read_keyed(service, "disk", Some(range)).await == pages()[700..3700]);
 }
 
 async fn all_values(store: &Store) -> Vec<Bytes> {
@@ -85,6 +112,11 @@ async fn content_comes_back_and_is_not_stored_in_the_clear() {
     let store = Store::in_memory();
     let service = service_with_container(&store, manual_clock()).await;
     fill(&service).await;
+    check(&service).await;
+    // Layers are merged without the key.
+    service.delete_blob(at("disk"), &WriteTerms::default(), DeleteSnapshots::Only).await.unwrap();
+    service.rest().await;
+    assert_eq!(records(&store, b"b").await.iter().filter(|(_, key)| key[0] == 6).count(), 1, "layers");
     check(&service).await;
     let secret = key();
     for value in all_values(&store).await {
@@ -117,7 +149,8 @@ async fn the_space_of_encrypted_content_comes_back() {
     let service = service_with_container(&store, manual_clock()).await;
     fill(&service).await;
     fill(&service).await;
-    let names = LENGTHS.map(|length| format!("b{length}")).into_iter().chain(["blocks".into(), "log".into()]);
+    let names =
+        LENGTHS.map(|length| format!("b{length}")).into_iter().chain(["blocks", "log", "disk"].map(String::from));
     for name in names {
         service.delete_blob(at(&name), &WriteTerms::default(), DeleteSnapshots::Include).await.unwrap();
     }
@@ -139,6 +172,42 @@ async fn content_that_was_changed_on_disk_is_an_error() {
     let choose = |blob: &Blob| Ok(ByteRange::whole(blob.length));
     let opened = service.download_with(at("b"), None, &ReadTerms::default(), Some(&key), choose).await;
     assert!(is_store_error(&opened), "{opened:?}");
+}
+
+/// A change of a record.
+type Change = fn(&mut Vec<u8>);
+
+#[tokio::test]
+async fn pages_that_were_changed_or_moved_on_disk_are_an_error() {
+    let key = key();
+    let changes: [(&str, Change); 4] = [
+        ("a bit of a page", |record| record[17 + 300] ^= 1),
+        ("two pages, exchanged", |record| record[17..].rotate_left(544)),
+        ("a page more", |record| record[8] |= 4),
+        ("a page in the clear", |record| {
+            record.truncate(17 + 1024);
+            record[0] = 1;
+        }),
+    ];
+    for (what, change) in changes {
+        let store = Store::in_memory();
+        let service = service_with_container(&store, manual_clock()).await;
+        create_pages_with(&service, "b", 1024, Some(&key)).await.unwrap();
+        put_pages_with(&service, "b", 0, &content(1024), Some(&key)).await.unwrap();
+        let mut partitions = store.records(Range::partitions(b"b"));
+        let record = loop {
+            let record = partitions.next().await.unwrap().expect("a segment");
+            if record.value.len() == 17 + 2 * 544 {
+                break record;
+            }
+        };
+        let mut changed = record.value.to_vec();
+        change(&mut changed);
+        store.write(&record.partition, |tx| tx.put(record.key.clone(), changed.clone())).await.unwrap();
+        let choose = |blob: &Blob| Ok(ByteRange::whole(blob.length));
+        let opened = service.download_with(at("b"), None, &ReadTerms::default(), Some(&key), choose).await;
+        assert!(is_store_error(&opened), "{what}: {opened:?}");
+    }
 }
 
 #[tokio::test]

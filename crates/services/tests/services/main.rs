@@ -11,6 +11,7 @@ mod customer_keys;
 mod etags;
 mod groups;
 mod keys_document;
+mod last_commit;
 mod limits;
 mod load;
 mod messages;

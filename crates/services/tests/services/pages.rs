@@ -6,13 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use tablerock_kv::fault::{Call, Fault};
-use tablerock_kv::{Bytes, Error, FaultEngine, MemoryEngine, Range, ScanLimits, Store};
-use tablerock_protocol::blob::{ByteRange, Conditions, CopySourceUrl, Tags};
+use tablerock_kv::fault::Fault;
+use tablerock_kv::{Bytes, Error, Range, ScanLimits, Store};
+use tablerock_protocol::blob::ByteRange;
 use tablerock_services::Result;
-use tablerock_services::blob::{BlobService, CopySource, CopyTarget, DeleteSnapshots, WriteTerms};
+use tablerock_services::blob::{BlobService, DeleteSnapshots, WriteTerms};
+use tablerock_testkit::blob_copies::copy_blob;
 use tablerock_testkit::blob_model::*;
 use tablerock_testkit::page_model::*;
+
+use crate::last_commit::{OTHER, Restarted, die_at};
 
 const MIB: u64 = 1 << 20;
 
@@ -192,36 +195,11 @@ async fn write(service: &BlobService, step: usize) -> Result<()> {
         2 => service.snapshot_blob(at("b"), &WriteTerms::default(), None).await.map(drop),
         3 => put_pages(service, "b", 1024, &vec![2; 128 << 10]).await.map(drop),
         4 => clear_pages(service, "b", 512, 15 * MIB).await.map(drop),
-        5 => copy(service).await,
+        5 => copy_blob(service, ("b", None, None), ("copy", None)).await,
         6 => service.delete_blob(at("b"), &WriteTerms::default(), DeleteSnapshots::Only).await,
         7 => resize(service, "b", 512).await,
         _ => service.delete_blob(at("b"), &WriteTerms::default(), DeleteSnapshots::Include).await,
     }
-}
-
-async fn copy(service: &BlobService) -> Result<()> {
-    let url = CopySourceUrl::without_credentials("http://127.0.0.1/");
-    let source = CopySource {
-        at: at("b"),
-        snapshot: None,
-        conditions: Conditions::default(),
-        tags: None,
-        lease: None,
-        key: None,
-        url,
-    };
-    let terms = WriteTerms::default();
-    let target = CopyTarget {
-        at: at("copy"),
-        terms,
-        metadata: None,
-        tags: Some(Tags::default()),
-        tier: None,
-        priority: None,
-        seals: None,
-        key: None,
-    };
-    service.copy_blob(&source, &target).await.map(drop)
 }
 
 /// The content of the blob after a step.
@@ -242,32 +220,8 @@ fn content_after(step: usize) -> Option<Vec<u8>> {
     (step < 8).then_some(bytes)
 }
 
-/// Lets the n-th commit of a run of requests be the last that happens, and starts a new process.
 async fn crash_at(commit: usize, fault: fn(Error) -> Fault) {
-    let memory = Arc::new(MemoryEngine::new());
-    let engine = Arc::new(FaultEngine::new(memory.clone()));
-    let store = Store::new(engine.clone());
-    let service = service_with_container(&store, manual_clock()).await;
-    put(&service, "other", b"x").await.unwrap();
-    service.rest().await;
-
-    let died = || Error::unavailable("the process died here");
-    engine.script(Call::Commit, (0..commit).map(|_| Fault::Pass).chain([fault(died())]));
-    engine.always(Call::Commit, Fault::Fail(died()));
-    engine.always(Call::DropRange, Fault::Fail(died()));
-    let mut done = None;
-    for step in 0..9 {
-        if write(&service, step).await.is_ok() {
-            done = Some(step);
-        } else {
-            break;
-        }
-    }
-    service.rest().await;
-    drop(service);
-
-    let store = Store::new(memory);
-    let service = service_on(&store, manual_clock()).await;
+    let Restarted { store, service, done } = die_at(commit, fault, 9, write).await;
     let found = read(&service, "b", None).await.ok();
     let wanted = match done {
         None => [None, content_after(0)],
@@ -276,7 +230,7 @@ async fn crash_at(commit: usize, fault: fn(Error) -> Fault) {
     let is_one = wanted.iter().any(|wanted| wanted.as_deref() == found.as_ref().map(|bytes| &bytes[..]));
     assert!(is_one, "after step {done:?} and {commit} commits, {:?} bytes", found.map(|found| found.len()));
 
-    for name in ["b", "copy", "other"] {
+    for name in ["b", "copy", OTHER] {
         create_pages(&service, name, 0).await.unwrap();
         service.delete_blob(at(name), &WriteTerms::default(), DeleteSnapshots::Include).await.unwrap();
     }

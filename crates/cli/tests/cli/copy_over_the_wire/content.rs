@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use tablerock_client::blob::{BlobHttpHeaders, BlobItem, ContainerAccess, PublicAccess};
-use tablerock_client::table::{
-    CorsMethod, CorsRule, ServicePropertiesUpdate, StoredAccessPolicies, StoredAccessPolicy,
-};
+use tablerock_client::sas::{BlobPermissions, QueuePermissions, StoredAccessPolicy, TablePermissions};
+use tablerock_client::table::{CorsMethod, CorsRule, ServicePropertiesUpdate};
 use tablerock_client::{
     BlobClient, BlobServiceClient, DateTime, Entity, Etag, QueueServiceClient, TableOperation, TableServiceClient,
     TryStreamExt as _, Uuid, Value,
@@ -32,7 +31,7 @@ pub(crate) async fn fill(server: &Server) {
     let queue = QueueServiceClient::from_connection_string(&text).unwrap().queue("jobs");
     queue.create().await.unwrap();
     queue.set_metadata(&pairs()).await.unwrap();
-    queue.set_access_policies(&policies("r")).await.unwrap();
+    queue.set_access_policies(&policies(QueuePermissions::parse("r"))).await.unwrap();
     for text in ["1", "2", "3"] {
         queue.send_message(text).await.unwrap();
     }
@@ -40,7 +39,10 @@ pub(crate) async fn fill(server: &Server) {
     container.create().await.unwrap();
     container.set_metadata(&pairs()).await.unwrap();
     container
-        .set_access_policies(&ContainerAccess { public_access: PublicAccess::Blob, policies: policies("rl") })
+        .set_access_policies(&ContainerAccess {
+            public_access: PublicAccess::Blob,
+            policies: policies(BlobPermissions::parse("rl")),
+        })
         .await
         .unwrap();
     let headers = BlobHttpHeaders {
@@ -82,7 +84,7 @@ pub(crate) async fn fill(server: &Server) {
 async fn fill_tables(service: &TableServiceClient) {
     let people = service.table("People");
     people.create().await.unwrap();
-    people.set_access_policies(&policies("raud")).await.unwrap();
+    people.set_access_policies(&policies(TablePermissions::parse("raud"))).await.unwrap();
     let padding = "a".repeat(1_000);
     let many: Vec<Entity> = (0..ENTITIES)
         .map(|number| {
@@ -178,9 +180,8 @@ fn pairs() -> Vec<(String, String)> {
     vec![("color".to_owned(), "red".to_owned()), ("size".to_owned(), "4".to_owned())]
 }
 
-fn policies(permissions: &str) -> StoredAccessPolicies {
-    let expiry = DateTime::parse("2030-01-01T00:00:00Z").ok();
-    let policy =
-        StoredAccessPolicy { id: "readers".to_owned(), start: None, expiry, permissions: Some(permissions.to_owned()) };
-    StoredAccessPolicies { policies: vec![policy] }
+fn policies<P>(permissions: Option<P>) -> Vec<StoredAccessPolicy<P>> {
+    let mut policy = StoredAccessPolicy::new("readers").expires_on(DateTime::parse("2030-01-01T00:00:00Z").unwrap());
+    policy.permissions = permissions;
+    vec![policy]
 }

@@ -18,7 +18,7 @@ async fn no_merge_goes_into_an_encrypted_entity() {
         table.transaction().insert_or_merge(&change).commit().await.unwrap_err(),
         table.bulk([TableOperation::merge(&change).any_version()]).await.into_result().unwrap_err(),
     ] {
-        let is_told = matches!(&error, Error::Encryption(EncryptionError::NotAllowed(why)) if why.contains("merge"));
+        let is_told = matches!(error.operation_error(), Error::Encryption(EncryptionError::NotAllowed(why)) if why.contains("merge"));
         assert!(is_told, "{error}");
     }
     assert_eq!(table.get::<Employee>("Sales", "00001").await.unwrap(), ann());

@@ -1,7 +1,8 @@
 //! What is encrypted on its way out: what a struct marks, what a resolver chooses, in every kind of write.
 
 use tablerock_client::encryption::EncryptionError;
-use tablerock_client::{Entity, Error, TableEntity, TableOperation, Value};
+use tablerock_client::entity::Properties;
+use tablerock_client::{Entity, Error, Etag, TableEntity, TableOperation, Value};
 
 use super::{Employee, ann, encryption};
 use crate::support::Account;
@@ -89,7 +90,7 @@ async fn a_client_without_a_key_writes_nothing_that_is_marked() {
         table.transaction().insert(&ann()).commit().await.unwrap_err(),
         table.bulk([TableOperation::insert(&ann())]).await.into_result().unwrap_err(),
     ] {
-        assert!(matches!(&error, Error::Invalid(why) if why.contains("Salary")), "{error}");
+        assert!(matches!(error.operation_error(), Error::Invalid(why) if why.contains("Salary")), "{error}");
     }
     assert!(table.query::<Entity>().first().await.unwrap().is_none());
 }
@@ -130,4 +131,34 @@ async fn only_text_can_be_encrypted() {
     let table = account.table().await.with_encryption(encryption().encryption_resolver(|_, _, name| name == "Age"));
     let error = table.insert(&Entity::new("p", "r").with("Age", 41)).await.unwrap_err();
     assert!(matches!(error, Error::Encryption(EncryptionError::NotAllowed(_))), "{error}");
+}
+
+/// A struct that does not know the encrypted property carries it through, and it stays encrypted.
+#[tokio::test]
+async fn the_rest_of_a_struct_is_encrypted_again() {
+    #[derive(TableEntity)]
+    #[entity(rename_all = "PascalCase")]
+    struct Named {
+        #[entity(partition_key)]
+        department: String,
+        #[entity(row_key)]
+        id: String,
+        name: String,
+        #[entity(etag)]
+        etag: Option<Etag>,
+        #[entity(rest)]
+        rest: Properties,
+    }
+
+    let account = Account::open().await;
+    let table = account.table().await.with_encryption(encryption());
+    table.insert(&ann()).await.unwrap();
+    let mut named: Named = table.get("Sales", "00001").await.unwrap();
+    assert_eq!(named.rest.property::<String>("Salary").unwrap(), ann().salary);
+    named.name = "Anna".into();
+    table.replace(&named).await.unwrap();
+    let stored: Entity = table.without_encryption().get("Sales", "00001").await.unwrap();
+    assert!(matches!(stored.get("Salary"), Some(Value::Binary(_))), "{stored:?}");
+    let read: Employee = table.get("Sales", "00001").await.unwrap();
+    assert_eq!(read, Employee { name: "Anna".into(), ..ann() });
 }

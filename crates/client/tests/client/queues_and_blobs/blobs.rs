@@ -1,7 +1,7 @@
 //! Block blobs: whole, with conditions, in pieces and in lists.
 
 use tablerock_client::blob::{BlobHttpHeaders, BlockId, ContainerAccess, ContainerItem, PublicAccess};
-use tablerock_client::table::{StoredAccessPolicies, StoredAccessPolicy};
+use tablerock_client::sas::{BlobPermissions, StoredAccessPolicy};
 use tablerock_client::{BlobServiceClient, ContainerClient, ErrorCode, TryStreamExt as _};
 
 use crate::support::{Account, unique_name};
@@ -132,13 +132,9 @@ async fn access_to_a_container_is_set_and_told() {
     let account = Account::open().await;
     let container = container(&account).await;
     assert_eq!(container.get_access_policies().await.unwrap(), ContainerAccess::default());
-    let policy =
-        StoredAccessPolicy { id: "readers".to_owned(), start: None, expiry: None, permissions: Some("r".to_owned()) };
+    let policy = StoredAccessPolicy::new("readers").permissions(BlobPermissions::READ);
     for public in [PublicAccess::Blob, PublicAccess::Container, PublicAccess::None] {
-        let access = ContainerAccess {
-            public_access: public,
-            policies: StoredAccessPolicies { policies: vec![policy.clone()] },
-        };
+        let access = ContainerAccess { public_access: public, policies: vec![policy.clone()] };
         container.set_access_policies(&access).await.unwrap();
         assert_eq!(container.get_access_policies().await.unwrap(), access);
     }

@@ -4,9 +4,8 @@
 use tablerock_client::blob::ContainerAccess;
 use tablerock_client::sas::{
     AccountPermissions, AccountSas, BlobPermissions, BlobSas, QueuePermissions, QueueSas, ResponseHeaders,
-    SignedResourceTypes, SignedServices,
+    SignedResourceTypes, SignedServices, StoredAccessPolicy,
 };
-use tablerock_client::table::{StoredAccessPolicies, StoredAccessPolicy};
 use tablerock_client::{
     BlobServiceClient, ConnectionString, ContainerClient, Credential, DateTime, Error, ErrorCode, QueueClient,
     QueueServiceClient, SharedKey, TryStreamExt as _,
@@ -39,11 +38,10 @@ async fn container(account: &Account) -> ContainerClient {
 }
 
 /// A policy that leaves to its signatures what is `None`.
-fn policies(expiry: Option<DateTime>, permissions: Option<&str>) -> StoredAccessPolicies {
-    let permissions = permissions.map(str::to_owned);
-    StoredAccessPolicies {
-        policies: vec![StoredAccessPolicy { id: "guests".into(), start: None, expiry, permissions }],
-    }
+fn policies<P>(expiry: Option<DateTime>, permissions: Option<P>) -> Vec<StoredAccessPolicy<P>> {
+    let mut policy = StoredAccessPolicy::new("guests");
+    (policy.expiry, policy.permissions) = (expiry, permissions);
+    vec![policy]
 }
 
 fn is_refused<T>(outcome: Result<T, Error>) -> bool {
@@ -78,21 +76,21 @@ async fn a_queue_s_policy_and_signature_share_the_terms_as_they_like() {
     let by = || queue.sas_from_policy("guests");
     let read = QueuePermissions::READ;
     for (policy, sas) in [
-        (policies(Some(expiry()), Some("r")), by()),
+        (policies(Some(expiry()), Some(read)), by()),
         (policies(Some(expiry()), None), by().permissions(read)),
-        (policies(None, Some("r")), by().expires_on(expiry())),
+        (policies(None, Some(read)), by().expires_on(expiry())),
         (policies(None, None), queue.sas(read, expiry()).policy("guests")),
-        (policies(Some(expiry()), Some("r")), QueueSas::from_policy(&key(&account), queue.name(), "guests").unwrap()),
+        (policies(Some(expiry()), Some(read)), QueueSas::from_policy(&key(&account), queue.name(), "guests").unwrap()),
     ] {
         queue.set_access_policies(&policy).await.unwrap();
         let guest = queue.with_credential(sas.sign().unwrap()).unwrap();
         assert!(guest.peek_messages(1).await.unwrap().is_empty(), "{policy:?}");
         assert!(is_refused(guest.send_message("x").await));
-        queue.set_access_policies(&StoredAccessPolicies::default()).await.unwrap();
+        queue.set_access_policies(&[]).await.unwrap();
         assert_eq!(guest.peek_messages(1).await.unwrap_err().code(), Some(ErrorCode::AuthenticationFailed));
     }
     // What is said twice is said too often.
-    queue.set_access_policies(&policies(Some(expiry()), Some("r"))).await.unwrap();
+    queue.set_access_policies(&policies(Some(expiry()), Some(read))).await.unwrap();
     let twice = queue.with_credential(by().permissions(read).sign().unwrap()).unwrap();
     assert!(is_refused(twice.peek_messages(1).await));
 }
@@ -150,13 +148,13 @@ async fn a_container_s_policy_serves_its_blobs_as_well() {
     blob.upload("x").await.unwrap();
     let read = BlobPermissions::READ;
     for (policy, sas) in [
-        (policies(Some(expiry()), Some("r")), container.sas_from_policy("guests")),
-        (policies(Some(expiry()), Some("r")), blob.sas_from_policy("guests")),
-        (policies(None, Some("r")), blob.sas_from_policy("guests").expires_on(expiry())),
+        (policies(Some(expiry()), Some(read)), container.sas_from_policy("guests")),
+        (policies(Some(expiry()), Some(read)), blob.sas_from_policy("guests")),
+        (policies(None, Some(read)), blob.sas_from_policy("guests").expires_on(expiry())),
         (policies(Some(expiry()), None), container.sas_from_policy("guests").permissions(read)),
         (policies(None, None), blob.sas(read, expiry()).policy("guests")),
         (
-            policies(Some(expiry()), Some("r")),
+            policies(Some(expiry()), Some(read)),
             BlobSas::from_policy(&key(&account), container.name(), "guests").unwrap(),
         ),
     ] {

@@ -5,4 +5,6 @@
 mod blobs;
 mod c9_shared_access;
 mod large_answers;
+mod leases;
+mod properties;
 mod queues;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tablerock_client::queue::QueueItem;
-use tablerock_client::table::{StoredAccessPolicies, StoredAccessPolicy};
+use tablerock_client::sas::{QueuePermissions, StoredAccessPolicy};
 use tablerock_client::{ErrorCode, QueueClient, QueueServiceClient, TryStreamExt as _};
 
 use crate::support::{Account, unique_name};
@@ -106,9 +106,7 @@ async fn queues_are_listed_with_metadata_and_have_policies() {
     let listing = service(&account).list_queues().prefix(queue.name()).page_size(1);
     let listed: Vec<_> = listing.stream().try_collect().await.unwrap();
     assert_eq!(listed, [QueueItem { name: queue.name().to_owned(), metadata }]);
-    let policy =
-        StoredAccessPolicy { id: "readers".to_owned(), start: None, expiry: None, permissions: Some("r".to_owned()) };
-    let policies = StoredAccessPolicies { policies: vec![policy] };
+    let policies = [StoredAccessPolicy::new("readers").permissions(QueuePermissions::READ)];
     queue.set_access_policies(&policies).await.unwrap();
     assert_eq!(queue.get_access_policies().await.unwrap(), policies);
 }

@@ -13,11 +13,7 @@ use crate::support::{Account, Script, Server, ServerOptions, Step, unique_name};
 
 /// Waits that a test can wait for.
 fn swift() -> ClientOptions {
-    let retry = RetryPolicy {
-        initial_delay: Duration::from_millis(2),
-        max_delay: Duration::from_millis(10),
-        ..RetryPolicy::default()
-    };
+    let retry = RetryPolicy::default().initial_delay(Duration::from_millis(2)).max_delay(Duration::from_millis(10));
     ClientOptions::new().retry(retry)
 }
 

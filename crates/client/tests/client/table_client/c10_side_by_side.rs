@@ -33,7 +33,8 @@ async fn calls_are_futures_that_can_be_put_together() {
         table.insert(&Entity::new("p", "2")).into_future()
     );
     assert!(one.is_ok() && two.is_ok());
-    let reads = futures_util::stream::iter(["1", "2"]).map(|row| table.get::<Entity>("p", row)).buffered(2);
+    let reads =
+        futures_util::stream::iter(["1", "2"]).map(|row| table.get::<Entity>("p", row).into_future()).buffered(2);
     let read: Vec<Entity> = reads.try_collect().await.unwrap();
     assert_eq!(read.len(), 2);
 }

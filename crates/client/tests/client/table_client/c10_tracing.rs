@@ -58,7 +58,7 @@ impl Subscriber for Calls {
 async fn a_call_s_span_tells_all_but_what_is_private() {
     let account = Account::open().await;
     let name = account.table().await.name().to_owned();
-    let swift = RetryPolicy { initial_delay: std::time::Duration::from_millis(1), ..RetryPolicy::default() };
+    let swift = RetryPolicy::default().initial_delay(std::time::Duration::from_millis(1));
     let steps = [Step::status(503), Step::Deliver, Step::Deliver, Step::Deliver];
     let script = Script::new(steps.into_iter().chain(vec![Step::Refuse; 4]));
     let options = ClientOptions::new().retry(swift).transport(script.clone());
@@ -76,7 +76,8 @@ async fn a_call_s_span_tells_all_but_what_is_private() {
     let spans: Vec<Fields> = calls.spans.lock().unwrap().values().cloned().collect();
     let told = |place: usize, field: &str| spans[place].get(field).map(String::as_str);
     let row = |place: usize| {
-        ["operation", "resource", "attempts", "status"].map(|field| told(place, field).unwrap_or_default().to_owned())
+        ["otel.name", "resource", "attempts", "http.response.status_code"]
+            .map(|field| told(place, field).unwrap_or_default().to_owned())
     };
     assert_eq!(row(0), ["InsertEntity", &name, "2", "204"]);
     assert_eq!(row(1), ["InsertEntity", &name, "1", "409"]);
@@ -84,10 +85,14 @@ async fn a_call_s_span_tells_all_but_what_is_private() {
     assert_eq!(row(2), ["EntityGroupTransaction", &name, "1", "409"]);
     // Attempts are traced also when no response came.
     assert_eq!(row(3), ["QueryEntity", &name, "4", ""]);
-    assert!((0..3).all(|place| told(place, "request_id").is_some_and(|id| !id.is_empty())), "{spans:?}");
+    assert!((0..3).all(|place| told(place, "az.service_request_id").is_some_and(|id| !id.is_empty())), "{spans:?}");
     assert!((0..4).all(|place| told(place, "service") == Some("table")), "{spans:?}");
     let sent = script.requests()[0].headers()["x-ms-client-request-id"].clone();
-    assert_eq!(told(0, "client_request_id"), sent.to_str().ok());
+    assert_eq!(told(0, "az.client_request_id"), sent.to_str().ok());
+    assert_eq!((told(0, "http.request.resend_count"), told(0, "http.request.method")), (Some("1"), Some("POST")));
+    assert_eq!((told(1, "error.type"), told(3, "error.type")), (Some("EntityAlreadyExists"), Some("transport")));
+    assert_eq!((told(0, "otel.status_code"), told(1, "otel.status_code")), (None, Some("ERROR")));
+    assert!(told(0, "server.address").is_some() && told(0, "server.port").is_some(), "{spans:?}");
     let shown = format!("{spans:?}");
     assert!(!shown.contains("Ann") && !shown.contains("example.com"), "{shown}");
 }

@@ -1,8 +1,8 @@
 //! Projection into a smaller type, with keys, Timestamp and ETag still at hand.
 
-use tablerock_client::{DateTime, Entity, Etag, Keyed, TableClient, TableEntity};
+use tablerock_client::{ClientOptions, DateTime, Entity, Etag, FromEntity, Keyed, TableClient, TableEntity};
 
-use crate::support::Account;
+use crate::support::{Account, Script};
 
 #[derive(TableEntity, Debug, PartialEq)]
 struct EmailOnly {
@@ -67,4 +67,42 @@ async fn only_what_is_selected_travels() {
     let found = table.query::<Entity>().select_properties(&["Age"]).all().await.unwrap();
     assert!(found.iter().all(|entity| entity.get("Email").is_none() && entity.get("Age").is_some()));
     assert!(found.iter().all(|entity| !entity.row_key.is_empty() && entity.etag.is_some()));
+}
+
+#[derive(TableEntity, Debug)]
+struct AgeOnly {
+    #[entity(rename = "Age")]
+    age: i32,
+}
+
+#[derive(TableEntity, Debug)]
+#[entity(tag = "Kind")]
+enum Tagged {
+    Email(Keyed<EmailOnly>),
+    Age(Keyed<AgeOnly>),
+}
+
+#[tokio::test]
+async fn a_type_reads_its_own_properties_unless_the_whole_is_asked_for() {
+    let account = Account::open().await;
+    let script = Script::new([]);
+    let name = staff(&account).await.name().to_owned();
+    let table = account.tables_with(ClientOptions::new().transport(script.clone())).table(name);
+    let age = table.get::<AgeOnly>("Sales", "1").await.unwrap().age;
+    assert_eq!(age, 41);
+    table.query::<EmailWithKeys>().all().await.unwrap();
+    table.query::<EmailWithKeys>().whole().all().await.unwrap();
+    table.query::<Entity>().all().await.unwrap();
+    table.query::<EmailWithKeys>().resolve(|entity| Ok(entity.properties().len())).all().await.unwrap();
+    let selects = script.requests().into_iter().map(|request| {
+        let query = request.uri().query().unwrap_or_default().to_owned();
+        query.split('&').find_map(|part| part.strip_prefix("$select=")).map(str::to_owned)
+    });
+    let own = |name: &str| Some(format!("PartitionKey%2CRowKey%2CTimestamp%2C{name}"));
+    assert_eq!(selects.collect::<Vec<_>>(), [own("Age"), own("Email"), None, None, None]);
+}
+
+#[test]
+fn an_enum_asks_for_the_properties_of_all_its_variants() {
+    assert_eq!(Tagged::SELECT, Some(["Kind", "Email", "Age"].as_slice()));
 }

@@ -1,8 +1,7 @@
 //! Tables apart from their entities: listing, stored access policies, properties and statistics of the service.
 
-use tablerock_client::table::{
-    CorsMethod, CorsRule, GeoReplication, Logging, ServicePropertiesUpdate, StoredAccessPolicies, StoredAccessPolicy,
-};
+use tablerock_client::sas::{StoredAccessPolicy, TablePermissions};
+use tablerock_client::table::{CorsMethod, CorsRule, GeoReplication, Logging, ServicePropertiesUpdate};
 use tablerock_client::{DateTime, TryStreamExt as _};
 
 use crate::support::{self, Account};
@@ -32,14 +31,10 @@ async fn tables_are_listed_by_prefix_and_in_pages() {
 async fn stored_access_policies_come_back_as_they_were_set() {
     let account = Account::open().await;
     let table = account.table().await;
-    assert_eq!(table.get_access_policies().await.unwrap(), StoredAccessPolicies::default());
-    let policy = StoredAccessPolicy {
-        id: "readers & co".into(),
-        start: Some(DateTime::parse("2020-01-01").unwrap()),
-        expiry: Some(DateTime::parse("2040-01-01T10:00:00Z").unwrap()),
-        permissions: Some("r".into()),
-    };
-    let policies = StoredAccessPolicies { policies: vec![policy] };
+    assert_eq!(table.get_access_policies().await.unwrap(), []);
+    let policy = StoredAccessPolicy::new("readers & co").permissions(TablePermissions::READ);
+    let policy = policy.starts_on(DateTime::parse("2020-01-01").unwrap());
+    let policies = [policy.expires_on(DateTime::parse("2040-01-01T10:00:00Z").unwrap())];
     table.set_access_policies(&policies).await.unwrap();
     assert_eq!(table.get_access_policies().await.unwrap(), policies);
 }

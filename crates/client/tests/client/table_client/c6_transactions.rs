@@ -67,14 +67,36 @@ async fn what_cannot_be_one_transaction_is_said_before_it_is_sent() {
     let account = Account::open().await;
     let table = account.table().await;
     let other = table.transaction().insert(&entity("1")).insert(&Entity::new("q", "1")).commit().await.unwrap_err();
-    assert!(other.to_string().starts_with("operation 1 of the transaction is in the partition \"q\""), "{other}");
+    assert!(
+        other.to_string().starts_with("operation 1 of the transaction was not sent: its partition is \"q\""),
+        "{other}"
+    );
+    assert_eq!(other.failed_index(), Some(1));
     let many: Vec<TableOperation> = (0..101).map(|row| TableOperation::insert(&entity(row.to_string()))).collect();
-    assert!(matches!(table.transaction().operations(many).commit().await.unwrap_err(), Error::Invalid(_)));
+    assert_eq!(table.transaction().operations(many).commit().await.unwrap_err().failed_index(), Some(100));
     assert!(table.transaction().commit().await.unwrap().is_empty());
     let full: Vec<TableOperation> = (0..100).map(|row| TableOperation::insert(&entity(row.to_string()))).collect();
     assert_eq!(table.transaction().operations(full).commit().await.unwrap().len(), 100);
-    let unread = table.transaction().replace(&entity("1")).commit().await.unwrap_err();
+    let unread = table.transaction().insert(&entity("0")).replace(&entity("1")).commit().await.unwrap_err();
     assert!(unread.to_string().contains("no ETag"), "{unread}");
+    assert_eq!(unread.failed_index(), Some(1));
+    let large = |row: &str| {
+        (0..15).fold(Entity::new("p", row), |large, index| large.with(format!("P{index}"), vec![7_u8; 60_000]))
+    };
+    let group = ["1", "2", "3", "4"].iter().fold(table.transaction(), |group, row| group.insert(&large(row)));
+    let large = group.commit().await.unwrap_err();
+    assert_eq!(large.failed_index(), Some(3), "{large}");
+    let mut secret = entity("1");
+    secret.mark_encrypted("Text");
+    let plain = table.transaction().insert(&entity("0")).insert(&secret).commit().await.unwrap_err();
+    assert!(plain.to_string().contains("call with_encryption"), "{plain}");
+    assert_eq!(plain.failed_index(), Some(1));
+    let named = entity("1").with("Timestamp", 1);
+    let named = table.transaction().insert(&named).commit().await.unwrap_err();
+    assert!(
+        matches!(&named, Error::InvalidOperation { index: 0, source } if matches!(**source, Error::Invalid(_))),
+        "{named}"
+    );
 }
 
 /// A write with borrowed entities can be a task of its own, and a method of a trait.
@@ -99,7 +121,7 @@ async fn one_entity_twice_is_refused_by_the_service() {
     let table = account.table().await;
     let group = table.transaction().insert(&entity("1")).insert_or_merge(&entity("1"));
     let error = group.commit().await.unwrap_err();
-    assert_eq!(error.code(), Some(ErrorCode::InvalidDuplicateRow));
+    assert_eq!((error.code(), error.failed_index()), (Some(ErrorCode::InvalidDuplicateRow), Some(1)));
     assert!(table.get_if_exists::<Entity>("p", "1").await.unwrap().is_none());
 }
 

@@ -109,7 +109,10 @@ async fn an_etag_is_a_version_and_nothing_else() {
                 .unwrap_err(),
             table.bulk([TableOperation::merge(&read)]).await.into_result().unwrap_err(),
         ] {
-            assert!(matches!(&error, Error::Invalid(text) if text.contains(why)), "{tag:?}: {error:?}");
+            assert!(
+                matches!(error.operation_error(), Error::Invalid(text) if text.contains(why)),
+                "{tag:?}: {error:?}"
+            );
         }
     }
     let read: Entity = table.get("p", "r").await.unwrap();
@@ -128,7 +131,7 @@ async fn a_name_that_means_something_else_is_refused() {
             table.transaction().insert(&entity).commit().await.unwrap_err(),
             table.bulk([TableOperation::insert(&entity)]).await.into_result().unwrap_err(),
         ] {
-            assert!(matches!(&error, Error::Invalid(why) if why.contains(name)), "{name}: {error:?}");
+            assert!(matches!(error.operation_error(), Error::Invalid(why) if why.contains(name)), "{name}: {error:?}");
         }
     }
     // What else is wrong with a name is the service's to say.

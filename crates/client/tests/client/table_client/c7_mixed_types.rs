@@ -119,6 +119,11 @@ async fn one_that_does_not_fit_is_named_and_holds_up_no_other() {
     let Err(Error::Entity(error)) = &read[1] else { panic!("{:?}", read[1]) };
     assert_eq!((error.keys(), error.property()), (Some(("Sales", "2")), Some("LastName")));
     assert_eq!(error.to_string(), "entity \"Sales\", \"2\": property LastName: is missing");
+    // A reader that stores the token gets past it.
+    let page = query.clone().results().page(None).await.unwrap();
+    assert!(matches!(page.items.as_slice(), [Ok(_), Err(Error::Entity(_)), Ok(_)]), "{:?}", page.items);
+    let page = query.clone().results().page(page.continuation_token.as_ref()).await.unwrap();
+    assert!(matches!(page.items.as_slice(), [Err(_), Ok(last)] if last.id == "5"), "{:?}", page.items);
     // A caller that wants all or nothing also gets the entity that failed.
     for error in [
         query.clone().all().await.unwrap_err(),

@@ -1,7 +1,8 @@
 //! Shared access signatures of every kind, made here and held against the server.
 
-use tablerock_client::sas::{AccountPermissions, IpRange, SignedResourceTypes, SignedServices, TablePermissions};
-use tablerock_client::table::{StoredAccessPolicies, StoredAccessPolicy};
+use tablerock_client::sas::{
+    AccountPermissions, IpRange, SignedResourceTypes, SignedServices, StoredAccessPolicy, TablePermissions,
+};
 use tablerock_client::{DateTime, Entity, ErrorCode, TableClient};
 
 use crate::support::Account;
@@ -62,14 +63,13 @@ async fn a_range_of_keys_is_all_there_is() {
 async fn a_stored_policy_can_be_revoked() {
     let account = Account::open().await;
     let table = filled(&account).await;
-    let policy =
-        StoredAccessPolicy { id: "readers".into(), start: None, expiry: Some(expiry()), permissions: Some("r".into()) };
-    table.set_access_policies(&StoredAccessPolicies { policies: vec![policy] }).await.unwrap();
+    let policy = StoredAccessPolicy::new("readers").permissions(TablePermissions::READ).expires_on(expiry());
+    table.set_access_policies(&[policy]).await.unwrap();
     let guest = table.with_credential(table.sas_from_policy("readers").sign().unwrap()).unwrap();
     assert_eq!(keys(&guest).await.len(), 4);
     let narrowed = table.sas_from_policy("readers").from_partition("c").sign().unwrap();
     assert_eq!(keys(&table.with_credential(narrowed).unwrap()).await, ["c1"]);
-    table.set_access_policies(&StoredAccessPolicies::default()).await.unwrap();
+    table.set_access_policies(&[]).await.unwrap();
     let error = guest.get::<Entity>("a", "1").await.unwrap_err();
     assert_eq!(error.code(), Some(ErrorCode::AuthenticationFailed));
 }
@@ -81,16 +81,16 @@ async fn policy_and_signature_share_the_terms_as_they_like() {
     let by = || table.sas_from_policy("guests");
     for (policy_expiry, policy_permissions, sas) in [
         (Some(expiry()), None, by().permissions(TablePermissions::READ)),
-        (None, Some("r"), by().expires_on(expiry())),
+        (None, Some(TablePermissions::READ), by().expires_on(expiry())),
         (None, None, table.sas(TablePermissions::READ, expiry()).policy("guests")),
     ] {
-        let permissions = policy_permissions.map(str::to_owned);
-        let policy = StoredAccessPolicy { id: "guests".into(), start: None, expiry: policy_expiry, permissions };
-        table.set_access_policies(&StoredAccessPolicies { policies: vec![policy] }).await.unwrap();
+        let mut policy = StoredAccessPolicy::new("guests");
+        (policy.expiry, policy.permissions) = (policy_expiry, policy_permissions);
+        table.set_access_policies(&[policy]).await.unwrap();
         let guest = table.with_credential(sas.sign().unwrap()).unwrap();
         assert_eq!(keys(&guest).await.len(), 4);
         assert_eq!(guest.insert(&Entity::new("a", "9")).await.unwrap_err().status(), Some(403));
-        table.set_access_policies(&StoredAccessPolicies::default()).await.unwrap();
+        table.set_access_policies(&[]).await.unwrap();
         assert_eq!(guest.get::<Entity>("a", "1").await.unwrap_err().status(), Some(403));
     }
 }

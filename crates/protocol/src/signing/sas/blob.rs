@@ -140,7 +140,7 @@ impl<'a> BlobSas<'a> {
         signed
     }
 
-    /// Returns the directory that the SAS is for, if the blob is in it: as many segments of the name as `sdd` says.
+    /// Returns the directory that the SAS is for, if the blob is in it or has its name: as many segments as `sdd` says.
     fn directory_of<'b>(&self, blob: &'b BlobName) -> Option<&'b str> {
         let depth: usize = match self.kind {
             SignedBlobResource::Directory => self.parameters.text(SasParameter::DirectoryDepth).parse().ok()?,
@@ -148,7 +148,10 @@ impl<'a> BlobSas<'a> {
         };
         let name = blob.as_str();
         let last = depth.checked_sub(1)?;
-        name.match_indices('/').nth(last).map(|(end, _)| &name[..end])
+        match name.match_indices('/').nth(last) {
+            Some((end, _)) => Some(&name[..end]),
+            None => (name.matches('/').count() == last).then_some(name),
+        }
     }
 
     /// Checks the signature against the account's keys, for the addressed resource.

@@ -1,7 +1,7 @@
 //! `sip`: the addresses from which a SAS may be used.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// One address, or all from `first` to `last`, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,18 @@ impl IpRange {
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         address.is_ipv4() == self.first.is_ipv4() && (self.first..=self.last).contains(&address)
+    }
+}
+
+impl From<Ipv4Addr> for IpRange {
+    fn from(address: Ipv4Addr) -> Self {
+        Self::from(IpAddr::V4(address))
+    }
+}
+
+impl From<Ipv6Addr> for IpRange {
+    fn from(address: Ipv6Addr) -> Self {
+        Self::from(IpAddr::V6(address))
     }
 }
 

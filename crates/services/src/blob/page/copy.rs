@@ -9,9 +9,10 @@ use super::layer::Layer;
 use super::map::PageMap;
 use super::reader::PageSource;
 use super::segment::Segment;
+use super::stored_pages::{SegmentDecryptor, SegmentEncryptor};
 use crate::Result;
 use crate::blob::address::BlobLocation;
-use crate::blob::copy::Copied;
+use crate::blob::copy::{Copied, KeysOfCopy};
 use crate::blob::reclaim::{Direction, ReclaimIntent, Reclaimable};
 use crate::blob::stored_blob::{Blob, Body};
 use crate::blob::{BlobService, keys};
@@ -24,8 +25,11 @@ impl BlobService {
         key: Bytes,
         blob: &Blob,
         to: &BlobLocation,
+        (source_key, target_key): KeysOfCopy<'_>,
     ) -> Result<Copied> {
         let body = blob.pages()?;
+        let mut decryptor = SegmentDecryptor::new(source_key);
+        let encryptor = SegmentEncryptor::new(target_key)?;
         let opened = PageSource::open(&self.store, &from.partition, key, body).await?;
         // The source was changed meanwhile; a retry copies the new one.
         let source = opened.ok_or(ErrorCode::ServerBusy)?;
@@ -34,8 +38,8 @@ impl BlobService {
         let (mut next, end) = (0, blob.length.div_ceil(super::SEGMENT_BYTES));
         while next < end {
             let window = source.unchanged_window(next, end).await?.ok_or(ErrorCode::ServerBusy)?;
-            for (place, segment) in window.segments {
-                upload.put(place, segment.without_cleared()).await?;
+            for (place, segment) in decryptor.decrypt(window.segments.into_iter().collect()).await? {
+                upload.put(place, encryptor.encrypt(place, segment.without_cleared()).await?).await?;
             }
             next = window.end;
         }

@@ -18,7 +18,8 @@ pub struct NewPages {
 }
 
 impl BlobService {
-    /// Creates or replaces a page blob without any pages; returns the time of the change.
+    /// Creates or replaces a page blob without any pages; returns the time of the change. With the digest of a customer's key
+    /// in its terms the blob has that key.
     pub async fn put_page_blob(
         &self,
         at: BlobAddress<'_>,
@@ -31,7 +32,7 @@ impl BlobService {
         let body = |written| Body::Pages(PageBody::new(generation, written, pages.sequence_number));
         self.change(&place, |seen| {
             let mut blob = self.blob_replacing(seen, terms, new, pages.length, body(DateTime::from_ticks(0)))?;
-            blob.body = body(blob.changed);
+            (blob.body, blob.key_digest) = (body(blob.changed), terms.key_digest);
             let changed = blob.changed;
             Ok((BlobChange::replacing(seen, Some(blob)), changed))
         })

@@ -9,6 +9,7 @@ use super::layer::Layer;
 use super::map::PageMap;
 use super::segment::Segment;
 use super::span::Span;
+use super::stored_pages::StoredPages;
 use crate::blob::address::BlobLocation;
 use crate::blob::change::Attempts;
 use crate::blob::reclaim::Reclaimable;
@@ -23,8 +24,7 @@ const MARKED_PAGES_MAX: u64 = (4 << 20) / PAGE_BYTES;
 #[derive(Debug, Clone)]
 pub(super) enum Edit {
     None,
-    /// As many bytes as the pages have.
-    Write(Span, Bytes),
+    Write(Span, StoredPages),
     Clear(Span),
 }
 
@@ -215,18 +215,16 @@ impl Plan {
         let edited = match &self.edit {
             Edit::None => Segment::default(),
             Edit::Clear(_) => Segment::clearing(mask),
-            Edit::Write(span, bytes) => {
+            Edit::Write(span, pages) => {
                 let first = (segment * super::SEGMENT_PAGES).max(span.first) - span.first;
-                let start = (first * PAGE_BYTES) as usize;
-                let pages = bytes.slice(start..start + mask.count_ones() as usize * PAGE_BYTES as usize);
-                if mask == u64::MAX { Segment::full(pages) } else { Segment::run(mask, pages) }
+                Segment::writing(mask, pages.slice(first as usize, mask.count_ones() as usize))
             }
         };
         if is_new || mask == u64::MAX {
             return Ok(edited);
         }
         match tx.get(&keys::pages_key(layer, segment)) {
-            Some(stored) => Ok(edited.over(&Segment::decode(stored)?)),
+            Some(stored) => Ok(edited.over(&Segment::decode(stored)?)?),
             None => Ok(edited),
         }
     }

@@ -260,7 +260,7 @@ impl Pair<'_> {
                 let [lower_key, upper_key] = [self.lower, self.upper].map(|layer| keys::pages_key(layer, *place));
                 let Some(above) = tx.get(&upper_key).map(Segment::decode).transpose()? else { continue };
                 let below = tx.get(&lower_key).map(Segment::decode).transpose()?.unwrap_or_default();
-                let merged = above.over(&below);
+                let merged = above.over(&below)?;
                 let merged = if keeps_marks { merged } else { merged.without_cleared() };
                 lower_map.set(*place, &merged);
                 upper_map.set(*place, &Segment::default());

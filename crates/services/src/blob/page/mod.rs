@@ -7,18 +7,16 @@
 //!
 //! | to follow | read |
 //! | --- | --- |
-//! | the records | `body.rs`, `layer.rs`, `segment.rs`, `map.rs` |
+//! | the records | `body.rs`, `layer.rs`, `segment.rs` on `stored_pages.rs`, `map.rs` |
 //! | Put Page, Clear, resize | `write.rs` on `edit.rs`, `properties.rs` |
 //! | a download | `reader.rs` on `window.rs` |
 //! | Get Page Ranges | `ranges.rs` |
 //! | copies | `copy.rs`, `incremental.rs` |
-//! | deleting a snapshot | `delete.rs` |
 //! | how space is reclaimed | `tidy.rs`, `merge.rs` |
 
 mod body;
 mod copy;
 mod create;
-mod delete;
 mod edit;
 mod incremental;
 mod layer;
@@ -29,6 +27,7 @@ mod ranges;
 pub(super) mod reader;
 mod segment;
 mod span;
+mod stored_pages;
 pub(super) mod tidy;
 mod transfer;
 mod window;

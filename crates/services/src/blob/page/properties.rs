@@ -33,6 +33,7 @@ impl BlobService {
             let now = self.clock.ticks();
             let sequence_number = blob.pages()?.sequence_number;
             terms.check_change(blob, now)?;
+            terms.check_key_if_given(blob)?;
             blob.check_not_incremental()?;
             if let Some(sequence) = pages.sequence {
                 blob.pages_mut()?.sequence_number =

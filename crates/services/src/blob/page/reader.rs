@@ -2,11 +2,12 @@
 
 use bytes::BytesMut;
 use tablerock_kv::{Bytes, Error, Result, Store};
-use tablerock_protocol::blob::ByteRange;
+use tablerock_protocol::blob::{ByteRange, CustomerKey};
 
 use super::SEGMENT_BYTES;
 use super::body::PageBody;
 use super::layer::{Layer, read_chain};
+use super::stored_pages::SegmentDecryptor;
 use super::window::{Window, read_window};
 use crate::blob::keys;
 use crate::blob::stored_blob::{Blob, Body};
@@ -125,14 +126,17 @@ pub(in crate::blob) struct PageReader {
     is_whole: bool,
     /// The part that was read and is not handed out yet.
     window: Window,
+    decryptor: SegmentDecryptor,
 }
 
 impl PageReader {
-    pub(in crate::blob) fn new(source: PageSource, range: ByteRange) -> Self {
+    /// Reads a range of a blob; `key` is the customer's key of the blob.
+    pub(in crate::blob) fn new(source: PageSource, range: ByteRange, key: Option<&CustomerKey>) -> Self {
         let (offset, end) = (range.offset, range.offset + range.length);
         let first = offset / SEGMENT_BYTES;
         let is_whole = end.div_ceil(SEGMENT_BYTES) - first <= WHOLE_SEGMENTS_MAX;
-        Self { source, offset, end, is_whole, window: Window { end: first, ..Window::default() } }
+        let (window, decryptor) = (Window { end: first, ..Window::default() }, SegmentDecryptor::new(key));
+        Self { source, offset, end, is_whole, window, decryptor }
     }
 
     /// The next bytes, at most 256 KiB; `None` if the blob has gone. Not to be called at the end of the range.
@@ -149,16 +153,17 @@ impl PageReader {
             self.offset += length;
             return Ok(Some(Bytes::from_static(&ZEROS[..length as usize])));
         }
-        let mut buffer = BytesMut::new();
-        let mut place = first;
-        while place < first + WINDOW_SEGMENTS as u64 {
+        let mut segments = Vec::with_capacity(WINDOW_SEGMENTS);
+        for place in first..first + WINDOW_SEGMENTS as u64 {
             let Some(segment) = self.window.segments.remove(&place) else { break };
-            let at = buffer.len();
-            buffer.resize(at + SEGMENT_BYTES as usize, 0);
-            segment.copy_to(&mut buffer[at..]);
-            place += 1;
+            segments.push((place, segment));
         }
-        let last = (place * SEGMENT_BYTES).min(end);
+        let segments = self.decryptor.decrypt(segments).await?;
+        let mut buffer = BytesMut::zeroed(segments.len() * SEGMENT_BYTES as usize);
+        for ((_, segment), part) in segments.iter().zip(buffer.chunks_exact_mut(SEGMENT_BYTES as usize)) {
+            segment.copy_to(part);
+        }
+        let last = ((first + segments.len() as u64) * SEGMENT_BYTES).min(end);
         let start = first * SEGMENT_BYTES;
         let bytes = buffer.freeze().slice((self.offset - start) as usize..(last - start) as usize);
         self.offset = last;

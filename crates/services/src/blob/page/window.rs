@@ -49,7 +49,7 @@ pub(super) async fn read_window(
             let segment = keys::place_in_layer(&record.key)?.1;
             let below = Segment::decode(&record.value)?.without(mask_of(&hidden, segment));
             let merged = match window.segments.get(&segment) {
-                Some(above) => above.over(&below),
+                Some(above) => above.over(&below)?,
                 None => below,
             };
             window.segments.insert(segment, merged);

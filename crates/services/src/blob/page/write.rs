@@ -1,11 +1,12 @@
 //! Put Page: writing and clearing.
 
 use tablerock_kv::Bytes;
-use tablerock_protocol::blob::{ByteRange, SequenceConditions};
+use tablerock_protocol::blob::{ByteRange, CustomerKey, KeyDigest, SequenceConditions, check_customer_key};
 use tablerock_protocol::{DateTime, ErrorCode};
 
 use super::edit::Edit;
 use super::span::Span;
+use super::stored_pages::StoredPages;
 use crate::Result;
 use crate::blob::address::{BlobAddress, ReadTerms, WriteTerms};
 use crate::blob::stored_blob::Blob;
@@ -16,6 +17,15 @@ use crate::blob::{BlobService, lease};
 pub struct PageTerms {
     pub write: WriteTerms,
     pub sequence: SequenceConditions,
+    /// The customer's key, which must be the blob's.
+    pub key: Option<CustomerKey>,
+}
+
+impl PageTerms {
+    /// The digest of the customer's key.
+    pub fn key_digest(&self) -> Option<KeyDigest> {
+        self.key.as_ref().map(CustomerKey::digest)
+    }
 }
 
 /// A change of a range of pages.
@@ -52,7 +62,10 @@ impl BlobService {
         let place = self.place_to_write(at).await?;
         let span = Span::of_bytes(range.offset, range.length);
         let edit = match write {
-            PageWrite::Update(bytes) => Edit::Write(span, bytes),
+            // Once, before any attempt: what is stored for a page depends on its place and on no other state of the blob.
+            PageWrite::Update(bytes) => {
+                Edit::Write(span, StoredPages::of_write(span.first, bytes, terms.key.as_ref()).await?)
+            }
             PageWrite::Clear => Edit::Clear(span),
         };
         let decide = |blob: &mut Blob| {
@@ -72,6 +85,7 @@ impl BlobService {
         let body = blob.pages()?;
         terms.write.check_change(blob, self.clock.ticks())?;
         terms.sequence.check(body.sequence_number)?;
+        check_customer_key(blob.key_digest, terms.key_digest())?;
         Ok(blob.check_not_incremental()?)
     }
 }
