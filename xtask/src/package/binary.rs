@@ -58,7 +58,11 @@ fn musl_target() -> Option<String> {
     (has_target && has_compiler).then_some(target)
 }
 
+/// The libraries of other systems are part of them, and no package brings them.
 fn libraries(path: &Path) -> Result<Vec<PathBuf>> {
+    if !cfg!(target_os = "linux") {
+        return Ok(Vec::new());
+    }
     let output = Command::new("ldd").arg(path).output().map_err(|error| format!("ldd: {error}"))?;
     // It fails for a static binary, and says so.
     Ok(if output.status.success() { parse_ldd(&String::from_utf8_lossy(&output.stdout))? } else { Vec::new() })
