@@ -71,6 +71,11 @@ pub(crate) fn build_server(workspace: &Workspace) -> Row {
     step(workspace, "build", &["build", "--release", "--package", "tablerock"], 20 * MINUTE)
 }
 
+/// The same for another target.
+pub(crate) fn build_server_for(workspace: &Workspace, target: &str) -> Row {
+    step(workspace, "build", &["build", "--release", "--package", "tablerock", "--target", target], 20 * MINUTE)
+}
+
 /// The runner of the raw suite, not optimised: that would take minutes and save seconds. With the features of the whole
 /// workspace, its dependencies are those that the unit tests have built.
 pub(crate) fn build_raw(workspace: &Workspace) -> Row {

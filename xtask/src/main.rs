@@ -1,8 +1,10 @@
-//! The tasks of the repository: `cargo xtask test`, `conform`, `crash`, `fuzz`, `bench` and `docs`.
+//! The tasks of the repository: `cargo xtask test`, `conform`, `crash`, `fuzz`, `bench`, `docs`, `image`, `packages` and
+//! `release`.
 //!
 //! CI runs `test`. The suites fetch what they need from the package registries. A suite that cannot run is reported as
 //! `skipped: reason`; with `CI=true` it fails.
 
+mod archive;
 mod bench;
 mod checks;
 mod conform;
@@ -10,6 +12,8 @@ mod crash;
 mod deny;
 mod docs;
 mod fuzz;
+mod minimum_rust;
+mod package;
 mod process;
 mod server;
 mod setup;
@@ -19,6 +23,7 @@ mod test;
 mod tidy;
 mod workspace;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -27,6 +32,7 @@ use crate::bench::BenchOptions;
 use crate::conform::Others;
 use crate::crash::CrashOptions;
 use crate::fuzz::FuzzOptions;
+use crate::package::release::ReleaseOptions;
 use crate::server::ports::Ports;
 use crate::suite::Suite;
 use crate::test::Part;
@@ -82,6 +88,26 @@ enum Task {
     Bench(BenchOptions),
     /// Write docs/compatibility.md from the results of the last conformance run
     Docs,
+    /// Make the container image, without a container engine
+    ///
+    /// target/packages gets an OCI layout and a tar for `docker load`.
+    Image {
+        /// The binary to put into it, instead of building one
+        #[arg(long)]
+        binary: Option<PathBuf>,
+    },
+    /// Make packages and use each as its users do, as `test --only packages` does
+    Packages {
+        /// Only these, such as image, deb, python or npm
+        only: Vec<String>,
+        /// The binary to put into them, instead of building one
+        #[arg(long)]
+        binary: Option<PathBuf>,
+    },
+    /// Make everything of a version into dist/: binary, packages, image, crates, bill of materials, checksums
+    Release(ReleaseOptions),
+    /// Check the published crates with the lowest version of Rust that they support
+    MinimumRust,
     /// Check the house rules, as `test --only tidy` does
     Tidy {
         /// Record the current numbers of banned words
@@ -117,6 +143,10 @@ fn run(task: &Task) -> Result<bool> {
         Task::Fuzz(options) => fuzz::run(&workspace, options),
         Task::Bench(options) => bench::run(&workspace, options),
         Task::Docs => docs::write(&workspace).map(|()| true),
+        Task::Image { binary } => package::image::run(&workspace, binary.as_deref()).map(|()| true),
+        Task::Packages { only, binary } => package::check::run_alone(&workspace, only, binary.as_deref()),
+        Task::Release(options) => package::release::run(&workspace, options).map(|()| true),
+        Task::MinimumRust => minimum_rust::run(&workspace),
         Task::Tidy { words: true, .. } => tidy::list_words(&workspace).map(|()| true),
         Task::Tidy { bless: true, .. } => tidy::bless_words(&workspace).map(|()| true),
         Task::Tidy { .. } => test::run(&workspace, &[Part::Tidy], Ports::DEVELOPMENT.table),

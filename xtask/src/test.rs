@@ -13,6 +13,7 @@ use crate::conform;
 use crate::crash;
 use crate::deny;
 use crate::docs;
+use crate::package;
 use crate::server::ports::Ports;
 use crate::setup::environments::Environment;
 use crate::setup::postgres;
@@ -42,6 +43,7 @@ pub(crate) enum Part {
     Az,
     Rclone,
     Programs,
+    Packages,
 }
 
 impl Part {
@@ -96,6 +98,9 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], table_port: u16) -> Resu
         None => conform::leave_out(Target::Tablerock, &suites, &mut summary),
     }
     drop(preparation);
+    if wants(Part::Packages) {
+        packages_step(workspace, &mut summary);
+    }
     // Last, on idle processors: one of its parts measures how long requests wait.
     if wants(Part::Crash) {
         crash_step(workspace, &mut summary);
@@ -142,6 +147,19 @@ fn run_suites(
     if suites == Suite::ALL && used == Some(Ports::DEVELOPMENT) && summary.is_success() {
         summary.push(docs_step(workspace));
     }
+}
+
+/// The packages contain the release binary, which the suites have built already.
+fn packages_step(workspace: &Workspace, summary: &mut Summary) {
+    if !summary.is_success() {
+        println!("skipped: packages: an earlier step failed");
+        return summary.push(Row::skipped("packages"));
+    }
+    let build = checks::build_server(workspace);
+    if build.failed > 0 {
+        return summary.push(build);
+    }
+    package::check::step(workspace, &[], None).into_iter().for_each(|row| summary.push(row));
 }
 
 fn crash_step(workspace: &Workspace, summary: &mut Summary) {

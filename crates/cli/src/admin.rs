@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use tablerock_kv::Store;
-use tablerock_server::{Admin, Server, serve_admin};
+use tablerock_server::{Admin, AdminToken, Server, serve_admin};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -23,10 +23,14 @@ pub(crate) struct AdminThread {
 
 impl AdminThread {
     /// Listens at once. `/livez` responds from now on.
-    pub(crate) fn start(port: Port, show_names: bool) -> Result<Self, String> {
+    pub(crate) fn start(port: Port, show_names: bool, token: Option<AdminToken>) -> Result<Self, String> {
         let listener = port.listen()?;
         let address = listener.local_addr().map_err(|error| format!("cannot serve the admin address: {error}"))?;
-        let admin = Arc::new(Admin::new(address, show_names));
+        let admin = Admin::new(address, show_names);
+        let admin = Arc::new(match token {
+            Some(token) => admin.with_token(token),
+            None => admin,
+        });
         let (stop, stopped) = watch::channel(false);
         let thread = spawn(admin.clone(), listener, stopped);
         let thread = thread.map_err(|error| format!("cannot serve the admin address: {error}"))?;

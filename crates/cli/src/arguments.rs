@@ -44,6 +44,10 @@ pub(crate) enum Command {
     Copy(CopyArguments),
     /// Write accounts as lines of JSON; equal data gives equal output, whatever the store
     Export(ExportArguments),
+    /// Ask a running server whether it is ready; the exit code is 0 if it is
+    ///
+    /// For health checks of containers and scripts. Flags and variables are those of the server.
+    Health(HealthArguments),
 }
 
 /// The options of `copy`.
@@ -87,6 +91,23 @@ pub(crate) struct ExportArguments {
     /// The file to write [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// The options of `health`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct HealthArguments {
+    /// Address of probes, metrics and load [default: 127.0.0.1]
+    #[arg(long, env = "TABLEROCK_ADMIN_HOST", value_name = "HOST")]
+    pub(crate) admin_host: Option<String>,
+    /// Port of probes, metrics and load [default: 10003]
+    #[arg(long, env = "TABLEROCK_ADMIN_PORT", value_name = "PORT")]
+    pub(crate) admin_port: Option<u16>,
+    /// The file of the server's --admin-file, which has the address
+    #[arg(long, env = "TABLEROCK_ADMIN_FILE", value_name = "FILE")]
+    pub(crate) admin_file: Option<PathBuf>,
+    /// Time to wait for the response, in seconds [default: 5]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<u64>,
 }
 
 /// Defines the settings of a server once: as flags, as variables, as keys of the settings file, and how two sources merge.
@@ -179,6 +200,11 @@ settings! {
     /// Show names of data in /metrics and /load also off loopback; the admin address has no credentials
     #[arg(long, env = "TABLEROCK_ADMIN_SHOW_NAMES", help_heading = "Addresses")]
     admin_show_names: bool,
+    /// Write the addresses to this file when the server is ready, with the token for changes on the admin address
+    ///
+    /// Only its owner can read the file. It is removed when the server stops.
+    #[arg(long, env = "TABLEROCK_ADMIN_FILE", value_name = "FILE", help_heading = "Addresses")]
+    admin_file: Option<PathBuf>,
     /// Read the account name from the path only, never from the host name
     #[arg(long, alias = "disableProductStyleUrl", env = "TABLEROCK_DISABLE_PRODUCT_STYLE_URL",
         help_heading = "Addresses")]

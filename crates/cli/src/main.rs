@@ -1,11 +1,12 @@
 //! `tablerock`: Azure Table, Queue and Blob Storage in one binary.
 //!
 //! Without arguments it serves. `arguments.rs` defines the command line, `settings.rs` merges it with the environment
-//! and the settings file, `serve.rs` runs the server. `copy` and `export.rs` are the other commands.
+//! and the settings file, `serve.rs` runs the server. `copy`, `export.rs` and `health.rs` are the other commands.
 
 mod account_source;
 mod accounts;
 mod admin;
+mod admin_file;
 mod arguments;
 mod azurite_arguments;
 mod azurite_lines;
@@ -15,8 +16,10 @@ mod descriptors;
 mod engine;
 mod export;
 mod exposure;
+mod health;
 mod hint;
 mod logging;
+mod notify;
 mod ports;
 mod private_file;
 mod program;
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Some(Command::Serve(serve)) => Settings::gather(serve, program).and_then(serve::run),
         Some(Command::Copy(arguments)) => copy::run(arguments),
         Some(Command::Export(arguments)) => export::run(arguments),
+        Some(Command::Health(arguments)) => health::run(arguments),
         None => Settings::gather(&arguments.serve, program).and_then(serve::run),
     };
     match result {

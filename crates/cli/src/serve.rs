@@ -12,12 +12,14 @@ use tablerock_server::{Connections, Listening, Server, serve_service};
 use tokio::sync::watch;
 
 use crate::admin::AdminThread;
+use crate::admin_file::PendingAdminFile;
 use crate::azurite_lines::ServiceLines;
 use crate::banner;
 use crate::descriptors;
 use crate::engine::{OpenMode, open_engine};
 use crate::exposure;
 use crate::logging;
+use crate::notify;
 use crate::ports::{self, BoundAddresses, Port, Ports};
 use crate::reload::Reloader;
 use crate::services::{self, ServiceOptions};
@@ -35,6 +37,7 @@ pub(crate) struct Listeners {
     services: Vec<(Service, Port)>,
     addresses: BoundAddresses,
     admin: Option<AdminThread>,
+    admin_file: Option<PendingAdminFile>,
     tls: Option<Tls>,
 }
 
@@ -49,8 +52,10 @@ impl Listeners {
             None => None,
         };
         exposure::log(&warnings);
+        let admin_file = PendingAdminFile::of(settings)?;
+        let token = admin_file.as_ref().map(|file| file.token.clone());
         let Ports { services, admin } = ports;
-        let admin = match admin.map(|port| AdminThread::start(port, settings.admin_show_names)).transpose() {
+        let admin = match admin.map(|port| AdminThread::start(port, settings.admin_show_names, token)).transpose() {
             Err(error) if !settings.is_admin_wanted => {
                 tracing::warn!(target: ports::TARGET, error, "there is no admin address, it cannot be served");
                 None
@@ -58,7 +63,7 @@ impl Listeners {
             admin => admin?,
         };
         addresses.admin = admin.as_ref().map(AdminThread::address);
-        Ok(Self { services, addresses, admin, tls })
+        Ok(Self { services, addresses, admin, admin_file, tls })
     }
 }
 
@@ -105,7 +110,7 @@ async fn serve_on(
     role: Role,
 ) -> Result<(), String> {
     let banner = prepare_banner(settings, &listeners.addresses);
-    let Listeners { services: bound, addresses, admin, tls: acceptor } = listeners;
+    let Listeners { services: bound, addresses, admin, admin_file, tls: acceptor } = listeners;
     let options = ServiceOptions {
         accounts: std::mem::take(&mut settings.accounts),
         throttle: settings.throttle,
@@ -138,9 +143,13 @@ async fn serve_on(
     if let Some(admin) = &admin {
         admin.set_open(server.clone(), store.clone());
     }
+    let admin_file = admin_file.map(|file| file.write(settings, &addresses)).transpose()?;
     print(&banner);
     lines.listening();
+    notify::ready();
     signals.stopped().await;
+    notify::stopping();
+    drop(admin_file);
     lines.closing();
     reloading.abort();
     tracing::info!("stopping, waiting for requests in progress");

@@ -46,6 +46,8 @@ pub(crate) struct Settings {
     pub(crate) is_admin_wanted: bool,
     /// Shows names of data on an admin address that is not loopback.
     pub(crate) admin_show_names: bool,
+    /// The file with the addresses and the token for changes on the admin address.
+    pub(crate) admin_file: Option<PathBuf>,
     pub(crate) accounts: Vec<Account>,
     pub(crate) short_keys: Vec<ShortKey>,
     /// Where the accounts come from, to read them again.
@@ -160,9 +162,12 @@ impl Settings {
             accept_tokens = false;
         }
         let is_admin_port_given = set.admin_port.is_some();
-        let is_admin_wanted = set.admin_host.is_some() || is_admin_port_given;
+        let is_admin_wanted = set.admin_host.is_some() || set.admin_file.is_some() || is_admin_port_given;
         let has_admin = is_admin_wanted || !matches!(program, Program::AzuriteService(_));
         let admin_address = Address::new(set.admin_host, set.admin_port, 10003);
+        if set.admin_file.is_some() && admin_address.port == 0 {
+            return Err("--admin-file requires the admin address: set --admin-port to a port, or omit it".to_owned());
+        }
         let default_log = if set.silent { "error" } else { "info" };
         Ok(Self {
             program,
@@ -177,6 +182,7 @@ impl Settings {
             is_admin_port_given,
             is_admin_wanted,
             admin_show_names: set.admin_show_names,
+            admin_file: set.admin_file,
             accounts,
             short_keys,
             account_source,

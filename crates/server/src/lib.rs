@@ -35,7 +35,7 @@ mod service_properties;
 mod table;
 
 pub use crate::accounts::{Account, Accounts, ServedAccounts};
-pub use crate::admin::{Admin, serve_admin};
+pub use crate::admin::{Admin, AdminToken, serve_admin};
 pub use crate::http::connections::Connections;
 pub use crate::http::listener::{Listening, serve_service};
 pub use crate::http::tls;

@@ -28,6 +28,10 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
         "tablerock-client" => &["tablerock-client", "tablerock-client-derive", "tablerock-protocol"],
         "tablerock-client-derive" => &[],
         "tablerock-patterns" => &["tablerock-client"],
+        // The client is for its tests.
+        "tablerock-testing" => {
+            &["tablerock-client", "tablerock-kv", "tablerock-protocol", "tablerock-server", "tablerock-services"]
+        }
         "tablerock" => &["tablerock-"],
         // A mistake that a black-box case shares with the server would go unseen.
         "tablerock-conformance" | "tablerock-crash-shim" | "xtask" => &[],

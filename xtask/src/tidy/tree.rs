@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::Result;
 
 /// Folders made by tools, which git ignores too.
-const SKIPPED: [&str; 5] = [".git", "target", "node_modules", "__pycache__", ".pytest_cache"];
+const SKIPPED: [&str; 6] = [".git", "target", "dist", "node_modules", "__pycache__", ".pytest_cache"];
 
 #[derive(Debug)]
 pub(super) struct File {

@@ -2,6 +2,7 @@
 //!
 //! Without a PostgreSQL, `cargo xtask test` leaves out the tests with `on_postgres` in their path.
 
+mod admin_file;
 mod analytics;
 mod azurite;
 mod blobs_on_disk;

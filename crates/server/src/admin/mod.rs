@@ -1,12 +1,15 @@
-//! The admin address: `/livez`, `/readyz` and `/health` for probes, `/metrics` for Prometheus, `/load` for people.
+//! The admin address: `/livez`, `/readyz` and `/health` for probes, `/metrics` for Prometheus, `/load` for people, and
+//! `/accounts` for tests.
 //!
-//! Probes are served to every caller and from the start. Pages that contain names of data have conditions, because nothing
-//! here requires credentials: see [`NameAccess`] and decision 24.
+//! Probes are served to every caller and from the start. Pages that contain names of data have conditions, because they
+//! require no credentials: see [`NameAccess`] and decision 24. Requests that change the server require an [`AdminToken`].
 
+mod add_account;
 mod connections;
 pub(crate) mod escape;
 mod host;
 mod load_page;
+mod token;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,6 +22,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use self::load_page::SHOWN_MAX;
+pub use self::token::AdminToken;
 use crate::http::response_body::ResponseBody;
 use crate::pipeline::Server;
 
@@ -36,6 +40,7 @@ const NAMES_HIDDEN: &str =
 pub struct Admin {
     phase: Mutex<Phase>,
     names: NameAccess,
+    token: Option<AdminToken>,
 }
 
 #[derive(Debug, Clone)]
@@ -65,7 +70,14 @@ impl Admin {
             (false, true) => NameAccess::AllCallers,
             (false, false) => NameAccess::None,
         };
-        Self { phase: Mutex::new(Phase::Starting), names }
+        Self { phase: Mutex::new(Phase::Starting), names, token: None }
+    }
+
+    /// Serves requests that change the server, to callers with this token.
+    #[must_use]
+    pub fn with_token(mut self, token: AdminToken) -> Self {
+        self.token = Some(token);
+        self
     }
 
     /// Reports the server as open from now on.
@@ -99,6 +111,16 @@ impl Admin {
                 Phase::Stopping => text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n"),
                 Phase::Open { server, .. } => self.page(&server, path),
             },
+            (&Method::POST, "/accounts") => match AdminToken::check(self.token.as_ref(), request.headers()) {
+                _ if !is_local => text(StatusCode::MISDIRECTED_REQUEST, FOREIGN_HOST),
+                Err((status, why)) => text(status, why),
+                Ok(()) => match self.phase() {
+                    Phase::Starting => text(StatusCode::SERVICE_UNAVAILABLE, "starting\n"),
+                    Phase::Stopping => text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n"),
+                    Phase::Open { server, .. } => add_account::reply(&server, request.uri().query()),
+                },
+            },
+            (_, "/accounts") => text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; use POST\n"),
             (_, "/livez" | "/readyz" | "/health" | "/metrics" | "/load" | "/load.json") => {
                 text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; use GET\n")
             }

@@ -1,0 +1,145 @@
+//! The image with the command of each harness, and what the harness waits for. The commands and rules are those of the
+//! Testcontainers modules, .NET Aspire and the health checks of compose files.
+
+use super::container::{Container, Root};
+use super::{Context, Miss, Outcome};
+use crate::Result;
+use crate::package::image::{AZURITE_NAMES, Image};
+
+/// When a harness takes a server for ready.
+enum Ready {
+    /// Every text is part of a line of the log.
+    Lines(&'static [&'static str]),
+    /// The ports accept connections, and a shell inside finds them as Testcontainers looks for them.
+    Ports(&'static [u16]),
+    /// A shell command inside succeeds.
+    Command(&'static str),
+}
+
+struct Harness {
+    name: &'static str,
+    /// Empty for the command of the image.
+    command: &'static str,
+    variables: &'static [(&'static str, &'static str)],
+    ready: Ready,
+}
+
+const HOSTS: &str = "azurite --blobHost 0.0.0.0 --queueHost 0.0.0.0 --tableHost 0.0.0.0";
+const ALL_PORTS: &[u16] = &[10000, 10001, 10002];
+const LISTENING: &[&str] = &[
+    "Blob service is successfully listening",
+    "Queue service is successfully listening",
+    "Table service is successfully listening",
+];
+const ACCOUNTS: (&str, &str) =
+    ("AZURITE_ACCOUNTS", "account1:c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0");
+
+const HARNESSES: [Harness; 10] = [
+    Harness { name: "Testcontainers for Python", command: "", variables: &[ACCOUNTS], ready: Ready::Ports(ALL_PORTS) },
+    Harness { name: "Testcontainers for Java", command: HOSTS, variables: &[], ready: Ready::Ports(ALL_PORTS) },
+    Harness { name: "Testcontainers for .NET", command: HOSTS, variables: &[], ready: Ready::Lines(LISTENING) },
+    Harness {
+        name: "Testcontainers for .NET, in memory",
+        command: "azurite --blobHost 0.0.0.0 --queueHost 0.0.0.0 --tableHost 0.0.0.0 --inMemoryPersistence --extentMemoryLimit 64",
+        variables: &[],
+        ready: Ready::Lines(LISTENING),
+    },
+    Harness {
+        name: "Testcontainers for Go",
+        command: "azurite --blobHost 0.0.0.0 --blobPort 10000 --queueHost 0.0.0.0 --queuePort 10001 --tableHost 0.0.0.0 --tablePort 10002",
+        variables: &[],
+        ready: Ready::Ports(ALL_PORTS),
+    },
+    Harness {
+        name: "Testcontainers for Go, blobs only",
+        command: "azurite-blob --blobHost 0.0.0.0 --blobPort 10000",
+        variables: &[],
+        ready: Ready::Ports(&[10000]),
+    },
+    Harness {
+        name: "Testcontainers for Node.js",
+        command: "azurite --blobHost 0.0.0.0 --blobPort 10000 --queueHost 0.0.0.0 --queuePort 10001 --tableHost 0.0.0.0 \
+            --tablePort 10002 --inMemoryPersistence --skipApiVersionCheck --silent",
+        variables: &[ACCOUNTS],
+        ready: Ready::Lines(LISTENING),
+    },
+    Harness {
+        name: "Testcontainers for Rust",
+        command: "azurite --blobHost 0.0.0.0 --queueHost 0.0.0.0 --tableHost 0.0.0.0 --loose --skipApiVersionCheck --disableTelemetry",
+        variables: &[],
+        ready: Ready::Lines(&["Azurite Table service is successfully listening at http://0.0.0.0:10002"]),
+    },
+    Harness {
+        name: ".NET Aspire",
+        command: "azurite -l /data --blobHost 0.0.0.0 --queueHost 0.0.0.0 --tableHost 0.0.0.0 --disableProductStyleUrl \
+            --skipApiVersionCheck",
+        variables: &[],
+        ready: Ready::Ports(ALL_PORTS),
+    },
+    Harness { name: "compose files", command: "", variables: &[], ready: Ready::Command("nc 127.0.0.1 10000 -z") },
+];
+
+/// Makes the image twice, and runs it with each command.
+pub(super) fn check(context: &Context<'_>) -> Outcome {
+    let Context { workspace, version, binary } = context;
+    let image = Image::of(workspace, version, binary)?;
+    let tar = image.to_tar()?;
+    if Image::of(workspace, version, binary)?.to_tar()? != tar {
+        return Err("the image differs when it is made twice".into());
+    }
+    let root = Root::unpack(&tar, &workspace.target.join("packages/check/image"))?;
+    for harness in &HARNESSES {
+        run(&root, harness).map_err(|miss| match miss {
+            Miss::Failed(why) => Miss::Failed(format!("{}: {why}", harness.name)),
+            other => other,
+        })?;
+    }
+    Ok(HARNESSES.len())
+}
+
+fn run(root: &Root, harness: &Harness) -> std::result::Result<(), Miss> {
+    let words = harness.command.split_whitespace().map(str::to_owned);
+    let command = if harness.command.is_empty() { root.default_command() } else { words.collect() };
+    let mut container = root.run(&command, harness.variables)?;
+    container.wait_until("ready by the rule of the harness", |container| is_ready(container, &harness.ready))?;
+    let health = root.health_check();
+    container.wait_until("healthy", |container| {
+        container.exec(&health).is_ok_and(|output| output.status.success() && output.stdout == b"ready\n")
+    })?;
+    check_inside(&container)?;
+    match container.stop()? {
+        0 => Ok(()),
+        code => Err(format!("exit code {code} after SIGTERM").into()),
+    }
+}
+
+fn is_ready(container: &Container, ready: &Ready) -> bool {
+    match ready {
+        Ready::Lines(texts) => {
+            let lines = container.lines();
+            texts.iter().all(|text| lines.iter().any(|line| line.contains(text)))
+        }
+        Ready::Ports(ports) => ports.iter().all(|port| {
+            let listed = format!("grep -i ':0*{port:x}' /proc/net/tcp*");
+            container.succeeds(&listed) && container.succeeds(&format!("nc -vz -w 1 localhost {port}"))
+        }),
+        Ready::Command(line) => container.succeeds(line),
+    }
+}
+
+/// The names and tools that commands in containers use.
+fn check_inside(container: &Container) -> Result<()> {
+    let names = AZURITE_NAMES.map(|name| format!("{name} --version")).join(" && ");
+    for line in [
+        &names,
+        "awk 'BEGIN { exit 0 }'",
+        "wget -q -O - http://127.0.0.1:10003/readyz | grep ready",
+        "test -w /data",
+        "! nc -z 127.0.0.1 9",
+    ] {
+        if !container.succeeds(line) {
+            return Err(format!("`{line}` fails in the container"));
+        }
+    }
+    Ok(())
+}
