@@ -47,7 +47,7 @@ class RustClientTest extends Case {
         return keys;
     }
 
-    @ParameterizedTest
+    @ParameterizedTest(name = "{0}")
     @ValueSource(strings = {"operators", "literals", "extremes", "keys", "nesting"})
     @Operation("QueryEntities")
     void filtersOfTheRustClientFindTheSame(String group) throws Exception {
