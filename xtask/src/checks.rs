@@ -12,6 +12,9 @@ use crate::workspace::{Workspace, cargo};
 const MINUTE: Duration = Duration::from_secs(60);
 const REPORT_LINES_MAX: usize = 200;
 
+/// The program of our client.
+pub(crate) const RUST_CLIENT: &str = "tablerock-rust-client";
+
 pub(crate) fn fmt(workspace: &Workspace) -> Row {
     step(workspace, "fmt", &["fmt", "--all", "--check"], 2 * MINUTE)
 }
@@ -80,6 +83,11 @@ pub(crate) fn build_server_for(workspace: &Workspace, target: &str) -> Row {
 /// workspace, its dependencies are those that the unit tests have built.
 pub(crate) fn build_raw(workspace: &Workspace) -> Row {
     build_tool(workspace, "build-raw", "tablerock-conformance")
+}
+
+/// Our client as a program, for the suites of other clients.
+pub(crate) fn build_rust_client(workspace: &Workspace) -> Row {
+    build_tool(workspace, "build-rust-client", RUST_CLIENT)
 }
 
 /// The crash harness, with the features of the whole workspace for the same reason. The profile optimises it and the layer,

@@ -96,6 +96,7 @@ pub(crate) fn against(
     let builds = [
         target.is_ours().then(|| checks::build_server(workspace)),
         suites.contains(&Suite::Raw).then(|| checks::build_raw(workspace)),
+        suites.iter().any(|suite| suite.uses_rust_client()).then(|| checks::build_rust_client(workspace)),
     ];
     let is_built = builds.iter().flatten().all(|row| row.failed == 0);
     builds.into_iter().flatten().for_each(|row| summary.push(row));
@@ -152,7 +153,7 @@ fn run_suite(workspace: &Workspace, ports: Ports, target: Target, suite: Suite, 
     let mut missing = Vec::new();
     for &environment in suite.environments() {
         match preparation.wait_for(environment) {
-            Err(why) if environment.is_one_program() && !is_ci() => missing.push((environment, why)),
+            Err(why) if suite.can_do_without(environment) && !is_ci() => missing.push((environment, why)),
             Err(why) => return cannot_run(&name, "suite", &format!("{}: {why}", environment.name())),
             Ok(()) => {}
         }

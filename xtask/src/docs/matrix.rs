@@ -98,7 +98,7 @@ fn title(suite: Suite) -> &'static str {
         Suite::Java => "Java",
         Suite::Az => "az",
         Suite::Rclone => "rclone",
-        Suite::Client | Suite::LegacyPython | Suite::Programs => suite.name(),
+        Suite::Client | Suite::LegacyPython | Suite::LegacyJava | Suite::Programs => suite.name(),
     }
 }
 

@@ -143,8 +143,8 @@ const PROGRAMS: &str = "\
 Programs that people use, each through a few short jobs, as cases passed of cases run. rclone is among the clients above.";
 
 const OUR_CLIENT: &str = "\
-The tests of `tablerock-client` and `tablerock-patterns`, as cases passed of cases run. `legacy-python` are those in which the client
-and Microsoft's last Python library with encryption read each other's entities.";
+The tests of `tablerock-client` and `tablerock-patterns`, as cases passed of cases run. `legacy-python`
+and `legacy-java` are those in which the client and Microsoft's last libraries with encryption read each other's entities.";
 
 const REGENERATE: &str = "\
 ## Regenerating this page

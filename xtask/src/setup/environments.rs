@@ -69,7 +69,7 @@ impl Environment {
         }
     }
 
-    /// Whether it is one program of several, without which the suite can do the other jobs.
+    /// Whether it is one of the programs that a suite of several gets by their paths.
     pub(crate) fn is_one_program(self) -> bool {
         matches!(self, Environment::AzCopy | Environment::Restic | Environment::LegacyJava)
     }

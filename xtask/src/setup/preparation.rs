@@ -1,6 +1,6 @@
 //! Installs environments in the background, while cargo builds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::thread::{self, JoinHandle};
 
 use crate::Result;
@@ -19,11 +19,11 @@ pub(crate) struct Preparation {
 }
 
 impl Preparation {
-    /// Begins all of them at once: most of the time they wait for the network.
+    /// Begins all of them at once: most of the time they wait for the network. One that two suites need is made once.
     pub(crate) fn begin(workspace: &Workspace, environments: &[Environment]) -> Self {
         let versions = find_tools(workspace, environments);
         let mut preparation = Self { cancel: Cancel::default(), making: BTreeMap::new(), made: BTreeMap::new() };
-        for &environment in environments {
+        for &environment in environments.iter().collect::<BTreeSet<_>>() {
             match &versions[&environment.tool()] {
                 Err(why) => {
                     preparation.made.insert(environment, Err(why.clone()));

@@ -6,12 +6,13 @@ pub(crate) mod results;
 pub(crate) mod run;
 mod verdict;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use clap::ValueEnum;
 
+use crate::checks::RUST_CLIENT;
 use crate::setup::environments::{self, Environment};
 use crate::setup::tools;
 use crate::workspace::{Workspace, cargo};
@@ -52,6 +53,7 @@ pub(crate) enum Suite {
     Js,
     LegacyNode,
     LegacyPython,
+    LegacyJava,
     Go,
     Java,
     Az,
@@ -60,13 +62,14 @@ pub(crate) enum Suite {
 }
 
 impl Suite {
-    pub(crate) const ALL: [Suite; 11] = [
+    pub(crate) const ALL: [Suite; 12] = [
         Suite::Raw,
         Suite::Client,
         Suite::Python,
         Suite::Js,
         Suite::LegacyNode,
         Suite::LegacyPython,
+        Suite::LegacyJava,
         Suite::Go,
         Suite::Java,
         Suite::Az,
@@ -76,7 +79,7 @@ impl Suite {
 
     /// Whether cargo runs the suite. These tests are about our client, not about the operations of the service.
     pub(crate) const fn is_of_our_client(self) -> bool {
-        matches!(self, Suite::Client | Suite::LegacyPython)
+        matches!(self, Suite::Client | Suite::LegacyPython | Suite::LegacyJava)
     }
 
     /// Whether its cases are about operations of the service. Those of a program are about the program.
@@ -92,6 +95,7 @@ impl Suite {
             Suite::Js => "js",
             Suite::LegacyNode => "legacy-node",
             Suite::LegacyPython => "legacy-python",
+            Suite::LegacyJava => "legacy-java",
             Suite::Go => "go",
             Suite::Java => "java",
             Suite::Az => "az",
@@ -105,6 +109,16 @@ impl Suite {
         matches!(self, Suite::Az | Suite::Rclone | Suite::Programs)
     }
 
+    /// Whether its cases have our client as a program, to continue each other's work.
+    pub(crate) const fn uses_rust_client(self) -> bool {
+        matches!(self, Suite::Python | Suite::Js | Suite::Go | Suite::Java)
+    }
+
+    /// Whether an environment is one program of several, without which the suite can do the other jobs.
+    pub(crate) fn can_do_without(self, environment: Environment) -> bool {
+        matches!(self, Suite::Programs) && environment.is_one_program()
+    }
+
     /// The environments that are installed first.
     pub(crate) const fn environments(self) -> &'static [Environment] {
         match self {
@@ -113,6 +127,7 @@ impl Suite {
             Suite::Js => &[Environment::Js],
             Suite::LegacyNode => &[Environment::LegacyNode],
             Suite::LegacyPython => &[Environment::LegacyPython],
+            Suite::LegacyJava => &[Environment::LegacyJava],
             Suite::Go => &[Environment::Go],
             Suite::Java => &[Environment::Java],
             Suite::Az => &[Environment::Az],
@@ -132,7 +147,7 @@ impl Suite {
             Suite::Python => 1600,
             Suite::Js => 900,
             Suite::LegacyNode => 20,
-            Suite::LegacyPython => 2,
+            Suite::LegacyPython | Suite::LegacyJava => 4,
             Suite::Go => 960,
             Suite::Java => 660,
             Suite::Az => 45,
@@ -145,7 +160,7 @@ impl Suite {
     pub(crate) const fn limit(self) -> Duration {
         match self {
             // Its tests may have to be built.
-            Suite::Client | Suite::LegacyPython => Duration::from_secs(20 * 60),
+            Suite::Client | Suite::LegacyPython | Suite::LegacyJava => Duration::from_secs(20 * 60),
             _ => Duration::from_secs(8 * 60),
         }
     }
@@ -155,13 +170,21 @@ impl Suite {
         let mut command = match self {
             Suite::Raw => Command::new(workspace.binary("debug", "tablerock-conformance")),
             Suite::Client => all_client_tests(),
-            Suite::LegacyPython => legacy_python_tests(workspace),
+            Suite::LegacyPython => {
+                legacy_tests("c8_legacy_python", "LEGACY_PYTHON", &environments::venv_python(workspace, self.name()))
+            }
+            Suite::LegacyJava => {
+                legacy_tests("c8_legacy_java", "LEGACY_JAVA", &Environment::LegacyJava.program(workspace))
+            }
             Suite::Python | Suite::Az | Suite::Rclone => pytest(environments::venv_python(workspace, self.name())),
             Suite::Programs => programs(workspace),
             Suite::Js | Suite::LegacyNode => with_arguments("node", &["--test"]),
             Suite::Go => with_arguments("go", &["test", "-count=1", "./..."]),
             Suite::Java => with_arguments(tools::MVN, &["-q", "-B", "test"]),
         };
+        if self.uses_rust_client() {
+            command.env("CONFORMANCE_RUST_CLIENT", workspace.binary("debug", RUST_CLIENT));
+        }
         command.current_dir(self.folder(workspace));
         command
     }
@@ -180,7 +203,7 @@ impl Suite {
 
     fn folder(self, workspace: &Workspace) -> PathBuf {
         match self {
-            Suite::Raw | Suite::Client | Suite::LegacyPython => workspace.root.clone(),
+            Suite::Raw | Suite::Client | Suite::LegacyPython | Suite::LegacyJava => workspace.root.clone(),
             Suite::Programs => workspace.programs(),
             _ => workspace.sdk(self.name()),
         }
@@ -196,13 +219,13 @@ fn programs(workspace: &Workspace) -> Command {
     command
 }
 
-/// In the paths of the tests that need Microsoft's legacy library.
-const LEGACY_PYTHON: &str = "c8_legacy_python";
+/// In the paths of the tests that need Microsoft's legacy libraries.
+const LEGACY: &str = "c8_legacy";
 
 fn all_client_tests() -> Command {
     let mut command = client_tests(&["client", "patterns"]);
-    // A suite of its own, because not every machine has Python.
-    command.args(["--skip", LEGACY_PYTHON]);
+    // Suites of their own, because not every machine has Python and Java.
+    command.args(["--skip", LEGACY]);
     command
 }
 
@@ -215,11 +238,10 @@ fn client_tests(tests: &[&str]) -> Command {
     command
 }
 
-/// The tests of the client that need Microsoft's legacy library.
-fn legacy_python_tests(workspace: &Workspace) -> Command {
+/// The tests of the client that need one of Microsoft's legacy libraries, and learn where it is.
+fn legacy_tests(path: &str, variable: &str, library: &Path) -> Command {
     let mut command = client_tests(&["client"]);
-    let python = environments::venv_python(workspace, Suite::LegacyPython.name());
-    command.args(["--ignored", LEGACY_PYTHON]).env("LEGACY_PYTHON", python);
+    command.args(["--ignored", path]).env(variable, library);
     command
 }
 

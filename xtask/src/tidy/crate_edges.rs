@@ -35,6 +35,8 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
         "tablerock" => &["tablerock-"],
         // A mistake that a black-box case shares with the server would go unseen.
         "tablerock-conformance" | "tablerock-crash-shim" | "xtask" => &[],
+        // It is the client, for the suites of other clients.
+        "tablerock-rust-client" => &["tablerock-client"],
         // Both speak to the server from outside; the engines are there to be measured alone or to prepare data.
         "tablerock-bench" => &["tablerock-client", "tablerock-protocol", "tablerock-kv", "tablerock-kv-"],
         "tablerock-crash" => &["tablerock-conformance", "tablerock-kv-"],

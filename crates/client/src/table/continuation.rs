@@ -33,6 +33,34 @@ pub struct ContinuationToken {
 }
 
 impl ContinuationToken {
+    /// Returns the token of a query of entities from the two keys that other SDKs have in theirs. They are the values of
+    /// the headers `x-ms-continuation-NextPartitionKey` and `x-ms-continuation-NextRowKey`, not keys of an entity.
+    /// Fails if a value is empty or is not the value of a header.
+    ///
+    /// ```
+    /// use tablerock_client::ContinuationToken;
+    ///
+    /// let token = ContinuationToken::from_next_keys("1!8!U2FsZXM-", Some("1!8!MDAwMDE-"))?;
+    /// assert_eq!(token.next_keys(), ("1!8!U2FsZXM-", Some("1!8!MDAwMDE-")));
+    /// # Ok::<(), tablerock_client::Error>(())
+    /// ```
+    #[doc(alias = "NextPartitionKey")]
+    #[doc(alias = "NextRowKey")]
+    pub fn from_next_keys(next_partition_key: &str, next_row_key: Option<&str>) -> Result<Self, Error> {
+        for key in [Some(next_partition_key), next_row_key].into_iter().flatten() {
+            if key.is_empty() || key.chars().any(char::is_control) {
+                return Err(Error::invalid(format!("{key:?} is not a key of a continuation token")));
+            }
+        }
+        Ok(Self { first: next_partition_key.to_owned(), second: next_row_key.map(str::to_owned) })
+    }
+
+    /// Returns the two keys in the token of a query of entities, for another SDK; see
+    /// [`from_next_keys`](Self::from_next_keys).
+    pub fn next_keys(&self) -> (&str, Option<&str>) {
+        (&self.first, self.second.as_deref())
+    }
+
     /// Returns the token of a list of queues, containers or blobs.
     pub(crate) fn from_marker(marker: String) -> Self {
         Self { first: marker, second: None }
@@ -80,6 +108,15 @@ impl<'de> Deserialize<'de> for ContinuationToken {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_that_no_header_has_are_no_token() {
+        for (partition, row) in [("", None), ("a\nb", None), ("a", Some("")), ("a", Some("b\r"))] {
+            assert!(ContinuationToken::from_next_keys(partition, row).is_err(), "{partition:?} {row:?}");
+        }
+        let token = ContinuationToken::from_next_keys("a", None).unwrap();
+        assert_eq!(token.to_string().parse::<ContinuationToken>().unwrap().next_keys(), ("a", None));
+    }
 
     #[test]
     fn a_token_survives_as_text_and_by_serde() {

@@ -1,15 +1,15 @@
-//! Client-side encryption against a server, and against the data of Microsoft's own library.
+//! Client-side encryption against a server, and against the data of Microsoft's own libraries.
 
 #![cfg(feature = "encryption-rsa")]
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
-mod c8_legacy_python;
+mod c8_legacy;
 mod c8_merges;
 mod c8_reading;
 mod c8_rotation;
 mod c8_slow_keys;
 mod c8_writing;
-mod python;
+mod legacy;
 
 use tablerock_client::TableEntity;
 use tablerock_client::encryption::{AesKey, EncryptionPolicy};

@@ -10,6 +10,7 @@ public final class Job {
         CloudStorageAccount account = CloudStorageAccount.parse(arguments[1]);
         switch (arguments[0]) {
             case "blobs" -> Blobs.run(account.createCloudBlobClient());
+            case "encryption" -> Encryption.run(account.createCloudTableClient());
             case "queues" -> Queues.run(account.createCloudQueueClient());
             case "tables" -> Tables.run(account.createCloudTableClient());
             default -> throw new IllegalArgumentException("no job is called " + arguments[0]);
