@@ -1,4 +1,4 @@
-//! The tasks of the repository: `cargo xtask test`, `conform`, `crash`, `fuzz`, `bench` and `docs`.
+//! The tasks of the repository: `cargo xtask test`, `conform`, `crash`, `fuzz`, `bench`, `semver` and `docs`.
 //!
 //! CI runs `test`. The suites fetch what they need from the package registries. A suite that cannot run is reported as
 //! `skipped: reason`; with `CI=true` it fails.
@@ -11,6 +11,7 @@ mod deny;
 mod docs;
 mod fuzz;
 mod process;
+mod semver;
 mod server;
 mod setup;
 mod suite;
@@ -27,6 +28,7 @@ use crate::bench::BenchOptions;
 use crate::conform::Others;
 use crate::crash::CrashOptions;
 use crate::fuzz::FuzzOptions;
+use crate::semver::SemverOptions;
 use crate::server::ports::Ports;
 use crate::suite::Suite;
 use crate::test::Part;
@@ -80,6 +82,10 @@ enum Task {
     /// target/bench/benchmarks.md and docs/benchmarks.md stays unchanged. The exit code is 1 if a target is missed and no
     /// decision explains it.
     Bench(BenchOptions),
+    /// Compare the public API of the published libraries with that of the last release
+    ///
+    /// The exit code is 1 if a change needs another version number. Without a tag there is nothing to compare.
+    Semver(SemverOptions),
     /// Write docs/compatibility.md from the results of the last conformance run
     Docs,
     /// Check the house rules, as `test --only tidy` does
@@ -116,6 +122,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Crash(options) => crash::run(&workspace, options),
         Task::Fuzz(options) => fuzz::run(&workspace, options),
         Task::Bench(options) => bench::run(&workspace, options),
+        Task::Semver(options) => semver::run(&workspace, options),
         Task::Docs => docs::write(&workspace).map(|()| true),
         Task::Tidy { words: true, .. } => tidy::list_words(&workspace).map(|()| true),
         Task::Tidy { bless: true, .. } => tidy::bless_words(&workspace).map(|()| true),

@@ -50,6 +50,7 @@ pub struct Bulk {
 
 /// The progress of a bulk write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BulkProgress {
     /// The number of operations with a result.
     pub done: usize,
@@ -61,6 +62,7 @@ pub struct BulkProgress {
 
 /// The results of a bulk write.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct BulkReport {
     /// The result of each operation, in their order: its new ETag, which a delete does not have, or its error.
     pub results: Vec<Result<Option<Etag>>>,

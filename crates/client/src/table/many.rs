@@ -53,7 +53,10 @@ impl TableClient {
     /// ```
     #[doc(alias = "batch_get")]
     #[doc(alias = "multi_get")]
-    pub fn get_many<T: FromEntity>(&self, keys: impl IntoIterator<Item = (impl AsKey, impl AsKey)>) -> Request<Vec<Option<T>>, GetMany<T>> {
+    pub fn get_many<T: FromEntity>(
+        &self,
+        keys: impl IntoIterator<Item = (impl AsKey, impl AsKey)>,
+    ) -> Request<Vec<Option<T>>, GetMany<T>> {
         let own = |(partition_key, row_key): (_, _)| (own(partition_key), own(row_key));
         let keys = keys.into_iter().map(own).collect();
         Request::new(GetMany { table: self.clone(), keys, concurrency: CONCURRENCY_DEFAULT, entity: PhantomData })

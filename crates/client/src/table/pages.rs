@@ -20,6 +20,7 @@ pub type BoxStream<T> = Pin<Box<dyn Stream<Item = Result<T>> + Send>>;
 #[doc(alias = "segment")]
 #[doc(alias = "TableQuerySegment")]
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Page<T> {
     /// The items of the page, possibly none even if more pages follow.
     pub items: Vec<T>,

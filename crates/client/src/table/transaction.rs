@@ -186,11 +186,7 @@ fn first_beyond(parts: &[BatchPart], bytes_max: usize) -> usize {
 
 impl TableClient {
     /// Sends operations as one batch, unless there are none, and returns their ETags.
-    pub(super) async fn commit_parts(
-        &self,
-        parts: &[BatchPart],
-        exchange: &mut Exchange,
-    ) -> Result<Vec<Option<Etag>>> {
+    pub(super) async fn commit_parts(&self, parts: &[BatchPart], exchange: &mut Exchange) -> Result<Vec<Option<Etag>>> {
         if parts.len() > limits::GROUP_OPERATIONS_MAX {
             let why = format!(
                 "the transaction has {} operations, more than {}: use bulk, which accepts any number",
