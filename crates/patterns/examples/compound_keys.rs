@@ -35,7 +35,7 @@ pub(crate) async fn story(connection_string: &str) -> Result<()> {
     }
     people.insert(&employee("Sales", &zero_padded(1234, 6)?, "Kim", "Kay", 25)).await?;
 
-    let last: Review = people.get("Sales", &compound([&id, "2012"])).await?;
+    let last: Review = people.get("Sales", compound([&id, "2012"])).await?;
     assert_eq!(last.manager_rating, 5);
     let all = people.query::<Review>().partition("Sales").row_prefix(compound_prefix([&id])).all().await?;
     assert_eq!(all.len(), 3);

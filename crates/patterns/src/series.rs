@@ -75,7 +75,7 @@ impl<V: PropertyValue> Series<V> {
         let name = self.period.part_name(self.period.part(time));
         let mut attempts = Attempts::new("the period");
         loop {
-            let stored: Option<Entity> = self.table.get_if_exists(series, &self.period.key(time)).await?;
+            let stored: Option<Entity> = self.table.get_if_exists(series, self.period.key(time)).await?;
             let value = stored.as_ref().map(|stored| value(stored, &name)).transpose()?.flatten();
             let changed = self.change(series, time, &change(value))?;
             let written = match stored.and_then(|stored| stored.etag) {

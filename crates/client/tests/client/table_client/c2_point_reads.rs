@@ -80,7 +80,7 @@ async fn every_type_survives_the_round_trip_exactly() {
     {
         let sent = everything(ticks);
         let etag = table.insert_or_replace(&sent).await.unwrap();
-        let read: Everything = table.get(&sent.partition, &sent.row.to_string()).await.unwrap();
+        let read: Everything = table.get(&sent.partition, sent.row.to_string()).await.unwrap();
         assert_eq!(read.etag, Some(etag));
         assert!(read.written.is_some());
         assert_eq!(read, Everything { written: read.written, etag: read.etag.clone(), ..sent });
@@ -107,7 +107,7 @@ async fn a_bag_holds_whatever_there_is() {
     let table = account.table().await;
     let sent = everything(638_000_000_000_000_001);
     table.insert(&sent).await.unwrap();
-    let bag: Entity = table.get(&sent.partition, &sent.row.to_string()).await.unwrap();
+    let bag: Entity = table.get(&sent.partition, sent.row.to_string()).await.unwrap();
     assert_eq!(bag.get("Large"), Some(&Value::Int64(i64::MIN + 1)));
     assert_eq!(bag.get("Address"), Some(&Value::from(r#"{"street":"Löwengasse","numbers":[1,2]}"#)));
     assert_eq!(bag.get("formerAddress"), None);
