@@ -33,11 +33,21 @@ pub(crate) fn lint(workspace: &Workspace) -> Row {
 const CLIENT_FEATURES: &str =
     "tablerock-client/encryption-rsa,tablerock-client/time,tablerock-client/chrono,tablerock-client/serde";
 
-/// The pages of every library with all features. A broken link is a failure.
+/// The libraries of the package registry.
+const PUBLISHED: [&str; 4] =
+    ["tablerock-protocol", "tablerock-client-derive", "tablerock-client", "tablerock-patterns"];
+
+/// The pages of every library, and those of the published ones with all features, as docs.rs builds them. A broken link
+/// is a failure.
 pub(crate) fn doc(workspace: &Workspace) -> Row {
     let strict = "build.rustdocflags=['-D', 'warnings']";
     let pages = &["doc", "--workspace", "--lib", "--no-deps", "--features", CLIENT_FEATURES, "--config", strict];
-    step(workspace, "doc", pages, 10 * MINUTE)
+    let whole = step(workspace, "doc", pages, 10 * MINUTE);
+    let mut published = vec!["doc", "--lib", "--no-deps", "--all-features", "--config", strict];
+    published.extend(PUBLISHED.iter().flat_map(|name| ["--package", name]));
+    let published = step(workspace, "doc-published", &published, 10 * MINUTE);
+    let (passed, failed) = (whole.passed + published.passed, whole.failed + published.failed);
+    Row { passed, failed, time: whole.time + published.time, ..whole }
 }
 
 /// Leaves out the tests that need a database: those of its engine, and those with these words in their paths.

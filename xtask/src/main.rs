@@ -1,5 +1,5 @@
-//! The tasks of the repository: `cargo xtask test`, `conform`, `crash`, `fuzz`, `bench`, `docs`, `image`, `packages` and
-//! `release`.
+//! The tasks of the repository: `cargo xtask test`, `conform`, `crash`, `fuzz`, `bench`, `semver`, `docs`, `image`,
+//! `packages` and `release`.
 //!
 //! CI runs `test`. The suites fetch what they need from the package registries. A suite that cannot run is reported as
 //! `skipped: reason`; with `CI=true` it fails.
@@ -15,6 +15,7 @@ mod fuzz;
 mod minimum_rust;
 mod package;
 mod process;
+mod semver;
 mod server;
 mod setup;
 mod suite;
@@ -33,6 +34,7 @@ use crate::conform::Others;
 use crate::crash::CrashOptions;
 use crate::fuzz::FuzzOptions;
 use crate::package::release::ReleaseOptions;
+use crate::semver::SemverOptions;
 use crate::server::ports::Ports;
 use crate::suite::Suite;
 use crate::test::Part;
@@ -86,6 +88,10 @@ enum Task {
     /// target/bench/benchmarks.md and docs/benchmarks.md stays unchanged. The exit code is 1 if a target is missed and no
     /// decision explains it.
     Bench(BenchOptions),
+    /// Compare the public API of the published libraries with that of the last release
+    ///
+    /// The exit code is 1 if a change needs another version number. Without a tag there is nothing to compare.
+    Semver(SemverOptions),
     /// Write docs/compatibility.md from the results of the last conformance run
     Docs,
     /// Make the container image, without a container engine
@@ -142,6 +148,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Crash(options) => crash::run(&workspace, options),
         Task::Fuzz(options) => fuzz::run(&workspace, options),
         Task::Bench(options) => bench::run(&workspace, options),
+        Task::Semver(options) => semver::run(&workspace, options),
         Task::Docs => docs::write(&workspace).map(|()| true),
         Task::Image { binary } => package::image::run(&workspace, binary.as_deref()).map(|()| true),
         Task::Packages { only, binary } => package::check::run_alone(&workspace, only, binary.as_deref()),

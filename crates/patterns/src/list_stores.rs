@@ -73,7 +73,9 @@ fn piece_name(index: usize) -> String {
 fn pieces(mut text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     while text.len() > PIECE_BYTES_MAX {
-        let (piece, rest) = text.split_at(text.floor_char_boundary(PIECE_BYTES_MAX));
+        let is_boundary = |end: &usize| text.is_char_boundary(*end);
+        let end = (0..=PIECE_BYTES_MAX.min(text.len())).rev().find(is_boundary).unwrap_or_default();
+        let (piece, rest) = text.split_at(end);
         pieces.push(piece);
         text = rest;
     }

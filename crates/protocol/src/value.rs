@@ -8,6 +8,7 @@ use crate::DateTime;
 
 /// The type of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(not(feature = "_exhaustive"), non_exhaustive)]
 pub enum EdmType {
     /// `Edm.String`.
     String,
@@ -51,6 +52,7 @@ impl EdmType {
 
 /// A property's value. Text and bytes are borrowed from the request or the stored record where possible.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(not(feature = "_exhaustive"), non_exhaustive)]
 pub enum Value<'a> {
     /// Text.
     String(Cow<'a, str>),

@@ -29,7 +29,10 @@ impl Entity<'_> {
         // In the order of the fields: a flattened struct takes its properties before the rest is taken.
         let flattened = self.with_role(Role::Flattened).map(|field| {
             let (found, ty) = (field.found(), field.ty);
-            quote_spanned! {field.span()=> let #found = derived::flattened::<#ty>(&entity, &mut others)?; }
+            let krate = at(field.span(), self.krate.clone());
+            quote_spanned! {field.span()=>
+                let #found = <#ty as #krate::derived::Flatten>::take(&entity, &mut others)?;
+            }
         });
         let rest = self.with_role(Role::Rest).map(|field| {
             let found = field.found();
@@ -81,7 +84,8 @@ impl Entity<'_> {
         let lints = lints();
         let flattened = self.with_role(Role::Flattened).map(|field| {
             let ty = field.ty;
-            quote_spanned!(field.span()=> <#ty as #krate::FromEntity>::SELECT)
+            let krate = at(field.span(), self.krate.clone());
+            quote_spanned!(field.span()=> <#ty as #krate::derived::Flatten>::SELECT)
         });
         let helper = quote! {
             #[automatically_derived]

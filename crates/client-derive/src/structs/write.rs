@@ -22,7 +22,10 @@ impl Entity<'_> {
                 Role::Json => {
                     quote_spanned!(field.span()=> derived::put_json::<#ty>(entity, #name, &self.#ident)?;)
                 }
-                Role::Flattened | Role::Rest => {
+                Role::Flattened => quote_spanned! {field.span()=>
+                    <#ty as #krate::derived::Flatten>::put(&self.#ident, entity)?;
+                },
+                Role::Rest => {
                     quote_spanned!(field.span()=> #krate::ToProperties::append_to(&self.#ident, entity)?;)
                 }
                 _ => return None,

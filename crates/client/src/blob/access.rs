@@ -15,6 +15,7 @@ const PUBLIC_ACCESS: HeaderName = HeaderName::from_static("x-ms-blob-public-acce
 /// The data that requests without a credential can read.
 #[doc(alias = "PublicAccessType")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum PublicAccess {
     /// Nothing.
     #[default]

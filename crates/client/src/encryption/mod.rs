@@ -63,6 +63,7 @@ pub use error::{EncryptionError, KeyError};
 pub use key::{ContentKey, KeyResolver, KeyWrapper};
 pub use key_ring::KeyRing;
 pub use policy::EncryptionPolicy;
+pub use rewrap::RewrapKey;
 #[cfg(feature = "encryption-rsa")]
 pub use rsa_key::RsaKey;
 

@@ -40,7 +40,9 @@ impl PropertyValue for SystemTime {
 
     fn from_value(value: Value<'static>) -> Result<Self, EntityError> {
         let nanoseconds = ticks::to_nanoseconds(DateTime::from_value(value)?);
-        let distance = Duration::from_nanos_u128(nanoseconds.unsigned_abs());
+        let (seconds, rest) = (nanoseconds.unsigned_abs() / 1_000_000_000, nanoseconds.unsigned_abs() % 1_000_000_000);
+        // Dates end with the year 9999, so neither number is too large for its type.
+        let distance = Duration::new(seconds as u64, rest as u32);
         let time = match nanoseconds.is_negative() {
             true => SystemTime::UNIX_EPOCH.checked_sub(distance),
             false => SystemTime::UNIX_EPOCH.checked_add(distance),

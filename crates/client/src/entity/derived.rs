@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use tablerock_protocol::{DateTime, Property, Value};
 
 pub use super::names::Names;
-use super::{Entity, EntityError, FromEntity, Properties, PropertyValue};
+use super::{Entity, EntityError, FromEntity, Properties, PropertyValue, ToProperties};
 
 /// The names of a type that has those of other types.
 pub trait Joined {
@@ -58,12 +58,36 @@ pub fn properties(entity: &mut Entity) -> Vec<Property<'static>> {
     entity.take_properties()
 }
 
-/// Converts the properties that a flattened struct has; leaves the others.
-pub fn flattened<T: FromEntity>(entity: &Entity, others: &mut Vec<Property<'static>>) -> Result<T, EntityError> {
-    let is_own =
-        |property: &mut Property<'static>| T::SELECT.is_none_or(|names| names.contains(&property.name.as_ref()));
-    let own: Vec<Property<'static>> = others.extract_if(.., is_own).collect();
-    T::from_entity(entity.with_properties(own))
+/// A field with `#[entity(flatten)]`. Derived code calls this trait only, so a wrong type is one error.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be flattened into an entity",
+    label = "not a struct of properties",
+    note = "add `#[derive(TableEntity)]` to the type, or store the field as JSON with `#[entity(json)]`"
+)]
+pub trait Flatten: Sized {
+    const SELECT: Option<&'static [&'static str]>;
+
+    /// Converts the properties that the type has; leaves the others.
+    fn take(entity: &Entity, others: &mut Vec<Property<'static>>) -> Result<Self, EntityError>;
+
+    fn put(&self, entity: &mut Entity) -> Result<(), EntityError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: FromEntity + ToProperties> Flatten for T {
+    const SELECT: Option<&'static [&'static str]> = <T as FromEntity>::SELECT;
+
+    fn take(entity: &Entity, others: &mut Vec<Property<'static>>) -> Result<T, EntityError> {
+        let names = <T as FromEntity>::SELECT;
+        let is_own =
+            |property: &mut Property<'static>| names.is_none_or(|names| names.contains(&property.name.as_ref()));
+        let own: Vec<Property<'static>> = others.extract_if(.., is_own).collect();
+        T::from_entity(entity.with_properties(own))
+    }
+
+    fn put(&self, entity: &mut Entity) -> Result<(), EntityError> {
+        self.append_to(entity)
+    }
 }
 
 /// Returns the properties that no field has.

@@ -21,8 +21,23 @@ pub(crate) fn encode(text: &str) -> impl std::fmt::Display + '_ {
 
 /// Returns `PartitionKey='p',RowKey='r'`, quoted and encoded.
 pub(crate) fn key_predicate(partition_key: &str, row_key: &str) -> String {
-    let quoted = |key: &str| encode(&key.replace('\'', "''")).to_string();
-    format!("PartitionKey='{}',RowKey='{}'", quoted(partition_key), quoted(row_key))
+    let mut predicate = String::with_capacity(32 + partition_key.len() + row_key.len());
+    predicate.push_str("PartitionKey='");
+    append_quoted(&mut predicate, partition_key);
+    predicate.push_str("',RowKey='");
+    append_quoted(&mut predicate, row_key);
+    predicate.push('\'');
+    predicate
+}
+
+/// Appends a key, encoded, with its quotes doubled.
+fn append_quoted(out: &mut String, key: &str) {
+    for (index, part) in key.split('\'').enumerate() {
+        if index > 0 {
+            out.push_str("%27%27");
+        }
+        out.extend(utf8_percent_encode(part, ESCAPED));
+    }
 }
 
 /// An operation with its path, query, headers and body.
@@ -81,7 +96,9 @@ impl Call {
         if !self.query.is_empty() {
             self.query.push('&');
         }
-        self.query.push_str(&format!("{name}={}", encode(value)));
+        self.query.push_str(name);
+        self.query.push('=');
+        self.query.extend(utf8_percent_encode(value, ESCAPED));
         self
     }
 

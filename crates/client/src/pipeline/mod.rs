@@ -129,11 +129,6 @@ impl Pipeline {
         self.rng.id()
     }
 
-    /// Makes a call without options and returns its response if it is a success.
-    pub(crate) async fn send(&self, call: &Call) -> Result<ServiceResponse> {
-        self.send_with(call, &mut Exchange::default()).await
-    }
-
     /// Makes a call with its options and returns its response if it is a success.
     pub(crate) async fn send_with(&self, call: &Call, exchange: &mut Exchange) -> Result<ServiceResponse> {
         exchange.options.check()?;

@@ -66,6 +66,11 @@ impl Exchange {
         Self { options, keeps_head: false, head: None }
     }
 
+    /// Returns the exchange of another request of the same call.
+    pub(crate) fn another(&self) -> Self {
+        Self { options: self.options.clone(), keeps_head: self.keeps_head, head: None }
+    }
+
     pub(crate) async fn send(&mut self, pipeline: &Pipeline, call: &Call) -> Result<ServiceResponse> {
         pipeline.send_with(call, self).await
     }
@@ -108,7 +113,8 @@ impl<T, K> Request<T, K> {
         self
     }
 
-    /// Returns the status and the headers of the response as well.
+    /// Returns the status and the headers of the response as well; those of the last response if the call needs several
+    /// requests.
     #[doc(alias = "raw_response")]
     #[doc(alias = "GetRawResponse")]
     pub fn with_response(self) -> Request<Response<T>, WithResponse<K>> {

@@ -13,7 +13,8 @@ use tablerock_protocol::limits;
 use super::encryption::ENCRYPTION_CONCURRENCY;
 use super::transaction::BatchPart;
 use super::{TableClient, TableOperation};
-use crate::transport::send_when_awaited;
+use crate::request::Exchange;
+use crate::transport::BoxFuture;
 use crate::{Error, Etag, Result};
 
 /// The default number of concurrent groups.
@@ -49,6 +50,7 @@ pub struct Bulk {
 
 /// The progress of a bulk write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BulkProgress {
     /// The number of operations with a result.
     pub done: usize,
@@ -60,6 +62,7 @@ pub struct BulkProgress {
 
 /// The results of a bulk write.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct BulkReport {
     /// The result of each operation, in their order: its new ETag, which a delete does not have, or its error.
     pub results: Vec<Result<Option<Etag>>>,
@@ -76,8 +79,13 @@ impl TableClient {
     }
 }
 
-send_when_awaited! {
-    Bulk => BulkReport;
+impl IntoFuture for Bulk {
+    type Output = BulkReport;
+    type IntoFuture = BoxFuture<'static, BulkReport>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.send())
+    }
 }
 
 impl Bulk {
@@ -252,7 +260,7 @@ impl Run<'_> {
         while !group.is_empty() {
             let (indexes, parts): (Vec<usize>, Vec<BatchPart>) =
                 group.into_iter().map(|IndexedPart { index, part }| (index, part)).unzip();
-            let error = match self.table.commit_parts(&parts).await {
+            let error = match self.table.commit_parts(&parts, &mut Exchange::default()).await {
                 Ok(etags) => {
                     outcomes.extend(indexes.into_iter().zip(etags.into_iter().map(Ok)));
                     return outcomes;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Bulk, Query, TableClient, Transaction};
+use super::{Bulk, BulkStream, Query, TableClient, Transaction};
 use crate::CallOptions;
 
 impl TableClient {
@@ -62,4 +62,5 @@ call_options! {
     Query<R>, R;
     Transaction;
     Bulk;
+    BulkStream;
 }

@@ -1,15 +1,22 @@
 //! Whether an entity or a table exists, and the number of entities. The service has no operation for any of these.
 
-use futures_util::TryStreamExt as _;
+use std::sync::Arc;
+
 use http::Method;
 
+use super::pages::Position;
 use super::point::is_entity_missing;
 use super::projection::{self, Projection};
 use super::{Query, TableClient};
 use crate::entity::AsKey;
 use crate::error::none_if;
 use crate::pipeline::encode;
-use crate::{Entity, EntityError, Error, Result};
+use crate::request::{Exchange, Operation};
+use crate::{Entity, EntityError, Error, Request, Result};
+
+/// The count of a query's entities.
+#[derive(Debug, Clone)]
+pub struct Count(Query<fn(Entity) -> Result<(), EntityError>>);
 
 impl TableClient {
     /// Whether an entity exists. Reads its keys only. Fails if the table does not exist.
@@ -22,23 +29,25 @@ impl TableClient {
     /// # Ok(()) });
     /// ```
     #[doc(alias = "contains")]
-    pub async fn exists(&self, partition_key: impl AsKey, row_key: impl AsKey) -> Result<bool> {
+    pub fn exists(&self, partition_key: impl AsKey, row_key: impl AsKey) -> Request<bool> {
         let path = self.entity_path(&partition_key.as_key(), &row_key.as_key());
         let call = self.call("QueryEntity", Method::GET, path).query("$select", &projection::select(&[]));
-        Ok(none_if(self.pipeline.send(&call).await, is_entity_missing)?.is_some())
+        let found = Request::single(&self.pipeline, Ok(call), |_| Ok(()));
+        found.map_result(|found| Ok(none_if(found, is_entity_missing)?.is_some()))
     }
 
     /// Whether the table exists. A shared access signature for one table does not permit it.
-    pub async fn table_exists(&self) -> Result<bool> {
+    pub fn table_exists(&self) -> Request<bool> {
         let path = format!("/Tables('{}')", encode(self.name()));
-        let found = self.pipeline.send(&self.call("QueryTables", Method::GET, path)).await;
-        Ok(none_if(found, Error::is_not_found)?.is_some())
+        let call = self.call("QueryTables", Method::GET, path);
+        let found = Request::single(&self.pipeline, Ok(call), |_| Ok(()));
+        found.map_result(|found| Ok(none_if(found, Error::is_not_found)?.is_some()))
     }
 }
 
 impl<R> Query<R> {
     /// Counts the entities. The service cannot count: this reads the keys of all entities, page by page, and stops at
-    /// the [`limit`](Self::limit).
+    /// the [`limit`](Self::limit). The options hold for each page.
     ///
     /// ```
     /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs")); }
@@ -50,14 +59,25 @@ impl<R> Query<R> {
     /// ```
     #[doc(alias = "len")]
     #[doc(alias = "aggregate")]
-    pub async fn count(self) -> Result<u64> {
+    pub fn count(self) -> Request<u64, Count> {
         let Self { table, filter, page_size, limit, .. } = self;
         let projection = Projection::Selected(projection::select(&[]));
         // Neither decrypted nor converted: the number does not depend on either.
         #[cfg(feature = "encryption")]
         let table = table.without_encryption();
-        let keys = Query { table, filter, projection, page_size, limit, resolver: ignore };
-        keys.pages().try_fold(0, async |count, page| Ok(count + page.items.len() as u64)).await
+        let resolver = Arc::new(ignore as fn(Entity) -> Result<(), EntityError>);
+        Request::new(Count(Query { table, filter, projection, page_size, limit, resolver }))
+    }
+}
+
+impl Operation<u64> for Count {
+    async fn perform(self, exchange: &mut Exchange) -> Result<u64> {
+        let mut position = Position::start(&self.0);
+        let mut count = 0;
+        while let Some(page) = self.0.next_page(&mut position, exchange).await? {
+            count += page.items.len() as u64;
+        }
+        Ok(count)
     }
 }
 

@@ -12,8 +12,8 @@ use super::TableClient;
 use super::projection::Projection;
 use super::resolver::{Typed, resolve};
 use crate::entity::AsKey;
-use crate::transport::BoxFuture;
-use crate::{Entity, FromEntity, Result, partition_key, row_key};
+use crate::request::{Exchange, Operation};
+use crate::{Entity, FromEntity, Request, Result, partition_key, row_key};
 
 /// The service accepts 15 comparisons in a filter: three for the partition and the range of rows, one for each row.
 const ROWS_MAX: usize = 12;
@@ -25,9 +25,8 @@ const KEY_BYTES_MAX: usize = 2048;
 const CONCURRENCY_DEFAULT: usize = 8;
 
 /// Many point reads, which are sent as few requests when they are awaited.
-#[must_use = "nothing is sent before it is awaited"]
 pub struct GetMany<T> {
-    pub(super) table: TableClient,
+    table: TableClient,
     keys: Vec<Key>,
     concurrency: usize,
     entity: PhantomData<fn() -> T>,
@@ -54,10 +53,13 @@ impl TableClient {
     /// ```
     #[doc(alias = "batch_get")]
     #[doc(alias = "multi_get")]
-    pub fn get_many<T: FromEntity>(&self, keys: impl IntoIterator<Item = (impl AsKey, impl AsKey)>) -> GetMany<T> {
+    pub fn get_many<T: FromEntity>(
+        &self,
+        keys: impl IntoIterator<Item = (impl AsKey, impl AsKey)>,
+    ) -> Request<Vec<Option<T>>, GetMany<T>> {
         let own = |(partition_key, row_key): (_, _)| (own(partition_key), own(row_key));
         let keys = keys.into_iter().map(own).collect();
-        GetMany { table: self.clone(), keys, concurrency: CONCURRENCY_DEFAULT, entity: PhantomData }
+        Request::new(GetMany { table: self.clone(), keys, concurrency: CONCURRENCY_DEFAULT, entity: PhantomData })
     }
 }
 
@@ -65,25 +67,30 @@ fn own(key: impl AsKey) -> String {
     key.as_key().into_owned()
 }
 
-impl<T: FromEntity> GetMany<T> {
+impl<T: FromEntity> Request<Vec<Option<T>>, GetMany<T>> {
     /// Sets the number of concurrent requests; 8 by default.
     #[doc(alias = "parallel")]
     #[doc(alias = "parallelism")]
     pub fn concurrency(mut self, requests: usize) -> Self {
-        self.concurrency = requests.max(1);
+        self.kind.concurrency = requests.max(1);
         self
     }
+}
 
-    async fn send(self) -> Result<Vec<Option<T>>> {
+impl<T: FromEntity> Operation<Vec<Option<T>>> for GetMany<T> {
+    async fn perform(self, exchange: &mut Exchange) -> Result<Vec<Option<T>>> {
         let Self { table, keys, concurrency, .. } = self;
         let filters: Vec<Filter> = groups(&keys).iter().map(|group| filter(group)).collect();
-        let read = stream::iter(filters).map(|filter| read(&table, filter, Projection::of_type(T::SELECT)));
-        let read: Vec<Vec<Entity>> = read.buffer_unordered(concurrency).try_collect().await?;
+        let group = exchange.another();
+        let read = stream::iter(filters).map(|filter| read::<T>(&table, filter, group.another()));
+        let read: Vec<(Vec<Entity>, Exchange)> = read.buffer_unordered(concurrency).try_collect().await?;
         let mut places: HashMap<&Key, Vec<usize>> = HashMap::with_capacity(keys.len());
         for (place, key) in keys.iter().enumerate() {
             places.entry(key).or_default().push(place);
         }
         let mut found: Vec<Option<T>> = keys.iter().map(|_| None).collect();
+        let (read, sent): (Vec<_>, Vec<_>) = read.into_iter().unzip();
+        exchange.head = sent.into_iter().next_back().and_then(|sent| sent.head);
         for entity in read.into_iter().flatten() {
             let key = (entity.partition_key.clone(), entity.row_key.clone());
             for &place in places.get(&key).into_iter().flatten() {
@@ -91,15 +98,6 @@ impl<T: FromEntity> GetMany<T> {
             }
         }
         Ok(found)
-    }
-}
-
-impl<T: FromEntity + Send + 'static> IntoFuture for GetMany<T> {
-    type Output = Result<Vec<Option<T>>>;
-    type IntoFuture = BoxFuture<'static, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.send())
     }
 }
 
@@ -111,10 +109,15 @@ impl<T> fmt::Debug for GetMany<T> {
     }
 }
 
-async fn read(table: &TableClient, filter: Filter, projection: Projection) -> Result<Vec<Entity>> {
+async fn read<T: FromEntity>(
+    table: &TableClient,
+    filter: Filter,
+    mut exchange: Exchange,
+) -> Result<(Vec<Entity>, Exchange)> {
     let mut query = table.query::<Entity>().filter(filter);
-    query.projection = projection;
-    query.all().await
+    query.projection = Projection::of_type(T::SELECT);
+    let entities = query.all().kind.perform(&mut exchange).await?;
+    Ok((entities, exchange))
 }
 
 /// Splits keys into groups of one partition with neighbouring rows, in the service's order.

@@ -27,11 +27,12 @@ pub use bulk::{Bulk, BulkProgress, BulkReport};
 pub use bulk_stream::{BulkResult, BulkStream};
 pub use client::TableClient;
 pub use continuation::ContinuationToken;
+pub use count::Count;
 pub use delete::{Delete, DeleteIfExists};
 pub use listing::ListTables;
 pub use many::GetMany;
 pub use operation::TableOperation;
-pub use pages::{BoxStream, Page};
+pub use pages::{BoxStream, Page, QueryAll, QueryFirst, QueryPage};
 pub use point::{Get, GetIfExists};
 pub use query::Query;
 pub use resolver::{ItemResults, Resolver, Typed};
@@ -40,7 +41,7 @@ pub use tablerock_protocol::cors::{CorsMethod, CorsRule};
 pub use tablerock_protocol::xml::{
     GeoReplication, Logging, Metrics, MetricsLevel, ServiceProperties, ServicePropertiesUpdate, ServiceStats,
 };
-pub use transaction::Transaction;
+pub use transaction::{Commit, Transaction};
 pub use writes::{ConditionalWrite, Insert, InsertOrUpdate, InsertReturningContent};
 
 use http::HeaderName;

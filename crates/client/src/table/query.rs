@@ -1,6 +1,7 @@
 //! Queries: filter, projection and conversion of entities.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use tablerock_protocol::limits;
 
@@ -54,7 +55,7 @@ use crate::{Entity, EntityError, Filter, FromEntity, partition_key, row_key};
 /// ```
 #[doc(alias = "TableQuery")]
 #[doc(alias = "Pageable")]
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 #[must_use = "nothing is sent before it is read"]
 pub struct Query<R> {
     pub(super) table: TableClient,
@@ -62,7 +63,8 @@ pub struct Query<R> {
     pub(super) projection: Projection,
     pub(super) page_size: usize,
     pub(super) limit: usize,
-    pub(super) resolver: R,
+    /// Shared with the requests of pages.
+    pub(super) resolver: Arc<R>,
 }
 
 impl TableClient {
@@ -77,7 +79,7 @@ impl TableClient {
             projection: Projection::of_type(T::SELECT),
             page_size: limits::PAGE_ITEMS_MAX,
             limit: usize::MAX,
-            resolver: Typed::NEW,
+            resolver: Arc::new(Typed::NEW),
         }
     }
 }
@@ -197,13 +199,13 @@ impl<R> Query<R> {
     /// ```
     #[doc(alias = "try")]
     pub fn results(self) -> Query<ItemResults<R>> {
-        let Self { table, filter, projection, page_size, limit, resolver } = self;
-        Query { table, filter, projection, page_size, limit, resolver: ItemResults(resolver) }
+        let resolver = ItemResults(Arc::clone(&self.resolver));
+        self.with_resolver(resolver)
     }
 
     fn with_resolver<S>(self, resolver: S) -> Query<S> {
         let Self { table, filter, projection, page_size, limit, .. } = self;
-        Query { table, filter, projection, page_size, limit, resolver }
+        Query { table, filter, projection, page_size, limit, resolver: Arc::new(resolver) }
     }
 
     /// Sets the largest number of entities in a page; 1,000 by default and at most. The service may return fewer, or
@@ -226,5 +228,19 @@ impl<R> Query<R> {
     /// Returns the conditions as the text of `$filter`.
     pub fn filter_text(&self) -> Option<String> {
         self.filter.as_ref().map(Filter::to_string)
+    }
+}
+
+impl<R> Clone for Query<R> {
+    fn clone(&self) -> Self {
+        let Self { table, filter, projection, page_size, limit, resolver } = self;
+        Self {
+            table: table.clone(),
+            filter: filter.clone(),
+            projection: projection.clone(),
+            page_size: *page_size,
+            limit: *limit,
+            resolver: Arc::clone(resolver),
+        }
     }
 }

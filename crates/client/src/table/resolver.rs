@@ -1,6 +1,7 @@
 //! Conversion of the entities of a result to Rust values.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use crate::{Entity, EntityError, Error, FromEntity, Result};
 
@@ -50,13 +51,13 @@ impl<T: FromEntity> Resolver for Typed<T> {
 
 /// The resolver that returns a result for each entity; see [`Query::results`](super::Query::results).
 #[derive(Debug, Clone)]
-pub struct ItemResults<R>(pub(super) R);
+pub struct ItemResults<R>(pub(super) Arc<R>);
 
 impl<R: Resolver> Resolver for ItemResults<R> {
     type Output = Result<R::Output>;
 
     fn resolve(&self, entity: Entity) -> Result<Self::Output, EntityError> {
-        Ok(resolve(&self.0, entity))
+        Ok(resolve(self.0.as_ref(), entity))
     }
 
     fn resolve_read(&self, entity: Result<Entity>) -> Result<Self::Output> {

@@ -9,7 +9,8 @@ use tablerock_protocol::limits;
 use super::encryption::ENCRYPTION_CONCURRENCY;
 use super::operation::EncodedOperation;
 use super::{TableClient, TableOperation};
-use crate::{Error, Etag, Result, TableEntity};
+use crate::request::{Exchange, Operation};
+use crate::{Error, Etag, Request, Result, TableEntity};
 
 /// A group transaction: up to a hundred operations on different entities of one partition, all applied or none.
 ///
@@ -93,17 +94,8 @@ impl Transaction {
     /// Applies all operations, or none. Returns the new ETags in the order of the operations; a delete has none. If the
     /// service or the client rejects an operation, [`Error::failed_index`] returns its index.
     #[doc(alias = "SubmitTransaction")]
-    pub async fn commit(self) -> Result<Vec<Option<Etag>>> {
-        self.check_partition()?;
-        let mut parts: Vec<BatchPart> = Vec::with_capacity(self.operations.len());
-        for operations in self.operations.chunks(ENCRYPTION_CONCURRENCY) {
-            let encoded = join_all(operations.iter().map(|operation| operation.encode(&self.table))).await;
-            for encoded in encoded {
-                let encoded = encoded.map_err(|error| error.of_operation(parts.len()))?;
-                parts.push(BatchPart::new(encoded, &self.table));
-            }
-        }
-        self.table.commit_parts(&parts).await
+    pub fn commit(self) -> Request<Vec<Option<Etag>>, Commit> {
+        Request::new(Commit(self))
     }
 
     /// Checks that all operations are in one partition: some servers do not.
@@ -121,6 +113,27 @@ impl Transaction {
             }
         }
         Ok(())
+    }
+}
+
+/// The commit of a [`Transaction`].
+#[derive(Debug, Clone)]
+pub struct Commit(Transaction);
+
+impl Operation<Vec<Option<Etag>>> for Commit {
+    async fn perform(self, exchange: &mut Exchange) -> Result<Vec<Option<Etag>>> {
+        let Self(transaction) = self;
+        transaction.check_partition()?;
+        let Transaction { table, operations } = &transaction;
+        let mut parts: Vec<BatchPart> = Vec::with_capacity(operations.len());
+        for operations in operations.chunks(ENCRYPTION_CONCURRENCY) {
+            let encoded = join_all(operations.iter().map(|operation| operation.encode(table))).await;
+            for encoded in encoded {
+                let encoded = encoded.map_err(|error| error.of_operation(parts.len()))?;
+                parts.push(BatchPart::new(encoded, table));
+            }
+        }
+        table.commit_parts(&parts, exchange).await
     }
 }
 
@@ -173,7 +186,7 @@ fn first_beyond(parts: &[BatchPart], bytes_max: usize) -> usize {
 
 impl TableClient {
     /// Sends operations as one batch, unless there are none, and returns their ETags.
-    pub(super) async fn commit_parts(&self, parts: &[BatchPart]) -> Result<Vec<Option<Etag>>> {
+    pub(super) async fn commit_parts(&self, parts: &[BatchPart], exchange: &mut Exchange) -> Result<Vec<Option<Etag>>> {
         if parts.len() > limits::GROUP_OPERATIONS_MAX {
             let why = format!(
                 "the transaction has {} operations, more than {}: use bulk, which accepts any number",
@@ -199,7 +212,8 @@ impl TableClient {
         }
         let call =
             self.call("EntityGroupTransaction", Method::POST, "/$batch".to_owned()).group(self.name()).body(body);
-        let mut response = self.pipeline.send(&call.header(CONTENT_TYPE, &batch_content_type(batch))?).await?;
+        let call = call.header(CONTENT_TYPE, &batch_content_type(batch))?;
+        let mut response = exchange.send(&self.pipeline, &call).await?;
         let etags = match response.part_etags.take() {
             None => Err(Error::InvalidResponse("it is not a batch response".to_owned())),
             Some(etags) if etags.len() != parts.len() => {

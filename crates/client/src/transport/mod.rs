@@ -24,22 +24,6 @@ pub const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// A boxed future, as the traits of this crate return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Implements `IntoFuture` for builders by their method `send`.
-macro_rules! send_when_awaited {
-    ($($request:ty => $output:ty;)*) => {
-        $(impl IntoFuture for $request {
-            type Output = $output;
-            type IntoFuture = $crate::transport::BoxFuture<'static, $output>;
-
-            fn into_future(self) -> Self::IntoFuture {
-                Box::pin(self.send())
-            }
-        })*
-    };
-}
-
-pub(crate) use send_when_awaited;
-
 /// Sends requests. The client handles retries, signatures and timeouts; a transport sends one complete attempt at a
 /// time.
 pub trait Transport: fmt::Debug + Send + Sync {

@@ -8,7 +8,7 @@ pub struct Employee {
 }
 
 pub fn filter() -> Filter {
-    Employee::age().gt("thirty") //~ ERROR `&str` does not compare with a column of type `Int32` | table of the types
+    Employee::age().gt("thirty") //~ ERROR `&str` does not compare with a column of type | edm::Int32` | table of the types
 }
 
 fn main() {}

@@ -80,7 +80,12 @@ fn reports(case: &Path, library: &Path) -> Vec<Report> {
             let primary = spans.iter().find(|span| span["is_primary"] == true).unwrap();
             // A macro's error is at the place where it is written.
             let line = primary["line_start"].as_u64().unwrap();
-            Report { line, text: message["rendered"].as_str().unwrap().to_owned() }
+            // Not the rendered report, which repeats the line with its mark.
+            let notes = message["children"].as_array().unwrap().iter().map(|note| &note["message"]);
+            let labels = spans.iter().map(|span| &span["label"]);
+            let texts = [&message["message"]].into_iter().chain(labels).chain(notes);
+            let text: Vec<&str> = texts.filter_map(serde_json::Value::as_str).collect();
+            Report { line, text: text.join("\n") }
         })
         .collect()
 }

@@ -19,7 +19,7 @@ pub struct Address;
 #[derive(TableEntity)]
 pub struct Employee {
     #[entity(flatten)]
-    pub address: Address, //~ ERROR `Address` cannot be read from an entity ~ ERROR `Address` cannot be flattened into an entity ~ ERROR `Address` cannot be flattened into an entity
+    pub address: Address, //~ ERROR `Address` cannot be flattened into an entity | add `#[derive(TableEntity)]`
 }
 
 fn main() {}

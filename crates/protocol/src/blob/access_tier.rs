@@ -4,6 +4,7 @@ use crate::Keyword;
 
 /// A tier, as `x-ms-access-tier` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "_exhaustive"), non_exhaustive)]
 pub enum AccessTier {
     /// The default.
     Hot,
@@ -46,6 +47,7 @@ impl Keyword for AccessTier {
 
 /// How urgently a blob leaves the archive, as `x-ms-rehydrate-priority` says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(not(feature = "_exhaustive"), non_exhaustive)]
 pub enum RehydratePriority {
     /// The default.
     #[default]

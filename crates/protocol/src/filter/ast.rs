@@ -4,6 +4,7 @@ use crate::Value;
 
 /// A predicate over one entity.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(not(feature = "_exhaustive"), non_exhaustive)]
 pub enum Filter {
     /// Holds when all parts do. Flat, so that long conjunctions do not nest.
     And(Vec<Filter>),
@@ -30,6 +31,7 @@ pub struct Comparison {
 
 /// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "_exhaustive"), non_exhaustive)]
 pub enum Operator {
     /// Equal.
     Eq,

@@ -9,6 +9,7 @@ pub const RETENTION_DAYS_MAX: u16 = 365;
 
 /// The version of Storage Analytics of a section. Logs of version 2.0 exist for blobs and queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(not(feature = "_exhaustive"), non_exhaustive)]
 pub enum AnalyticsVersion {
     /// Version 1.0.
     #[default]
@@ -45,6 +46,7 @@ pub struct Metrics {
 
 /// How finely requests are counted. On the wire this is `Enabled`, and `IncludeAPIs` when that is true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(not(feature = "_exhaustive"), non_exhaustive)]
 pub enum MetricsLevel {
     /// No metrics.
     #[default]

@@ -15,6 +15,7 @@ pub struct ServiceStats {
 
 /// How the secondary follows the primary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "_exhaustive"), non_exhaustive)]
 pub enum GeoReplication {
     /// All writes up to this time are on the secondary.
     Live {

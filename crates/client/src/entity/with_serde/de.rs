@@ -111,6 +111,8 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
             Value::DateTime(date) => visitor.visit_string(date.to_string()),
             Value::Guid(id) => visitor.visit_string(id.to_string()),
             Value::Binary(bytes) => visitor.visit_byte_buf(bytes.into_owned()),
+            #[allow(unreachable_patterns, reason = "the type is exhaustive in a build with the server")]
+            other => Err(EntityError::new(format!("serde has no value for {}", other.edm_type().name()))),
         }
     }
 

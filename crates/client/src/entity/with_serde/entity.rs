@@ -42,6 +42,10 @@ impl Serialize for Entity {
                 Value::DateTime(date) => map.serialize_value(&date.to_string())?,
                 Value::Guid(id) => map.serialize_value(&id.to_string())?,
                 Value::Binary(bytes) => map.serialize_value(&STANDARD.encode(bytes))?,
+                #[allow(unreachable_patterns, reason = "the type is exhaustive in a build with the server")]
+                other => {
+                    return Err(serde::ser::Error::custom(format!("no JSON for {}", other.edm_type().name())));
+                }
             }
         }
         map.end()

@@ -168,7 +168,7 @@ async fn many(people: &TableClient) -> Result<Vec<Employee>> {
 fn many_sync(people: &TableClient) -> Result<Vec<Employee>> {
     // [many-sync]
     let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
-    let employees: Vec<Employee> = runtime.block_on(people.query().partition("Sales").all())?;
+    let employees: Vec<Employee> = runtime.block_on(people.query().partition("Sales").all().into_future())?;
     // [/many-sync]
     Ok(employees)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tablerock_client::{CallOptions, ClientOptions, Entity, Error, TableOperation, TryStreamExt as _};
+use tablerock_client::{CallOptions, ClientOptions, Entity, Error, StreamExt as _, TableOperation, TryStreamExt as _};
 use tokio::time::Instant;
 
 use crate::support::{Account, Script, Step};
@@ -53,6 +53,45 @@ async fn queries_transactions_and_bulk_writes_have_options() {
     assert_eq!(own.client_request_id(), Some("own"));
     let other = table.get::<Entity>("p", "1").request_id("other").with_response().await.unwrap();
     assert_eq!(other.client_request_id(), Some("other"));
+}
+
+#[tokio::test]
+async fn every_read_and_every_commit_is_a_request() {
+    let account = Account::open().await;
+    let name = account.table().await.name().to_owned();
+    let script = Script::new([]);
+    let table = account.tables_with(ClientOptions::new().transport(script.clone())).table(name);
+    let inserts = table.transaction().insert(&Entity::new("p", "1")).insert(&Entity::new("q", "2"));
+    let error = inserts.commit().with_response().await.unwrap_err();
+    assert_eq!(error.failed_index(), Some(1));
+    let two = table.transaction().insert(&Entity::new("p", "1")).insert(&Entity::new("p", "2"));
+    let committed = two.commit().request_id("commit").with_response().await.unwrap();
+    assert_eq!((committed.status(), committed.value.len()), (202, 2));
+    let query = || table.query::<Entity>().partition("p").page_size(1);
+    let page = query().page(None).request_id("page").with_response().await.unwrap();
+    assert!(page.value.continuation_token.is_some() && page.header("x-ms-continuation-NextRowKey").is_some());
+    assert!(query().first().request_id("first").await.unwrap().is_some());
+    let all = query().all().request_id("all").with_response().await.unwrap();
+    // The last page is that without a token.
+    assert!(all.value.len() == 2 && all.header("x-ms-continuation-NextRowKey").is_none());
+    assert_eq!(query().count().request_id("count").await.unwrap(), 2);
+    assert!(table.exists("p", "1").request_id("exists").await.unwrap());
+    let absent = table.exists("p", "3").request_id("absent").with_response().await.unwrap();
+    assert_eq!((absent.status(), absent.value), (404, false));
+    assert!(table.table_exists().request_id("table").await.unwrap());
+    let many = table.get_many::<Entity>([("p", "1"), ("q", "1")]).concurrency(1).request_id("many").with_response();
+    assert_eq!(many.await.unwrap().client_request_id(), Some("many"));
+    let mut bulk = table.bulk_stream(futures_util::stream::iter([TableOperation::insert(&Entity::new("p", "3"))]));
+    bulk = bulk.request_id("bulk");
+    assert!(bulk.results().next().await.unwrap().result.is_ok());
+    let ids: Vec<_> = script.requests().iter().map(|sent| sent.headers()["x-ms-client-request-id"].clone()).collect();
+    let mut distinct = ids.clone();
+    distinct.dedup();
+    let expected = ["commit", "page", "first", "all", "count", "exists", "absent", "table", "many", "bulk"];
+    assert_eq!(distinct, expected);
+    assert_eq!(ids.iter().filter(|id| *id == "all").count(), 2);
+    let error = query().all().header("Authorization", "x").await.unwrap_err();
+    assert!(matches!(error, Error::Invalid(_)), "{error:?}");
 }
 
 #[tokio::test]

@@ -173,3 +173,41 @@ async fn exceptions_and_this_machine_have_no_proxy() {
     let shown = format!("{:?} {}", Proxy::new(&url).unwrap(), Proxy::new("ftp://u:pass%20word@p").unwrap_err());
     assert!(!shown.contains("pass"), "{shown}");
 }
+
+/// The role of a test in a child process, which has the endpoint. The environment of a process cannot be changed safely
+/// while its tests run.
+const CHILD: &str = "TABLEROCK_TEST_PROXIED_ENDPOINT";
+
+/// Sends requests in a process with these variables, and returns whether they succeed.
+async fn works_with(endpoint: &str, variables: &[(&str, &str)]) -> bool {
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "table_client::c1_proxies::the_proxy_of_the_environment_is_used"]);
+    for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "REQUEST_METHOD"] {
+        child.env_remove(name).env_remove(name.to_lowercase());
+    }
+    child.envs(variables.iter().copied()).env(CHILD, endpoint);
+    let output = tokio::task::spawn_blocking(move || child.output().unwrap()).await.unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(printed.contains("running 1 test"), "{printed}");
+    output.status.success()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_proxy_of_the_environment_is_used() {
+    if let Ok(endpoint) = std::env::var(CHILD) {
+        return works(&service(&endpoint, HyperTransport::without_tls())).await;
+    }
+    let server = Server::start(ServerOptions::default()).await;
+    let proxy = TestProxy::start(server.port(Service::Table)).await;
+    let endpoint = format!("http://tables.test/{}", Server::ACCOUNT);
+    let url = proxy.url(CREDENTIALS);
+    for (count, name) in ["HTTP_PROXY", "http_proxy", "ALL_PROXY"].into_iter().enumerate() {
+        assert!(works_with(&endpoint, &[(name, &url)]).await, "{name}");
+        assert_eq!(proxy.heads().len(), count + 1, "{name}: {:?}", proxy.heads());
+    }
+    // Without a proxy the name cannot be found.
+    assert!(!works_with(&endpoint, &[("HTTP_PROXY", &url), ("NO_PROXY", "tables.test")]).await);
+    assert!(!works_with(&endpoint, &[("HTTPS_PROXY", &url)]).await);
+    assert!(works_with(&server.endpoint(Service::Table), &[("HTTP_PROXY", &url)]).await);
+    assert_eq!(proxy.heads().len(), 3, "{:?}", proxy.heads());
+}
