@@ -19,6 +19,7 @@ use tokio_postgres::{Row, Statement};
 
 use crate::connection::Connection;
 use crate::failure::{breaks_connection, closed, translate};
+use crate::kind::Kind;
 use crate::read_connections::ReadConnections;
 use crate::statements::Statements;
 use crate::{PostgresOptions, Target};
@@ -26,8 +27,9 @@ use crate::{PostgresOptions, Target};
 /// The time after the statement timeout of the database at which a connection counts as lost.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The connection of the [health check](crate::health_check).
+/// The connection of the [health check](crate::health_check), and that of the [check of nodes](crate::node_check).
 const HEALTH_CHECKS: usize = 1;
+const NODE_CHECKS: usize = 1;
 
 /// The attempts of a read whose connection breaks, or that the database aborts in favour of others.
 pub(crate) const READ_ATTEMPTS_MAX: u32 = 4;
@@ -48,28 +50,34 @@ pub(crate) struct Query<'a> {
 pub(crate) struct Pool {
     pub(crate) target: Target,
     pub(crate) options: PostgresOptions,
+    pub(crate) kind: Kind,
     /// The size of the pool.
     connections: usize,
     permits: Arc<Semaphore>,
     idle: Mutex<Vec<Connection>>,
     pub(crate) read_connections: Option<ReadConnections>,
     health: Mutex<Health>,
+    /// The part of the partitions that is served, while the database itself is healthy.
+    part: Mutex<Health>,
     is_closed: AtomicBool,
 }
 
 impl Pool {
-    pub(crate) fn new(target: Target, options: PostgresOptions) -> Self {
+    pub(crate) fn new(target: Target, options: PostgresOptions, kind: Kind) -> Self {
         let read_connections = ReadConnections::of(&options);
-        let apart = read_connections.as_ref().map_or(0, ReadConnections::count) + HEALTH_CHECKS;
+        let checks = HEALTH_CHECKS + if kind == Kind::Citus { NODE_CHECKS } else { 0 };
+        let apart = read_connections.as_ref().map_or(0, ReadConnections::count) + checks;
         let connections = options.connections_max.saturating_sub(apart).max(1);
         Self {
             target,
             options,
+            kind,
             connections,
             permits: Arc::new(Semaphore::new(connections)),
             idle: Mutex::default(),
             read_connections,
             health: Mutex::new(Health::Healthy),
+            part: Mutex::new(Health::Healthy),
             is_closed: AtomicBool::new(false),
         }
     }
@@ -146,7 +154,24 @@ impl Pool {
     }
 
     pub(crate) fn health(&self) -> Health {
-        self.health.lock().clone()
+        match &*self.health.lock() {
+            Health::Healthy => self.part.lock().clone(),
+            health => health.clone(),
+        }
+    }
+
+    /// Sets the part of the partitions that is served.
+    pub(crate) fn set_part(&self, part: Health) {
+        let mut known = self.part.lock();
+        if std::mem::discriminant(&*known) != std::mem::discriminant(&part) {
+            match &part {
+                Health::Healthy => tracing::info!("all partitions are served"),
+                Health::Degraded(reason) | Health::ReadOnly(reason) | Health::Down(reason) => {
+                    tracing::warn!(reason, "not all partitions are served");
+                }
+            }
+        }
+        *known = part;
     }
 
     /// Returns the time to wait for the response to any statement.
@@ -160,7 +185,9 @@ impl Pool {
         if !self.is_closed.load(Ordering::Acquire) && *known != health {
             match &health {
                 Health::Healthy => tracing::info!("database is healthy"),
-                Health::ReadOnly(reason) | Health::Down(reason) => tracing::warn!(reason, "database is not healthy"),
+                Health::Degraded(reason) | Health::ReadOnly(reason) | Health::Down(reason) => {
+                    tracing::warn!(reason, "database is not healthy");
+                }
             }
             *known = health;
         }

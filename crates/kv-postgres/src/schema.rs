@@ -12,9 +12,10 @@ use tokio::time::timeout;
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
-use crate::connection::{Bounds, connect, setting};
-use crate::failure::translate;
-use crate::{PostgresOptions, Target};
+use crate::connection::{Bounds, connect};
+use crate::failure::{detail, translate};
+use crate::kind::Kind;
+use crate::{PostgresOptions, Target, durability};
 
 /// The version that this program writes and reads.
 const VERSION: i64 = 1;
@@ -28,6 +29,10 @@ const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
 const MIGRATION_WAIT: Duration = Duration::from_secs(600);
 const BOUNDS: Bounds = Bounds { statement: MIGRATION_WAIT, idle: MIGRATION_WAIT };
 
+const RECORDS: &str = "tablerock_records";
+const DROPS: &str = "tablerock_drops";
+const SCHEMA: &str = "tablerock_schema";
+
 /// Vacuums the records, and the large values apart from them, once one in twenty is dead instead of one in five. So the space
 /// of dropped rows is free before new rows need it, and the table does not grow.
 const VACUUM_EARLY: &str = "ALTER TABLE tablerock_records SET (\
@@ -38,27 +43,33 @@ const CREATE_SCHEMA: &str =
     "CREATE TABLE IF NOT EXISTS tablerock_schema (id INTEGER PRIMARY KEY, version INTEGER NOT NULL)";
 const BEGIN_AT_ZERO: &str = "INSERT INTO tablerock_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING";
 // What an INTEGER is differs: CockroachDB's has 64 bits.
-const READ_VERSION: &str = "SELECT CAST(version AS bigint) FROM tablerock_schema WHERE id = 1";
+pub(crate) const READ_VERSION: &str = "SELECT CAST(version AS bigint) FROM tablerock_schema WHERE id = 1";
 const LOCK_VERSION: &str = "SELECT CAST(version AS bigint) FROM tablerock_schema WHERE id = 1 FOR UPDATE";
 
-/// Creates or migrates the tables if needed, and warns if the database does not sync.
-pub(crate) async fn prepare(target: &Target, options: &PostgresOptions) -> Result<()> {
+/// Checks the settings of the database, and creates or migrates the tables if needed.
+pub(crate) async fn prepare(target: &Target, options: &PostgresOptions) -> Result<Kind> {
     let silent = |_| Error::unavailable("cannot prepare the database's tables: no response in time");
     let (client, _) = connect(target, options.connection_wait, BOUNDS).await?;
-    timeout(options.statement_wait, warn_of_lost_syncs(&client)).await.map_err(silent)??;
     // A database whose tables are ready responds at once, or is down.
-    let found = timeout(options.statement_wait, version(&client, READ_VERSION)).await.map_err(silent)??;
-    if found == Some(VERSION) {
-        return Ok(());
+    let look = async {
+        let kind = Kind::of(&client).await?;
+        durability::check(&client, kind, target.role()).await?;
+        let found = version(&client, READ_VERSION).await?;
+        Ok::<_, Error>((kind, found, found == Some(VERSION) && are_on_all_nodes(&client, kind).await?))
+    };
+    let (kind, found, is_ready) = timeout(options.statement_wait, look).await.map_err(silent)??;
+    if is_ready {
+        return Ok(kind);
     }
     if !options.create_if_missing && found.is_none_or(|version| version == 0) {
         return Err(Error::invalid(
             "this database has no tables of Tablerock: check the database's name, and search_path if it is set",
         ));
     }
+    kind.check_may_create_tables(&client).await?;
     timeout(MIGRATION_WAIT, async {
         for attempt in 1.. {
-            match migrate(&client, target, options).await {
+            match migrate(&client, target, options, kind).await.map(|()| kind) {
                 Err(error) if error.kind() == ErrorKind::Conflict && attempt < ATTEMPTS_MAX => {
                     tokio::time::sleep(ATTEMPT_PAUSE).await;
                 }
@@ -71,17 +82,20 @@ pub(crate) async fn prepare(target: &Target, options: &PostgresOptions) -> Resul
     .map_err(silent)?
 }
 
-async fn migrate(client: &Client, target: &Target, options: &PostgresOptions) -> Result<()> {
+async fn migrate(client: &Client, target: &Target, options: &PostgresOptions, kind: Kind) -> Result<()> {
     run(client, CREATE_SCHEMA).await?;
+    if kind == Kind::Citus {
+        copy_to_all_nodes(client, SCHEMA).await?;
+    }
     run(client, BEGIN_AT_ZERO).await?;
     run(client, "BEGIN").await?;
-    let outcome = migrate_locked(client, target, options).await;
+    let outcome = migrate_locked(client, target, options, kind).await;
     let end = if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" };
     outcome.and(run(client, end).await)
 }
 
 /// Migrates while other servers wait for the lock.
-async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOptions) -> Result<()> {
+async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOptions, kind: Kind) -> Result<()> {
     let found = version(client, LOCK_VERSION).await?.unwrap_or_default();
     if found > VERSION {
         let message = format!(
@@ -89,11 +103,10 @@ async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOpti
         );
         return Err(Error::invalid(message));
     }
-    if found == VERSION {
+    if found == VERSION && are_on_all_nodes(client, kind).await? {
         return Ok(());
     }
     let (worker, _) = connect(target, options.connection_wait, BOUNDS).await?;
-    let kind = Kind::of(&worker).await?;
     for statement in kind.first_tables() {
         run(&worker, statement).await?;
     }
@@ -106,31 +119,7 @@ async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOpti
     run(client, &format!("UPDATE tablerock_schema SET version = {VERSION} WHERE id = 1")).await
 }
 
-/// The databases that need different settings. Others get the tables of PostgreSQL, without what only it knows.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
-    Postgres,
-    Citus,
-    Yugabyte,
-    Other,
-}
-
 impl Kind {
-    async fn of(client: &Client) -> Result<Self> {
-        let unknown = |error| translate("cannot find out the kind of database", error);
-        let version: String =
-            client.query_one("SELECT version()", &[]).await.and_then(|row| row.try_get(0)).map_err(unknown)?;
-        if version.contains("-YB-") {
-            return Ok(Self::Yugabyte);
-        }
-        let citus = client.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'", &[]).await.map_err(unknown)?;
-        Ok(match (citus.is_empty(), version.starts_with("PostgreSQL ")) {
-            (false, _) => Self::Citus,
-            (true, true) => Self::Postgres,
-            (true, false) => Self::Other,
-        })
-    }
-
     /// Records are ordered by partition and key. YugabyteDB spreads partitions by a hash unless the key has `ASC`, which
     /// the others do not accept.
     fn first_tables(self) -> [&'static str; 2] {
@@ -151,23 +140,32 @@ impl Kind {
     }
 }
 
-/// Spreads the records over Citus' workers, whole partitions together.
+/// Spreads the records over Citus' workers, whole partitions together. The other tables are small and needed on every node.
 async fn distribute(client: &Client) -> Result<()> {
-    let failed = |error| refused("Citus did not distribute the records", error);
-    let done = "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'tablerock_records'::regclass";
-    if client.query(done, &[]).await.map_err(failed)?.is_empty() {
-        let distribute = "SELECT create_distributed_table('tablerock_records', 'partition')";
-        client.query(distribute, &[]).await.map_err(failed)?;
+    if !is_distributed(client, RECORDS).await? {
+        let distribute = format!("SELECT create_distributed_table('{RECORDS}', 'partition')");
+        run(client, &distribute).await?;
+    }
+    copy_to_all_nodes(client, DROPS).await
+}
+
+/// Makes a table a reference table of Citus: servers at all nodes read and write the same rows.
+async fn copy_to_all_nodes(client: &Client, table: &str) -> Result<()> {
+    if !is_distributed(client, table).await? {
+        run(client, &format!("SELECT create_reference_table('{table}')")).await?;
     }
     Ok(())
 }
 
-/// Warns if the database acknowledges syncs that it does not perform. Each connection turns on synced commits itself.
-async fn warn_of_lost_syncs(client: &Client) -> Result<()> {
-    if setting(client, "fsync").await?.as_deref() == Some("off") {
-        tracing::warn!("the database runs with fsync = off: a power cut may lose acknowledged writes");
-    }
-    Ok(())
+async fn is_distributed(client: &Client, table: &str) -> Result<bool> {
+    let failed = |error| refused("cannot find out which tables Citus distributes", error);
+    let found = format!("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('{table}')");
+    Ok(!client.query(&found, &[]).await.map_err(failed)?.is_empty())
+}
+
+/// Returns whether all nodes see these tables, as they do since they are reference tables.
+async fn are_on_all_nodes(client: &Client, kind: Kind) -> Result<bool> {
+    Ok(kind != Kind::Citus || is_distributed(client, SCHEMA).await? && is_distributed(client, DROPS).await?)
 }
 
 /// Returns the version of the schema; `None` if there is none yet.
@@ -189,8 +187,12 @@ async fn run(client: &Client, statement: &str) -> Result<()> {
 fn refused(doing: &str, error: tokio_postgres::Error) -> Error {
     let is_race = error.as_db_error().is_some_and(|refusal| {
         matches!(refusal.code().code(), "23505" | "42P07" | "42710" | "40001" | "40P01")
-            || refusal.message().contains("concurrently updated")
-            || refusal.message().contains("atalog")
+            || ["concurrently updated", "atalog", "already distributed", "already exists"]
+                .iter()
+                .any(|race| refusal.message().contains(race))
     });
-    if is_race { Error::conflict(doing).with_source(error) } else { translate(doing, error) }
+    match is_race {
+        true => Error::conflict(format!("{doing}: {}", detail(&error))).with_source(error),
+        false => translate(doing, error),
+    }
 }

@@ -1,7 +1,8 @@
 //! Every statement of normal operation, prepared once per connection.
 //!
 //! All of them find their rows by the primary key, and all but the scans touch one partition only. They use SQL that the
-//! databases have in common, in the form that Citus can route to one shard.
+//! databases have in common, in the form that Citus can route to one shard. Only of rows that come from arrays Citus does
+//! not know that they have one partition: it copies them to their shard.
 
 use tokio_postgres::{Client, Error, Statement};
 
@@ -67,6 +68,16 @@ pub(crate) const SCAN_TO_END: &str = scan!("(partition, key) >= ($3, $4)" in ord
 pub(crate) const SCAN: &str =
     scan!("(partition, key) >= ($3, $4) AND (partition, key) < ($5, $6)" in order of "partition, key");
 
+/// A scan in two steps, over partitions that are spread by a hash: keys and sizes, then the values up to a position.
+pub(crate) const SCAN_KEYS: &str = "SELECT partition, key, \
+     CAST(length(partition) + length(key) + length(value) AS bigint) FROM tablerock_records \
+     WHERE (partition, key) >= ($2, $3) AND (partition, key) < ($4, $5) ORDER BY partition, key LIMIT $1";
+pub(crate) const SCAN_KEYS_TO_END: &str = "SELECT partition, key, \
+     CAST(length(partition) + length(key) + length(value) AS bigint) FROM tablerock_records \
+     WHERE (partition, key) >= ($2, $3) ORDER BY partition, key LIMIT $1";
+pub(crate) const SCAN_VALUES: &str = "SELECT partition, key, value FROM tablerock_records \
+     WHERE (partition, key) >= ($2, $3) AND (partition, key) <= ($4, $5) ORDER BY partition, key LIMIT $1";
+
 /// The statements of one connection.
 pub(crate) struct Statements {
     pub(crate) get: Statement,
@@ -84,6 +95,9 @@ pub(crate) struct Statements {
     pub(crate) scan_within_partition: Statement,
     pub(crate) scan_to_end: Statement,
     pub(crate) scan: Statement,
+    pub(crate) scan_keys: Statement,
+    pub(crate) scan_keys_to_end: Statement,
+    pub(crate) scan_values: Statement,
 }
 
 impl Statements {
@@ -102,11 +116,14 @@ impl Statements {
             client.prepare(PUT_MANY),
             client.prepare(DELETE_MANY),
         )?;
-        let (scan_partition, scan_within_partition, scan_to_end, scan) = tokio::try_join!(
+        let (scan_partition, scan_within_partition, scan_to_end, scan, scan_keys, scan_keys_to_end, scan_values) = tokio::try_join!(
             client.prepare(SCAN_PARTITION),
             client.prepare(SCAN_WITHIN_PARTITION),
             client.prepare(SCAN_TO_END),
             client.prepare(SCAN),
+            client.prepare(SCAN_KEYS),
+            client.prepare(SCAN_KEYS_TO_END),
+            client.prepare(SCAN_VALUES),
         )?;
         Ok(Self {
             get,
@@ -124,6 +141,9 @@ impl Statements {
             scan_within_partition,
             scan_to_end,
             scan,
+            scan_keys,
+            scan_keys_to_end,
+            scan_values,
         })
     }
 }
