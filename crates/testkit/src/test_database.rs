@@ -4,7 +4,7 @@
 //! run on Citus, YugabyteDB, CockroachDB or a hosted PostgreSQL. Each test gets a schema of its own.
 
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Once;
 
 use crate::postgres::{self, DatabaseServer};
 
@@ -27,15 +27,37 @@ pub enum TestDatabase {
 #[derive(Debug)]
 pub struct GivenDatabase {
     url: String,
-    is_clean: AtomicBool,
+    /// The tests of a process wait until one of them has dropped the schemas of earlier runs.
+    cleaning: Once,
 }
 
 impl TestDatabase {
     /// Returns the database that the environment names, or starts a PostgreSQL.
     pub fn find() -> Self {
-        match std::env::var(STORE_VARIABLE) {
-            Ok(url) if !url.is_empty() => Self::Given(GivenDatabase { url, is_clean: AtomicBool::new(false) }),
-            _ => Self::Started(DatabaseServer::start()),
+        Self::at(std::env::var(STORE_VARIABLE).ok().filter(|url| !url.is_empty()).as_deref())
+    }
+
+    /// Returns the database at a URL, or starts a PostgreSQL.
+    pub fn at(url: Option<&str>) -> Self {
+        match url {
+            Some(url) => Self::Given(GivenDatabase { url: url.to_owned(), cleaning: Once::new() }),
+            None => Self::Started(DatabaseServer::start()),
+        }
+    }
+
+    /// Runs SQL with `psql`, and returns its output.
+    pub fn run(&self, sql: &str) -> String {
+        match self {
+            Self::Started(server) => server.run(sql),
+            Self::Given(given) => given.run(sql),
+        }
+    }
+
+    /// The server, if the test started it and may kill it.
+    pub fn server(&self) -> Option<&DatabaseServer> {
+        match self {
+            Self::Started(server) => Some(server),
+            Self::Given(_) => None,
         }
     }
 
@@ -50,9 +72,7 @@ impl TestDatabase {
 
 impl GivenDatabase {
     fn url(&self, schema: &str) -> String {
-        if !self.is_clean.swap(true, Ordering::SeqCst) {
-            self.drop_schemas();
-        }
+        self.cleaning.call_once(|| self.drop_schemas());
         let schema = format!("{PREFIX}{schema}");
         self.run(&format!("CREATE SCHEMA IF NOT EXISTS {schema}"));
         with_search_path(&self.url, &schema)

@@ -26,9 +26,12 @@ enum Nemesis {
 }
 
 impl Nemesis {
-    /// Each in its turn, so that the shortest run has them all.
-    fn of_round(round: usize) -> Self {
-        [Nemesis::OneServer, Nemesis::Database, Nemesis::TwoServers, Nemesis::ServerAndDatabase][round % 4]
+    /// Each in its turn, so that the shortest run has them all. A database that was there before the run is not killed.
+    fn of_round(round: usize, owns_database: bool) -> Self {
+        match owns_database {
+            true => [Nemesis::OneServer, Nemesis::Database, Nemesis::TwoServers, Nemesis::ServerAndDatabase][round % 4],
+            false => [Nemesis::OneServer, Nemesis::TwoServers][round % 2],
+        }
     }
 
     fn kills_database(self) -> bool {
@@ -50,7 +53,7 @@ pub(super) async fn run(run: &Run, rounds: usize) -> Result<String, String> {
 
     let (mut messages, mut restarts) = (0, 0);
     for round in 0..rounds {
-        let nemesis = Nemesis::of_round(round);
+        let nemesis = Nemesis::of_round(round, cluster.owns_database());
         restarts += usize::from(nemesis.kills_database());
         let step = format!("round {round}, {nemesis:?}");
         workload =
