@@ -11,7 +11,9 @@ use tablerock_kv::{Bytes, Position, Range, Result, Rng};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row};
 
+use crate::place::{Place, split_first};
 use crate::pool::{Pool, PooledConnection};
+use crate::schema::RECORDS;
 
 /// The rows that one step deletes: few enough to delay other statements no more than a large request does.
 const STEP_ROWS: i64 = 500;
@@ -87,29 +89,37 @@ pub(crate) async fn sweep_one(pool: &Arc<Pool>) -> Result<bool> {
     let end = end.map(|(partition, key)| position(partition, key));
     let mut rest = Range { start: position(row.get(1), row.get(2)), end };
     // A connection for each step: a sweep is long, and requests need connections too.
-    while let Some(last) = remove_some(&mut pool.acquire().await?, &rest).await? {
-        rest.start = last.successor();
-        run(&mut pool.acquire().await?, RENEW, &[&id]).await?;
-        tokio::time::sleep(STEP_PAUSE).await;
+    loop {
+        let (place, first, after) = split_first(pool.kind, &rest);
+        match (remove_some(&mut pool.acquire().await?, place, &first).await?, after) {
+            (Some(last), _) => {
+                rest.start = last.successor();
+                run(&mut pool.acquire().await?, RENEW, &[&id]).await?;
+                tokio::time::sleep(STEP_PAUSE).await;
+            }
+            (None, Some(after)) => rest = after,
+            (None, None) => break,
+        }
     }
     run(&mut pool.acquire().await?, FORGET, &[&id]).await?;
     Ok(true)
 }
 
 /// Deletes the first rows of a range and returns the position of the last one; `None` if the range is empty.
-async fn remove_some(pooled: &mut PooledConnection, range: &Range) -> Result<Option<Position>> {
+async fn remove_some(pooled: &mut PooledConnection, place: Place, range: &Range) -> Result<Option<Position>> {
+    let at = |text: &str| text.replace(RECORDS, place.table());
     let (start_partition, start_key) = (&range.start.partition[..], &range.start.key[..]);
     let rows = match &range.end {
         Some(end) => {
             let parameters: [&(dyn ToSql + Sync); 5] =
                 [&start_partition, &start_key, &&end.partition[..], &&end.key[..], &STEP_ROWS];
-            query(pooled, NEXT_ROWS, &parameters).await?
+            query(pooled, &at(NEXT_ROWS), &parameters).await?
         }
-        None => query(pooled, NEXT_ROWS_TO_END, &[&start_partition, &start_key, &STEP_ROWS]).await?,
+        None => query(pooled, &at(NEXT_ROWS_TO_END), &[&start_partition, &start_key, &STEP_ROWS]).await?,
     };
     let Some(last) = rows.last() else { return Ok(None) };
     let last = position(last.get(0), last.get(1));
-    run(pooled, REMOVE, &[&start_partition, &start_key, &&last.partition[..], &&last.key[..]]).await?;
+    run(pooled, &at(REMOVE), &[&start_partition, &start_key, &&last.partition[..], &&last.key[..]]).await?;
     Ok(Some(last))
 }
 

@@ -17,6 +17,7 @@ use crate::connection::{Connection, is_read_only};
 use crate::failure::translate;
 use crate::hosts::HostAddress;
 use crate::kind::Kind;
+use crate::place::Place;
 use crate::pool::Pool;
 use crate::schema::READ_VERSION;
 
@@ -69,7 +70,7 @@ impl HealthCheck {
     async fn probe(&mut self) -> Result<Health> {
         let connection = match self.connection.take().filter(|connection| !connection.client.is_closed()) {
             Some(connection) => connection,
-            None => Connection::open(&self.pool.target, &self.pool.options, CHECK_TIMEOUT).await?,
+            None => Connection::open(&self.pool.target, &self.pool.options, self.pool.kind, CHECK_TIMEOUT).await?,
         };
         let Connection { client, statements, .. } = self.connection.insert(connection);
         let shared = async {
@@ -85,7 +86,7 @@ impl HealthCheck {
             // On Citus every node has the schema's version, and the records of each node have a check of their own.
             let read = match self.pool.kind {
                 Kind::Citus => client.query_opt(READ_VERSION, &[]).await,
-                _ => client.query_opt(&statements.get, &[&NOTHING, &NOTHING]).await,
+                _ => client.query_opt(&statements.at(Place::Records).get, &[&NOTHING, &NOTHING]).await,
             };
             read.map_err(|error| translate("the database cannot be read", error))?;
             Ok::<_, Error>(is_read_only)

@@ -25,11 +25,13 @@
 //! | `kind` | the kind of database |
 //! | `schema` | the tables and their migration |
 //! | `durability` | the settings on which durability depends, on every node |
+//! | `place` | the table that has the records of a partition |
 //! | `statements` | every statement of normal operation |
 //! | `connection`, `pool` | a bounded pool of connections |
 //! | `read_connections` | connections that reads of single records share |
 //! | [`engine`](PostgresEngine) | the contract |
 //! | `commit` | commits: one statement, or one short transaction |
+//! | `directory_marks` | the visibility of changes of directories on all nodes of Citus |
 //! | `read` | reads by primary key, of several partitions in one round trip |
 //! | `scan` | pages by primary key |
 //! | `scan_shards` | pages over partitions that are spread by a hash |
@@ -43,6 +45,7 @@ mod clock;
 mod commit;
 mod connection;
 mod digest;
+mod directory_marks;
 mod drops;
 mod durability;
 mod engine;
@@ -52,6 +55,7 @@ mod hosts;
 mod kind;
 mod node_check;
 mod options;
+mod place;
 mod pool;
 mod read;
 mod read_connections;

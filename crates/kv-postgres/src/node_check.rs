@@ -12,6 +12,7 @@ use tokio::time::timeout;
 
 use crate::connection::Connection;
 use crate::failure::translate;
+use crate::place::Place;
 use crate::pool::Pool;
 
 /// The timeout of one node, with the connection that may have to be opened.
@@ -31,7 +32,7 @@ const PLACES: &str = "SELECT concat(node.nodename, ':', node.nodeport), CAST(cou
      WHERE shard.logicalrelid = to_regclass('tablerock_records') GROUP BY 1 ORDER BY 1";
 
 /// A node, the number of its shards, and a partition that it has.
-struct Place {
+struct ShardNode {
     node: String,
     shards: i64,
     partition: Option<Vec<u8>>,
@@ -49,7 +50,7 @@ pub(crate) async fn keep_checking(pool: Arc<Pool>) {
 struct NodeCheck {
     pool: Arc<Pool>,
     connection: Option<Connection>,
-    places: Vec<Place>,
+    places: Vec<ShardNode>,
     read_at: Option<Instant>,
 }
 
@@ -87,12 +88,12 @@ impl NodeCheck {
         }
     }
 
-    async fn read_places(&mut self) -> Result<Vec<Place>> {
+    async fn read_places(&mut self) -> Result<Vec<ShardNode>> {
         let failed = |error| translate("cannot read the places of the shards", error);
         let rows = self.connection().await?.client.query(PLACES, &[]).await.map_err(failed)?;
-        let place = |row: tokio_postgres::Row| -> Result<Place, tokio_postgres::Error> {
+        let place = |row: tokio_postgres::Row| -> Result<ShardNode, tokio_postgres::Error> {
             let partition = row.try_get::<_, Option<String>>(2)?.as_deref().and_then(from_hex);
-            Ok(Place { node: row.try_get(0)?, shards: row.try_get(1)?, partition })
+            Ok(ShardNode { node: row.try_get(0)?, shards: row.try_get(1)?, partition })
         };
         rows.into_iter().map(place).collect::<Result<_, _>>().map_err(failed)
     }
@@ -101,14 +102,14 @@ impl NodeCheck {
         let Some(partition) = self.places[at].partition.clone() else { return Ok(()) };
         let Connection { client, statements, .. } = self.connection().await?;
         let nothing: &[u8] = b"";
-        let read = client.query_opt(&statements.get, &[&partition, &nothing]).await;
+        let read = client.query_opt(&statements.at(Place::Records).get, &[&partition, &nothing]).await;
         read.map(drop).map_err(|error| translate("its records cannot be read", error))
     }
 
     async fn connection(&mut self) -> Result<&Connection> {
         let connection = match self.connection.take().filter(|connection| !connection.client.is_closed()) {
             Some(connection) => connection,
-            None => Connection::open(&self.pool.target, &self.pool.options, NODE_TIMEOUT).await?,
+            None => Connection::open(&self.pool.target, &self.pool.options, self.pool.kind, NODE_TIMEOUT).await?,
         };
         Ok(self.connection.insert(connection))
     }

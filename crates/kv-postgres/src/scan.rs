@@ -12,6 +12,7 @@ use tablerock_kv::{Bytes, Page, PageBuilder, Position, Range, Record, Result, Sc
 use tokio_postgres::Row;
 
 use crate::kind::Kind;
+use crate::place::{Place, split_first};
 use crate::pool::Pool;
 use crate::scan_shards;
 
@@ -58,16 +59,32 @@ pub(crate) async fn scan(pool: &Arc<Pool>, range: &Range, limits: ScanLimits) ->
     Ok(page.finish(None))
 }
 
-/// Returns the first records of a range, at least one if there is one.
+/// Returns the first records of a range; none if the first table of the range has none.
 async fn fetch(pool: &Arc<Pool>, range: &Range, rows_max: usize, bytes_max: usize) -> Result<FirstRecords> {
+    let (place, range, after) = split_first(pool.kind, range);
+    let mut found = fetch_at(pool, place, &range, rows_max, bytes_max).await?;
+    if let (Rest::Empty, Some(after)) = (&found.rest, after) {
+        found.rest = Rest::From(after.start);
+    }
+    Ok(found)
+}
+
+/// Does the same for a range that is in one table.
+async fn fetch_at(
+    pool: &Arc<Pool>,
+    place: Place,
+    range: &Range,
+    rows_max: usize,
+    bytes_max: usize,
+) -> Result<FirstRecords> {
     let is_in_one_partition = range
         .end
         .as_ref()
         .is_some_and(|end| *end == Position::end_of(&range.start.partition) || end.partition == range.start.partition);
-    if pool.kind == Kind::Citus && !is_in_one_partition {
+    if pool.kind == Kind::Citus && place == Place::Records && !is_in_one_partition {
         return scan_shards::fetch(pool, range, rows_max, bytes_max).await;
     }
-    let rows = fetch_rows(pool, range, rows_max, bytes_max).await?;
+    let rows = fetch_rows(pool, place, range, rows_max, bytes_max).await?;
     let mut records = Vec::with_capacity(rows.len());
     for row in &rows {
         let Some(value) = row.get::<_, Option<&[u8]>>(2) else {
@@ -81,25 +98,35 @@ async fn fetch(pool: &Arc<Pool>, range: &Range, rows_max: usize, bytes_max: usiz
 }
 
 /// Returns the first rows of a range. The first of them always has its value.
-async fn fetch_rows(pool: &Arc<Pool>, range: &Range, rows_max: usize, bytes_max: usize) -> Result<Vec<Row>> {
+async fn fetch_rows(
+    pool: &Arc<Pool>,
+    place: Place,
+    range: &Range,
+    rows_max: usize,
+    bytes_max: usize,
+) -> Result<Vec<Row>> {
     let rows_max = rows_max as i64;
     let bytes_max = i64::try_from(bytes_max).unwrap_or(BYTES_UNLIMITED);
     let (partition, key) = (&range.start.partition[..], &range.start.key[..]);
     let Some(end) = &range.end else {
-        return pool.query(|statements| &statements.scan_to_end, &[&rows_max, &bytes_max, &partition, &key]).await;
+        return pool
+            .query(place, |statements| &statements.scan_to_end, &[&rows_max, &bytes_max, &partition, &key])
+            .await;
     };
     let (end_partition, end_key) = (&end.partition[..], &end.key[..]);
     if *end == Position::end_of(partition) {
-        return pool.query(|statements| &statements.scan_partition, &[&rows_max, &bytes_max, &partition, &key]).await;
+        return pool
+            .query(place, |statements| &statements.scan_partition, &[&rows_max, &bytes_max, &partition, &key])
+            .await;
     }
     if end_partition == partition {
         let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
             [&rows_max, &bytes_max, &partition, &key, &end_key];
-        return pool.query(|statements| &statements.scan_within_partition, &parameters).await;
+        return pool.query(place, |statements| &statements.scan_within_partition, &parameters).await;
     }
     let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
         [&rows_max, &bytes_max, &partition, &key, &end_partition, &end_key];
-    pool.query(|statements| &statements.scan, &parameters).await
+    pool.query(place, |statements| &statements.scan, &parameters).await
 }
 
 pub(crate) fn position(row: &Row) -> Position {

@@ -11,6 +11,7 @@ use tablerock_kv::{Error, Position, Range, Record, Result};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use crate::place::Place;
 use crate::pool::Pool;
 use crate::scan::{FirstRecords, Rest, copy, position};
 
@@ -62,11 +63,13 @@ async fn keys(pool: &Arc<Pool>, range: &Range, rows_max: usize) -> Result<Vec<Ro
     let rows_max = rows_max as i64;
     let (partition, key) = (&range.start.partition[..], &range.start.key[..]);
     let Some(end) = &range.end else {
-        return pool.query(|statements| &statements.scan_keys_to_end, &[&rows_max, &partition, &key]).await;
+        return pool
+            .query(Place::Records, |statements| &statements.scan_keys_to_end, &[&rows_max, &partition, &key])
+            .await;
     };
     let (end_partition, end_key) = (&end.partition[..], &end.key[..]);
     let parameters: [&(dyn ToSql + Sync); 5] = [&rows_max, &partition, &key, &end_partition, &end_key];
-    pool.query(|statements| &statements.scan_keys, &parameters).await
+    pool.query(Place::Records, |statements| &statements.scan_keys, &parameters).await
 }
 
 async fn values(pool: &Arc<Pool>, start: &Position, last: &Position, rows_max: usize) -> Result<Vec<Record>> {
@@ -74,7 +77,7 @@ async fn values(pool: &Arc<Pool>, start: &Position, last: &Position, rows_max: u
     let (partition, key) = (&start.partition[..], &start.key[..]);
     let (last_partition, last_key) = (&last.partition[..], &last.key[..]);
     let parameters: [&(dyn ToSql + Sync); 5] = [&rows_max, &partition, &key, &last_partition, &last_key];
-    let rows = pool.query(|statements| &statements.scan_values, &parameters).await?;
+    let rows = pool.query(Place::Records, |statements| &statements.scan_values, &parameters).await?;
     Ok(rows.iter().map(|row| Record { partition: copy(row, 0), key: copy(row, 1), value: copy(row, 2) }).collect())
 }
 

@@ -13,12 +13,18 @@ use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
 use crate::connection::{Bounds, connect};
+use crate::directory_marks::MARKS as MARKS_COUNT;
 use crate::failure::{detail, translate};
 use crate::kind::Kind;
 use crate::{PostgresOptions, Target, durability};
 
-/// The version that this program writes and reads.
-const VERSION: i64 = 1;
+/// The version of the tables that this program writes and reads. That of Citus has directories on all nodes.
+const fn version_of(kind: Kind) -> i64 {
+    match kind {
+        Kind::Citus => 2,
+        Kind::Postgres | Kind::Yugabyte | Kind::Other => 1,
+    }
+}
 
 /// The attempts of a migration that conflicts with another server's, and the pause between them.
 const ATTEMPTS_MAX: u32 = 20;
@@ -29,7 +35,9 @@ const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
 const MIGRATION_WAIT: Duration = Duration::from_secs(600);
 const BOUNDS: Bounds = Bounds { statement: MIGRATION_WAIT, idle: MIGRATION_WAIT };
 
-const RECORDS: &str = "tablerock_records";
+pub(crate) const RECORDS: &str = "tablerock_records";
+pub(crate) const DIRECTORY: &str = "tablerock_directory";
+const MARKS: &str = "tablerock_marks";
 const DROPS: &str = "tablerock_drops";
 const SCHEMA: &str = "tablerock_schema";
 
@@ -39,6 +47,10 @@ const VACUUM_EARLY: &str = "ALTER TABLE tablerock_records SET (\
      autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, \
      toast.autovacuum_vacuum_scale_factor = 0.05, toast.autovacuum_vacuum_threshold = 1000)";
 
+const CREATE_DIRECTORY: &str = "CREATE TABLE IF NOT EXISTS tablerock_directory (partition BYTEA NOT NULL, \
+     key BYTEA NOT NULL, digest BYTEA NOT NULL, value BYTEA NOT NULL, PRIMARY KEY (partition, key))";
+const CREATE_MARKS: &str =
+    "CREATE TABLE IF NOT EXISTS tablerock_marks (id INTEGER PRIMARY KEY, changes BIGINT NOT NULL)";
 const CREATE_SCHEMA: &str =
     "CREATE TABLE IF NOT EXISTS tablerock_schema (id INTEGER PRIMARY KEY, version INTEGER NOT NULL)";
 const BEGIN_AT_ZERO: &str = "INSERT INTO tablerock_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING";
@@ -55,10 +67,10 @@ pub(crate) async fn prepare(target: &Target, options: &PostgresOptions) -> Resul
         let kind = Kind::of(&client).await?;
         durability::check(&client, kind, target.role()).await?;
         let found = version(&client, READ_VERSION).await?;
-        Ok::<_, Error>((kind, found, found == Some(VERSION) && are_on_all_nodes(&client, kind).await?))
+        Ok::<_, Error>((kind, found))
     };
-    let (kind, found, is_ready) = timeout(options.statement_wait, look).await.map_err(silent)??;
-    if is_ready {
+    let (kind, found) = timeout(options.statement_wait, look).await.map_err(silent)??;
+    if found == Some(version_of(kind)) {
         return Ok(kind);
     }
     if !options.create_if_missing && found.is_none_or(|version| version == 0) {
@@ -96,15 +108,23 @@ async fn migrate(client: &Client, target: &Target, options: &PostgresOptions, ki
 
 /// Migrates while other servers wait for the lock.
 async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOptions, kind: Kind) -> Result<()> {
-    let found = version(client, LOCK_VERSION).await?.unwrap_or_default();
-    if found > VERSION {
+    let (found, known) = (version(client, LOCK_VERSION).await?.unwrap_or_default(), version_of(kind));
+    if found > known {
         let message = format!(
-            "the database was written by a newer Tablerock: its schema has version {found}, and this program knows {VERSION}"
+            "the database was written by a newer Tablerock: its schema has version {found}, and this program knows {known}"
         );
         return Err(Error::invalid(message));
     }
-    if found == VERSION && are_on_all_nodes(client, kind).await? {
+    if found == known {
         return Ok(());
+    }
+    if found > 0 {
+        // Servers of that version may be running, and would not see what this one changes.
+        let message = format!(
+            "the tables of this {kind:?} database have version {found}, and this program needs version {known}: copy the \
+             data to a new database with `tablerock copy`"
+        );
+        return Err(Error::invalid(message));
     }
     let (worker, _) = connect(target, options.connection_wait, BOUNDS).await?;
     for statement in kind.first_tables() {
@@ -115,8 +135,8 @@ async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOpti
         Kind::Citus => distribute(&worker).await?,
         Kind::Yugabyte | Kind::Other => {}
     }
-    tracing::info!(version = VERSION, database = ?kind, "the database's tables are ready");
-    run(client, &format!("UPDATE tablerock_schema SET version = {VERSION} WHERE id = 1")).await
+    tracing::info!(version = known, database = ?kind, "the database's tables are ready");
+    run(client, &format!("UPDATE tablerock_schema SET version = {known} WHERE id = 1")).await
 }
 
 impl Kind {
@@ -146,7 +166,19 @@ async fn distribute(client: &Client) -> Result<()> {
         let distribute = format!("SELECT create_distributed_table('{RECORDS}', 'partition')");
         run(client, &distribute).await?;
     }
-    copy_to_all_nodes(client, DROPS).await
+    let marks = (0..MARKS_COUNT).map(|id| format!("({id}, 0)")).collect::<Vec<_>>().join(", ");
+    let statements = [
+        CREATE_DIRECTORY.to_owned(),
+        CREATE_MARKS.to_owned(),
+        format!("INSERT INTO {MARKS} (id, changes) VALUES {marks} ON CONFLICT (id) DO NOTHING"),
+    ];
+    for statement in &statements {
+        run(client, statement).await?;
+    }
+    for table in [DROPS, DIRECTORY, MARKS] {
+        copy_to_all_nodes(client, table).await?;
+    }
+    Ok(())
 }
 
 /// Makes a table a reference table of Citus: servers at all nodes read and write the same rows.
@@ -161,11 +193,6 @@ async fn is_distributed(client: &Client, table: &str) -> Result<bool> {
     let failed = |error| refused("cannot find out which tables Citus distributes", error);
     let found = format!("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('{table}')");
     Ok(!client.query(&found, &[]).await.map_err(failed)?.is_empty())
-}
-
-/// Returns whether all nodes see these tables, as they do since they are reference tables.
-async fn are_on_all_nodes(client: &Client, kind: Kind) -> Result<bool> {
-    Ok(kind != Kind::Citus || is_distributed(client, SCHEMA).await? && is_distributed(client, DROPS).await?)
 }
 
 /// Returns the version of the schema; `None` if there is none yet.

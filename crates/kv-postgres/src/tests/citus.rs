@@ -64,16 +64,19 @@ async fn a_first_start_at_a_worker_changes_nothing_and_names_the_coordinator() {
 #[tokio::test]
 async fn records_are_distributed_and_every_node_has_the_other_tables() {
     let target = stand_in("distributed");
-    let ways =
-        "SELECT string_agg(concat(logicalrelid, ' ', way), ', ' ORDER BY way) FROM distributed.pg_dist_partition";
+    let ways = "SELECT string_agg(concat(logicalrelid, ' ', way), ', ' ORDER BY way, logicalrelid::text) FROM distributed.pg_dist_partition";
     let ways = || DATABASE.run(&format!("SET search_path = distributed, pg_catalog; {ways}")).replace("SET\n", "");
-    let expected = "tablerock_records partition, tablerock_schema reference, tablerock_drops reference";
+    let expected = "tablerock_records partition, tablerock_directory reference, tablerock_drops reference, \
+         tablerock_marks reference, tablerock_schema reference";
     for _ in 0..2 {
         drop(PostgresEngine::open(target.clone(), PostgresOptions::default()).await.unwrap());
         assert_eq!(ways().trim(), expected);
-        // The tables of an earlier version, which only the coordinator had.
-        DATABASE.run("DELETE FROM distributed.pg_dist_partition WHERE way = 'reference'");
     }
+    // The tables of an earlier version, whose servers do not know that directories are elsewhere.
+    DATABASE.run("UPDATE distributed.tablerock_schema SET version = 1");
+    let error = PostgresEngine::open(target, PostgresOptions::default()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    assert!(error.message().contains("tablerock copy"), "{error}");
 }
 
 #[tokio::test]
