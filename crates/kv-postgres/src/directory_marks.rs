@@ -31,6 +31,22 @@ pub(crate) async fn confirm(pooled: &mut PooledConnection, partition: &[u8]) -> 
     pooled.judge("a change was committed, but it is not visible on all nodes yet", marked.ok()).map(drop)
 }
 
+/// Waits until all earlier changes of directories are visible on all nodes.
+pub(crate) async fn confirm_all(pooled: &mut PooledConnection) -> Result<()> {
+    pooled.begin_statement();
+    let all = async {
+        for mark in 0..MARKS {
+            let Connection { client, statements, .. } = pooled.connection();
+            if let Some(statement) = &statements.mark {
+                client.execute(statement, &[&mark]).await?;
+            }
+        }
+        Ok(())
+    };
+    let marked = timeout(pooled.response_timeout(), all).await;
+    pooled.judge("the last changes of directories are not visible on all nodes yet", marked.ok())
+}
+
 fn mark_of(partition: &[u8]) -> i32 {
     i32::from(digest::of(partition)[0]) % MARKS
 }

@@ -5,5 +5,6 @@ mod errors_of_other_nodes;
 mod failover;
 mod failures;
 mod health;
+mod names_model;
 mod tls;
 mod version_1_certificate;

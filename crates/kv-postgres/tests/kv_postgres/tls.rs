@@ -17,6 +17,7 @@ const HASTY: PostgresOptions = PostgresOptions {
     statement_wait: Duration::from_secs(5),
     opening_wait: Duration::ZERO,
     sweep_delay: Duration::from_secs(60),
+    second_sweep_delay: Duration::from_secs(60),
     sweep_pause: Duration::from_secs(60),
     health_pause: Duration::from_secs(60),
 };
