@@ -64,6 +64,11 @@ impl Cluster {
         self.servers[number % SERVERS].take().into_iter().for_each(Server::kill);
     }
 
+    /// Stops one server where it is, or lets it continue. Its requests in progress get their responses after that.
+    pub(super) fn freeze(&self, number: usize, is_frozen: bool) {
+        self.servers[number % SERVERS].iter().for_each(|server| server.freeze(is_frozen));
+    }
+
     /// Takes the error responses that are not allowed, and the requests without a response from servers that were not killed.
     pub(super) fn take_violations(&mut self) -> Vec<String> {
         let mut violations = vec![];
