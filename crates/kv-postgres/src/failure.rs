@@ -1,6 +1,6 @@
 //! Translation of the database's errors.
 //!
-//! An error is classified by what it means for the caller, not by who reports it: a conflict is tried again, a part of the
+//! An error is classified by what it means for the caller, not by who reports it: a conflict is retried, a part of the
 //! database that is away is `Unavailable`. The meanings are one table, for PostgreSQL, Citus, YugabyteDB and CockroachDB.
 
 use tablerock_kv::{Error, ErrorKind};
@@ -125,7 +125,7 @@ pub(crate) fn closed() -> Error {
 mod tests {
     use super::*;
 
-    /// What the databases document or were seen to report, and what a client gets: a conflict is tried again and becomes
+    /// The errors that the databases document or were seen to report, and their meaning: a conflict is retried and becomes
     /// 409 or 412, `Unavailable` is 503.
     #[test]
     fn an_error_is_classified_by_what_it_means_for_the_caller() {
@@ -166,7 +166,7 @@ mod tests {
             ("40001", "Restart read required at: { read: { physical: 1 } }", Conflict),
             ("40001", "All transparent retries exhausted. could not serialize access", Conflict),
             ("XX000", "Query error: Restart read required at: { read: { physical: 1 } }", Conflict),
-            ("XX000", "Operation failed. Try again: abc Conflicts with higher priority transaction: def", Conflict),
+            ("XX000", "Operation failed: abc Conflicts with higher priority transaction: def", Conflict),
             ("XX000", "Operation expired: Transaction abc expired or aborted by a conflict", Conflict),
             ("XX000", "Timed out: Read RPC timed out after 120.000s", Unavailable),
             ("XX000", "Network error: recvmsg error: Connection refused", Unavailable),

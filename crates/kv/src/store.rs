@@ -27,7 +27,7 @@ const PAUSE_MS_MAX: u64 = 32;
 /// Queues for transactions that met a conflict; partitions share them by a hash.
 const TURNS: usize = 256;
 
-/// What a look found, for [`Store::transact_looking`].
+/// The result of a look, for [`Store::transact_looking`].
 #[derive(Debug, Clone)]
 pub struct Look {
     /// The partition of the transaction.
