@@ -53,6 +53,9 @@ struct Options {
     /// The first of twelve consecutive ports for servers that share a database
     #[arg(long, default_value_t = 10174)]
     more_ports: u16,
+    /// Use this database, which is already there, for servers that share one; it is not killed
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
     /// Fail if a part cannot run on this machine
     #[arg(long)]
     nothing_left_out: bool,
@@ -132,6 +135,7 @@ fn prepare(options: &Options) -> Result<Run, String> {
         seed: options.seed.unwrap_or_else(|| Rng::new().u64(..)),
         program,
         more_ports: options.more_ports,
+        store: options.store.clone(),
         shim: options.shim.clone(),
         folder: options.folder.clone(),
         memory: if has_memory { memory } else { options.folder.clone() },

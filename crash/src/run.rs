@@ -21,6 +21,8 @@ pub struct Run {
     pub program: Program,
     /// The first of the ports of several servers, four for each server.
     pub more_ports: u16,
+    /// The database that is already there, for servers that share one.
+    pub store: Option<String>,
     /// The library of the shim, for the parts that need it.
     pub shim: Option<PathBuf>,
     /// The folder of the data directories.

@@ -170,6 +170,13 @@ impl Server {
         self.kill_and_wait();
     }
 
+    /// Stops the process where it is, and with `is_frozen` false lets it continue there.
+    pub fn freeze(&self, is_frozen: bool) {
+        let signal = if is_frozen { "STOP" } else { "CONT" };
+        // A process that has just exited is not a failure of the signal.
+        let _ = Command::new("sh").args(["-c", &format!("kill -{signal} {}", self.child.id())]).status();
+    }
+
     fn kill_and_wait(&mut self) {
         // An error means that the process has exited already.
         let _ = self.child.kill();

@@ -12,7 +12,7 @@ use crate::Result;
 use crate::checks;
 use crate::setup::debian;
 use crate::setup::environments::Environment;
-use crate::setup::postgres::{self, DatabaseServer};
+use crate::setup::postgres::{self, DatabaseServer, TestDatabase};
 use crate::setup::preparation::Preparation;
 use crate::summary::Row;
 use crate::workspace::{Workspace, is_ci};
@@ -53,8 +53,9 @@ pub(crate) struct BenchOptions {
     /// Only this row of the table; may be given several times
     #[arg(long, value_name = "ROW", value_parser = PossibleValuesParser::new(ROWS))]
     only: Vec<String>,
-    /// Measure on this store instead of the data directory, next to its driver alone
-    #[arg(long, value_name = "STORE", value_parser = PossibleValuesParser::new(["postgres"]), conflicts_with_all = ["quick", "only"])]
+    /// Measure on a database instead of the data directory, next to its driver alone: `postgres` for one that the run
+    /// starts, or the URL of one that is already there
+    #[arg(long, value_name = "STORE", conflicts_with_all = ["quick", "only"])]
     store: Option<String>,
     /// Count the instructions of single requests under valgrind, apart from the kernel and from hashing
     ///
@@ -87,8 +88,8 @@ pub(crate) fn run(workspace: &Workspace, options: &BenchOptions) -> Result<bool>
     if options.instructions {
         return count_instructions(workspace, options);
     }
-    if options.store.is_some() {
-        return run_beside_postgres(workspace, options.port);
+    if let Some(store) = &options.store {
+        return run_beside_postgres(workspace, store, options.port);
     }
     let mut preparation = Preparation::begin(workspace, &[Environment::Azurite]);
     for build in [checks::build_server, checks::build_bench] {
@@ -116,15 +117,24 @@ pub(crate) fn run(workspace: &Workspace, options: &BenchOptions) -> Result<bool>
     Ok(status.success())
 }
 
-/// Starts a database that syncs every commit, and measures Tablerock on it next to the driver alone.
-fn run_beside_postgres(workspace: &Workspace, port: u16) -> Result<bool> {
+/// Measures Tablerock on a database next to the driver alone: on the one with this URL, or on a new one that syncs every
+/// commit.
+fn run_beside_postgres(workspace: &Workspace, store: &str, port: u16) -> Result<bool> {
+    if store != "postgres" && !store.contains("://") {
+        return Err(format!(
+            "--store {store} is neither `postgres` nor a URL (postgres://user:password@host:port/database)"
+        ));
+    }
     for build in [checks::build_server, checks::build_bench] {
         if build(workspace).failed > 0 {
             return Ok(false);
         }
     }
     postgres::ensure(workspace)?;
-    let database = DatabaseServer::start_durable();
+    let database = match store {
+        "postgres" => TestDatabase::Started(DatabaseServer::start_durable()),
+        url => TestDatabase::at(Some(url)),
+    };
     let mut command = Command::new(workspace.binary("release", "beside-postgres"));
     command.arg("--tablerock").arg(workspace.binary("release", "tablerock"));
     command.args(["--url", &database.url("bench"), "--port", &port.to_string()]);

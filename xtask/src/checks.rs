@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::process::child::{self, End, TAIL_LINES};
+use crate::setup::postgres::STORE_VARIABLE;
 use crate::summary::Row;
 use crate::workspace::{Workspace, cargo};
 
@@ -106,6 +107,12 @@ pub(crate) fn build_crash(workspace: &Workspace) -> Row {
     build_tool(workspace, "build-crash", "tablerock-crash")
 }
 
+/// The contract of every engine, on the database of the workspace.
+pub(crate) fn engine_suite(workspace: &Workspace) -> Row {
+    let arguments = &["test", "--package", "tablerock-kv-postgres", "--test", "kv_postgres", "contract"];
+    step(workspace, "engine-suite", arguments, 20 * MINUTE)
+}
+
 fn build_tool(workspace: &Workspace, name: &str, binary: &str) -> Row {
     let arguments = &["build", "--workspace", "--bin", binary, "--features", CLIENT_FEATURES];
     step(workspace, name, arguments, 20 * MINUTE)
@@ -140,6 +147,7 @@ fn step(workspace: &Workspace, name: &str, arguments: &[&str], limit: Duration) 
     let started = Instant::now();
     let mut command: Command = cargo();
     command.args(arguments).current_dir(&workspace.root);
+    command.envs(workspace.store.iter().map(|url| (STORE_VARIABLE, url)));
     let log = workspace.log(name);
     let end = child::run(&mut command, &log, limit);
     let time = started.elapsed();

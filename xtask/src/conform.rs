@@ -42,6 +42,19 @@ pub(crate) fn run(workspace: &Workspace, chosen: &[Suite], others: Others, table
     Ok(summary.is_success())
 }
 
+/// `cargo xtask conform --store URL`: the engine suite, and the suites against one server on that database.
+pub(crate) fn run_on_store(workspace: &Workspace, chosen: &[Suite], table_port: u16) -> Result<bool> {
+    let ports = Ports::up_to(table_port)?;
+    let suites = if chosen.is_empty() { Suite::ALL.to_vec() } else { chosen.to_vec() };
+    let environments: Vec<Environment> = suites.iter().flat_map(|suite| suite.environments()).copied().collect();
+    let mut preparation = Preparation::begin(workspace, &environments);
+    let mut summary = Summary::default();
+    summary.push(checks::engine_suite(workspace));
+    against(workspace, Target::TablerockOnPostgres, &suites, ports, &mut preparation, &mut summary);
+    println!("\n{summary}");
+    Ok(summary.is_success())
+}
+
 /// Runs the suites against Tablerock on a disk and on PostgreSQL. Suites that leave the servers idle run against the second,
 /// on other ports, at the same time as those against the first. Returns the ports of the first, if it started.
 pub(crate) fn against_both(

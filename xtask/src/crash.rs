@@ -47,6 +47,9 @@ pub(crate) struct CrashOptions {
     /// Test this binary instead of the release build of the workspace
     #[arg(long, value_name = "PATH")]
     binary: Option<PathBuf>,
+    /// Run only many-servers, on this database, which is already there and is not killed
+    #[arg(long, value_name = "URL", conflicts_with = "only")]
+    store: Option<String>,
     /// Print every step
     #[arg(long, short)]
     verbose: bool,
@@ -106,6 +109,7 @@ fn run_harness(workspace: &Workspace, options: &CrashOptions) -> Result<Row> {
     command.args(options.seed.iter().flat_map(|seed| ["--seed".to_owned(), seed.to_string()]));
     command.args(options.kills.iter().flat_map(|kills| ["--kills".to_owned(), kills.to_string()]));
     command.args(options.only.iter().flat_map(|part| ["--only", part]));
+    command.args(options.store.iter().flat_map(|url| ["--only", "many-servers", "--store", url]));
 
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
     let child = child.as_mut().map_err(|error| format!("tablerock-crash: {error}"))?;

@@ -71,6 +71,11 @@ enum Task {
         /// Also run them against Tablerock on PostgreSQL
         #[arg(long)]
         postgres: bool,
+        /// Run the engine suite and the conformance suites on this database, which is already there, and nowhere else
+        ///
+        /// The role must be able to create schemas. Schemas of earlier runs are dropped.
+        #[arg(long, value_name = "URL", conflicts_with_all = ["azurite", "postgres"])]
+        store: Option<String>,
         /// Run only this suite; repeatable
         #[arg(long, value_enum)]
         suite: Vec<Suite>,
@@ -138,10 +143,14 @@ fn main() -> ExitCode {
 
 /// Returns whether the task succeeded; an error means that it could not run.
 fn run(task: &Task) -> Result<bool> {
-    let workspace = Workspace::find()?;
+    let mut workspace = Workspace::find()?;
     match task {
         Task::Test { only, port } => test::run(&workspace, only, *port),
-        Task::Conform { azurite, postgres, suite, port } => {
+        Task::Conform { store: Some(store), suite, port, .. } => {
+            workspace.store = Some(store.clone());
+            conform::run_on_store(&workspace, suite, *port)
+        }
+        Task::Conform { azurite, postgres, suite, port, .. } => {
             let others = Others { azurite: *azurite, postgres: *postgres };
             conform::run(&workspace, suite, others, *port)
         }

@@ -15,6 +15,9 @@ pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     #[serde(rename = "target_directory")]
     pub(crate) target: PathBuf,
+    /// The database that is already there, which suites use instead of one that they start.
+    #[serde(skip)]
+    pub(crate) store: Option<String>,
 }
 
 impl Workspace {

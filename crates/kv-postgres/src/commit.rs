@@ -7,6 +7,8 @@
 //! follows. No change is sent before the database has confirmed the begin of the transaction: the statements of a round
 //! trip are sent together, and if `BEGIN` failed the others would be transactions of their own.
 //!
+//! A change of a [directory](crate::place) on Citus is always a transaction, which [`directory_marks`] confirms on every node.
+//!
 //! This is correct at READ COMMITTED, where each statement sees all earlier commits and reads a row again after it has
 //! waited for its lock. It is correct at any stricter level too: there the database rejects transactions that it cannot
 //! serialize, and the error is a `Conflict`.
@@ -19,6 +21,8 @@ use tokio::time::timeout;
 use tokio_postgres::{Row, Statement};
 
 use crate::digest::{self, Digest};
+use crate::directory_marks;
+use crate::place::Place;
 use crate::pool::{Pool, PooledConnection};
 
 /// The expectation and the write of one record.
@@ -41,23 +45,32 @@ type RecordChanges = BTreeMap<Bytes, RecordChange>;
 
 pub(crate) async fn commit(pool: &Arc<Pool>, commit: Commit) -> Result<()> {
     let partition = commit.partition.clone();
+    let place = Place::of(pool.kind, &partition);
     let changes = gather(commit)?;
     let writes = changes.values().filter(|change| change.write.is_some()).count();
     match changes.first_key_value() {
         None => Ok(()),
         Some(_) if writes == 0 => check(pool, &partition, &changes).await,
-        Some((key, change)) if changes.len() == 1 => change_one(pool, &partition, key, change).await,
-        _ if changes.values().all(|change| change.expected == Expected::Anything && is_put(change)) => {
+        Some((key, change)) if changes.len() == 1 && place == Place::Records => {
+            change_one(pool, &partition, key, change).await
+        }
+        _ if place == Place::Records
+            && changes.values().all(|change| change.expected == Expected::Anything && is_put(change)) =>
+        {
             put_all(pool, &partition, &changes).await
         }
         _ => {
             let mut connection = pool.acquire().await?;
-            let outcome = transact(&mut connection, &partition, &changes).await;
+            let outcome = transact(&mut connection, place, &partition, &changes).await;
             if outcome.is_err() && !connection.is_broken() {
                 roll_back(&mut connection).await?;
             }
             connection.end_transaction();
-            outcome
+            outcome?;
+            match place {
+                Place::Records => Ok(()),
+                Place::Directory => directory_marks::confirm(&mut connection, &partition).await,
+            }
         }
     }
 }
@@ -86,7 +99,8 @@ fn is_put(change: &RecordChange) -> bool {
 /// Checks the expectations of a commit without writes with one statement.
 async fn check(pool: &Arc<Pool>, partition: &[u8], changes: &RecordChanges) -> Result<()> {
     let keys: Vec<&[u8]> = changes.keys().map(|key| &key[..]).collect();
-    let rows = pool.query(|statements| &statements.check, &[&partition, &keys]).await?;
+    let place = Place::of(pool.kind, partition);
+    let rows = pool.query(place, |statements| &statements.check, &[&partition, &keys]).await?;
     let found = digests(&rows);
     compare(changes.iter().filter(|(_, change)| change.expected != Expected::Anything), &found)
 }
@@ -98,21 +112,22 @@ async fn change_one(pool: &Arc<Pool>, partition: &[u8], key: &Bytes, change: &Re
     let changed = match (change.expected, write) {
         (Expected::Absent, Some(value)) => {
             let (value, digest) = (&value[..], &digest::of(value)[..]);
-            pool.execute(|statements| &statements.insert, &[&partition, &key, &digest, &value]).await?
+            pool.execute(Place::Records, |statements| &statements.insert, &[&partition, &key, &digest, &value]).await?
         }
         (Expected::Value(seen), Some(value)) => {
             let (value, digest, seen) = (&value[..], &digest::of(value)[..], &seen[..]);
-            pool.execute(|statements| &statements.replace, &[&partition, &key, &digest, &value, &seen]).await?
+            pool.execute(Place::Records, |statements| &statements.replace, &[&partition, &key, &digest, &value, &seen])
+                .await?
         }
         (Expected::Value(seen), None) => {
-            pool.execute(|statements| &statements.remove, &[&partition, &key, &&seen[..]]).await?
+            pool.execute(Place::Records, |statements| &statements.remove, &[&partition, &key, &&seen[..]]).await?
         }
         (Expected::Anything, Some(value)) => {
             let (value, digest) = (&value[..], &digest::of(value)[..]);
-            pool.execute(|statements| &statements.put, &[&partition, &key, &digest, &value]).await?
+            pool.execute(Place::Records, |statements| &statements.put, &[&partition, &key, &digest, &value]).await?
         }
         (Expected::Anything, None) => {
-            pool.execute(|statements| &statements.delete_many, &[&partition, &vec![key]]).await?;
+            pool.execute(Place::Records, |statements| &statements.delete_many, &[&partition, &vec![key]]).await?;
             return Ok(());
         }
         // Deleting an absent record is a check that it is absent.
@@ -126,12 +141,22 @@ async fn change_one(pool: &Arc<Pool>, partition: &[u8], key: &Bytes, change: &Re
 /// Puts many records without expectations, in one statement.
 async fn put_all(pool: &Arc<Pool>, partition: &[u8], changes: &RecordChanges) -> Result<()> {
     let rows = NewRows::of(changes.iter());
-    pool.execute(|statements| &statements.put_many, &[&partition, &rows.keys, &rows.digests(), &rows.values]).await?;
+    pool.execute(
+        Place::Records,
+        |statements| &statements.put_many,
+        &[&partition, &rows.keys, &rows.digests(), &rows.values],
+    )
+    .await?;
     Ok(())
 }
 
-async fn transact(pooled: &mut PooledConnection, partition: &[u8], changes: &RecordChanges) -> Result<()> {
-    let found = lock(pooled, partition, changes).await?;
+async fn transact(
+    pooled: &mut PooledConnection,
+    place: Place,
+    partition: &[u8],
+    changes: &RecordChanges,
+) -> Result<()> {
+    let found = lock(pooled, place, partition, changes).await?;
     compare(changes.iter(), &found)?;
 
     let absent = NewRows::of(changes.iter().filter(|(_, change)| change.expected == Expected::Absent));
@@ -143,19 +168,20 @@ async fn transact(pooled: &mut PooledConnection, partition: &[u8], changes: &Rec
         _ => change.write == Some(None),
     };
     let deletes: Vec<&[u8]> = changes.iter().filter(|(_, change)| is_delete(change)).map(|(key, _)| &key[..]).collect();
-    write(pooled, partition, &absent, &puts, &deletes).await
+    write(pooled, place, partition, &absent, &puts, &deletes).await
 }
 
 /// The first round trip: begins the transaction and locks the existing rows.
 async fn lock(
     pooled: &mut PooledConnection,
+    place: Place,
     partition: &[u8],
     changes: &RecordChanges,
 ) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
     pooled.begin_transaction();
     let keys: Vec<&[u8]> = changes.keys().map(|key| &key[..]).collect();
     let connection = pooled.connection();
-    let (client, statements) = (&connection.client, &connection.statements);
+    let (client, statements) = (&connection.client, connection.statements.at(place));
     let step = async {
         tokio::try_join!(
             biased;
@@ -172,13 +198,14 @@ async fn lock(
 /// transaction, so that later statements change nothing.
 async fn write(
     pooled: &mut PooledConnection,
+    place: Place,
     partition: &[u8],
     absent: &NewRows<'_>,
     puts: &NewRows<'_>,
     deletes: &[&[u8]],
 ) -> Result<()> {
     let connection = pooled.connection();
-    let (client, statements) = (&connection.client, &connection.statements);
+    let (client, statements) = (&connection.client, connection.statements.at(place));
     let write_rows = async |statement: &Statement, rows: &NewRows<'_>| {
         if rows.keys.is_empty() {
             return Ok(0);
@@ -195,6 +222,12 @@ async fn write(
                     return Ok(0);
                 }
                 client.execute(&statements.delete_many, &[&partition, &deletes]).await
+            },
+            async {
+                match place {
+                    Place::Records => Ok(0),
+                    Place::Directory => directory_marks::mark(connection, partition).await,
+                }
             },
             client.batch_execute("COMMIT"),
         )

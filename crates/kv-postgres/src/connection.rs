@@ -9,6 +9,7 @@ use tokio_postgres::{Client, SimpleQueryMessage};
 
 use crate::failure::translate;
 use crate::hosts::HostAddress;
+use crate::kind::Kind;
 use crate::statements::Statements;
 use crate::{PostgresOptions, Target};
 
@@ -46,13 +47,13 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Opens a connection within `wait`.
-    pub(crate) async fn open(target: &Target, options: &PostgresOptions, wait: Duration) -> Result<Self> {
+    pub(crate) async fn open(target: &Target, options: &PostgresOptions, kind: Kind, wait: Duration) -> Result<Self> {
         let opened = timeout(wait, async {
             let (client, address) = connect(target, wait, Bounds::of(options)).await?;
             for setting in PLANNER_SETTINGS {
                 let _ = client.batch_execute(setting).await;
             }
-            let statements = Statements::prepare(&client).await;
+            let statements = Statements::prepare(&client, kind).await;
             let statements = statements.map_err(|error| translate("the database rejects a statement", error))?;
             Ok(Self { client, statements, address })
         });

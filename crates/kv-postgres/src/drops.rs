@@ -1,5 +1,9 @@
 //! Dropped ranges, swept by one server at a time.
 //!
+//! A range over partitions is swept twice, the second time a day later: a write of a server that was frozen may land under a
+//! dropped id after the first sweep, where nothing can reach it. On Citus, a sweep begins when all earlier changes of
+//! directories are visible on all nodes: a node that still shows a dropped table would show a part of it.
+//!
 //! A drop is a row with a range and a due time. Every server looks for such rows; the one that claims a row deletes the
 //! range in small steps and then the row. A claim expires, by the database's clock, unless it is renewed with each step, so
 //! another server continues if the first one dies. Two servers that sweep the same range do no harm.
@@ -11,7 +15,10 @@ use tablerock_kv::{Bytes, Position, Range, Result, Rng};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row};
 
+use crate::directory_marks;
+use crate::place::{Place, split_first};
 use crate::pool::{Pool, PooledConnection};
+use crate::schema::RECORDS;
 
 /// The rows that one step deletes: few enough to delay other statements no more than a large request does.
 const STEP_ROWS: i64 = 500;
@@ -22,8 +29,14 @@ const RECORD: &str = "INSERT INTO tablerock_drops \
      (id, start_partition, start_key, end_partition, end_key, due, claimed_until) \
      VALUES ($1, $2, $3, $4, $5, now() + $6::float8 * interval '1 second', now())";
 
+/// The same range twice, the second time with another id and delay.
+const RECORD_TWICE: &str = "INSERT INTO tablerock_drops \
+     (id, start_partition, start_key, end_partition, end_key, due, claimed_until) \
+     VALUES ($1, $2, $3, $4, $5, now() + $6::float8 * interval '1 second', now()), \
+     ($7, $2, $3, $4, $5, now() + $8::float8 * interval '1 second', now())";
+
 const FIND: &str = "SELECT id, start_partition, start_key, end_partition, end_key FROM tablerock_drops \
-     WHERE due <= now() AND claimed_until <= now() ORDER BY due LIMIT 1";
+     WHERE due <= now() AND claimed_until <= now() ORDER BY due LIMIT 100";
 
 const CLAIM: &str = "UPDATE tablerock_drops SET claimed_until = now() + interval '60 seconds' \
      WHERE id = $1 AND claimed_until <= now()";
@@ -47,14 +60,21 @@ pub(crate) async fn record(pool: &Arc<Pool>, rng: &Rng, range: &Range) -> Result
     if range.is_empty() {
         return Ok(());
     }
-    let id = [rng.number(), rng.number()].map(u64::to_be_bytes).concat();
+    let new_id = || [rng.number(), rng.number()].map(u64::to_be_bytes).concat();
+    let id = new_id();
     let (start, end) = (&range.start, range.end.as_ref());
     let end_partition = end.map(|end| &end.partition[..]);
     let end_key = end.map(|end| &end.key[..]);
     let delay = pool.options.sweep_delay.as_secs_f64();
     let parameters: [&(dyn ToSql + Sync); 6] =
         [&id, &&start.partition[..], &&start.key[..], &end_partition, &end_key, &delay];
-    run(&mut pooled, RECORD, &parameters).await.map(drop)
+    if *range == Range::partition(&start.partition) {
+        return run(&mut pooled, RECORD, &parameters).await.map(drop);
+    }
+    let (second_id, second_delay) = (new_id(), pool.options.second_sweep_delay.as_secs_f64());
+    let second: [&(dyn ToSql + Sync); 2] = [&second_id, &second_delay];
+    let parameters: Vec<_> = parameters.into_iter().chain(second).collect();
+    run(&mut pooled, RECORD_TWICE, &parameters).await.map(drop)
 }
 
 /// Sweeps due ranges, forever.
@@ -62,7 +82,7 @@ pub(crate) async fn keep_sweeping(pool: Arc<Pool>) {
     loop {
         tokio::time::sleep(pool.options.sweep_pause).await;
         loop {
-            match sweep_one(&pool).await {
+            match sweep_some(&pool).await {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
@@ -74,42 +94,60 @@ pub(crate) async fn keep_sweeping(pool: Arc<Pool>) {
     }
 }
 
-/// Sweeps one due range that no other server has claimed. Returns whether there was one.
-pub(crate) async fn sweep_one(pool: &Arc<Pool>) -> Result<bool> {
+/// Sweeps some due ranges that no other server has claimed. Returns whether there were any.
+pub(crate) async fn sweep_some(pool: &Arc<Pool>) -> Result<bool> {
     let found = query(&mut pool.acquire().await?, FIND, &[]).await?;
-    let Some(row) = found.first() else { return Ok(false) };
+    if found.is_empty() {
+        return Ok(false);
+    }
+    // After the ranges were found: so it is after their drops, whatever the clocks of the nodes show.
+    directory_marks::confirm_all(&mut pool.acquire().await?).await?;
+    for row in &found {
+        sweep(pool, row).await?;
+    }
+    Ok(true)
+}
+
+/// Sweeps a range, unless another server has claimed it.
+async fn sweep(pool: &Arc<Pool>, row: &Row) -> Result<()> {
     let id: &[u8] = row.get(0);
     if run(&mut pool.acquire().await?, CLAIM, &[&id]).await? == 0 {
-        // Another server has claimed it; other ranges may be due.
-        return Ok(true);
+        return Ok(());
     }
     let end = row.get::<_, Option<&[u8]>>(3).zip(row.get::<_, Option<&[u8]>>(4));
     let end = end.map(|(partition, key)| position(partition, key));
     let mut rest = Range { start: position(row.get(1), row.get(2)), end };
     // A connection for each step: a sweep is long, and requests need connections too.
-    while let Some(last) = remove_some(&mut pool.acquire().await?, &rest).await? {
-        rest.start = last.successor();
-        run(&mut pool.acquire().await?, RENEW, &[&id]).await?;
-        tokio::time::sleep(STEP_PAUSE).await;
+    loop {
+        let (place, first, after) = split_first(pool.kind, &rest);
+        match (remove_some(&mut pool.acquire().await?, place, &first).await?, after) {
+            (Some(last), _) => {
+                rest.start = last.successor();
+                run(&mut pool.acquire().await?, RENEW, &[&id]).await?;
+                tokio::time::sleep(STEP_PAUSE).await;
+            }
+            (None, Some(after)) => rest = after,
+            (None, None) => break,
+        }
     }
-    run(&mut pool.acquire().await?, FORGET, &[&id]).await?;
-    Ok(true)
+    run(&mut pool.acquire().await?, FORGET, &[&id]).await.map(drop)
 }
 
 /// Deletes the first rows of a range and returns the position of the last one; `None` if the range is empty.
-async fn remove_some(pooled: &mut PooledConnection, range: &Range) -> Result<Option<Position>> {
+async fn remove_some(pooled: &mut PooledConnection, place: Place, range: &Range) -> Result<Option<Position>> {
+    let at = |text: &str| text.replace(RECORDS, place.table());
     let (start_partition, start_key) = (&range.start.partition[..], &range.start.key[..]);
     let rows = match &range.end {
         Some(end) => {
             let parameters: [&(dyn ToSql + Sync); 5] =
                 [&start_partition, &start_key, &&end.partition[..], &&end.key[..], &STEP_ROWS];
-            query(pooled, NEXT_ROWS, &parameters).await?
+            query(pooled, &at(NEXT_ROWS), &parameters).await?
         }
-        None => query(pooled, NEXT_ROWS_TO_END, &[&start_partition, &start_key, &STEP_ROWS]).await?,
+        None => query(pooled, &at(NEXT_ROWS_TO_END), &[&start_partition, &start_key, &STEP_ROWS]).await?,
     };
     let Some(last) = rows.last() else { return Ok(None) };
     let last = position(last.get(0), last.get(1));
-    run(pooled, REMOVE, &[&start_partition, &start_key, &&last.partition[..], &&last.key[..]]).await?;
+    run(pooled, &at(REMOVE), &[&start_partition, &start_key, &&last.partition[..], &&last.key[..]]).await?;
     Ok(Some(last))
 }
 

@@ -10,8 +10,9 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::failure::translate;
+use crate::kind::Kind;
 use crate::pool::Pool;
-use crate::{DatabaseClock, PostgresOptions, Target, commit, drops, health_check, read, scan, schema};
+use crate::{DatabaseClock, PostgresOptions, Target, commit, drops, health_check, node_check, read, scan, schema};
 
 /// The pause between two attempts to reach the database on opening.
 const OPENING_PAUSE: Duration = Duration::from_millis(500);
@@ -30,17 +31,17 @@ impl PostgresEngine {
     /// yet: server and database are often started together.
     pub async fn open(target: Target, options: PostgresOptions) -> Result<Arc<Self>> {
         let give_up = Instant::now() + options.opening_wait;
-        loop {
+        let kind = loop {
             match schema::prepare(&target, &options).await {
-                Ok(()) => break,
+                Ok(kind) => break kind,
                 Err(error) if error.kind() == ErrorKind::Unavailable && Instant::now() < give_up => {
                     tracing::warn!(%error, "waiting for the database");
                     tokio::time::sleep(OPENING_PAUSE).await;
                 }
                 Err(error) => return Err(error),
             }
-        }
-        let pool = Arc::new(Pool::new(target, options));
+        };
+        let pool = Arc::new(Pool::new(target, options, kind));
         // A role without rights on the tables fails here instead of with the first request.
         let connection = pool.acquire().await?;
         let clock = timeout(pool.response_timeout(), DatabaseClock::start(&connection.connection().client)).await;
@@ -48,10 +49,13 @@ impl PostgresEngine {
             clock.map_err(|_| Error::unavailable("cannot read the clock of the database: no response in time"))?;
         let clock = Arc::new(clock.map_err(|error| translate("cannot read the clock of the database", error))?);
         drop(connection);
-        let tasks = vec![
+        let mut tasks = vec![
             tokio::spawn(health_check::keep_checking(pool.clone(), clock.clone())),
             tokio::spawn(drops::keep_sweeping(pool.clone())),
         ];
+        if kind == Kind::Citus {
+            tasks.push(tokio::spawn(node_check::keep_checking(pool.clone())));
+        }
         Ok(Arc::new(Self { pool, clock, rng: Rng::from_os(), tasks: Mutex::new(tasks) }))
     }
 

@@ -16,10 +16,15 @@ use crate::DatabaseClock;
 use crate::connection::{Connection, is_read_only};
 use crate::failure::translate;
 use crate::hosts::HostAddress;
+use crate::kind::Kind;
+use crate::place::Place;
 use crate::pool::Pool;
+use crate::schema::READ_VERSION;
 
 /// The timeout of a check, with the connection that it may have to open.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
+
+const NOTHING: &[u8] = b"";
 
 pub(crate) async fn keep_checking(pool: Arc<Pool>, clock: Arc<DatabaseClock>) {
     let mut check = HealthCheck { pool, clock, connection: None, address: None, last: discriminant(&Health::Healthy) };
@@ -65,7 +70,7 @@ impl HealthCheck {
     async fn probe(&mut self) -> Result<Health> {
         let connection = match self.connection.take().filter(|connection| !connection.client.is_closed()) {
             Some(connection) => connection,
-            None => Connection::open(&self.pool.target, &self.pool.options, CHECK_TIMEOUT).await?,
+            None => Connection::open(&self.pool.target, &self.pool.options, self.pool.kind, CHECK_TIMEOUT).await?,
         };
         let Connection { client, statements, .. } = self.connection.insert(connection);
         let shared = async {
@@ -78,8 +83,11 @@ impl HealthCheck {
             let is_read_only = is_read_only(client).await?;
             let refreshed = self.clock.refresh(client).await;
             refreshed.map_err(|error| translate("cannot read the clock of the database", error))?;
-            let nothing: &[u8] = b"";
-            let read = client.query_opt(&statements.get, &[&nothing, &nothing]).await;
+            // On Citus every node has the schema's version, and the records of each node have a check of their own.
+            let read = match self.pool.kind {
+                Kind::Citus => client.query_opt(READ_VERSION, &[]).await,
+                _ => client.query_opt(&statements.at(Place::Records).get, &[&NOTHING, &NOTHING]).await,
+            };
             read.map_err(|error| translate("the database cannot be read", error))?;
             Ok::<_, Error>(is_read_only)
         };

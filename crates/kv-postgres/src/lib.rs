@@ -22,33 +22,45 @@
 //! | [`target`](Target) | the database, from a URL |
 //! | `hosts` | its hosts, and the order in which they are tried |
 //! | `tls` | the encrypted connection to it |
+//! | `kind` | the kind of database |
 //! | `schema` | the tables and their migration |
+//! | `durability` | the settings on which durability depends, on every node |
+//! | `place` | the table that has the records of a partition |
 //! | `statements` | every statement of normal operation |
 //! | `connection`, `pool` | a bounded pool of connections |
 //! | `read_connections` | connections that reads of single records share |
 //! | [`engine`](PostgresEngine) | the contract |
 //! | `commit` | commits: one statement, or one short transaction |
+//! | `directory_marks` | the visibility of changes of directories on all nodes of Citus |
 //! | `read` | reads by primary key, of several partitions in one round trip |
 //! | `scan` | pages by primary key |
+//! | `scan_shards` | pages over partitions that are spread by a hash |
 //! | `drops` | dropped ranges, swept by one server at a time |
 //! | [`clock`](DatabaseClock) | the time that all servers share |
 //! | `health_check` | the health of the database, checked every second |
+//! | `node_check` | the part of the partitions that is served |
 //! | `failure` | translation of the database's errors |
 
 mod clock;
 mod commit;
 mod connection;
 mod digest;
+mod directory_marks;
 mod drops;
+mod durability;
 mod engine;
 mod failure;
 mod health_check;
 mod hosts;
+mod kind;
+mod node_check;
 mod options;
+mod place;
 mod pool;
 mod read;
 mod read_connections;
 mod scan;
+mod scan_shards;
 mod schema;
 mod statements;
 mod target;

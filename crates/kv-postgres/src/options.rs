@@ -17,6 +17,8 @@ pub struct PostgresOptions {
     pub opening_wait: Duration,
     /// The delay between dropping and sweeping a range: longer than any request that may still write to it.
     pub sweep_delay: Duration,
+    /// The delay between dropping a range over partitions and sweeping it again, for rows that landed after the first sweep.
+    pub second_sweep_delay: Duration,
     /// The interval between two searches for dropped ranges to sweep, including those of other servers.
     pub sweep_pause: Duration,
     /// The interval between two health checks.
@@ -32,6 +34,7 @@ impl Default for PostgresOptions {
             statement_wait: Duration::from_secs(15),
             opening_wait: Duration::from_secs(30),
             sweep_delay: Duration::from_secs(60),
+            second_sweep_delay: Duration::from_secs(24 * 3600),
             sweep_pause: Duration::from_secs(10),
             health_pause: Duration::from_secs(1),
         }

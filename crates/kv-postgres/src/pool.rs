@@ -19,15 +19,18 @@ use tokio_postgres::{Row, Statement};
 
 use crate::connection::Connection;
 use crate::failure::{breaks_connection, closed, translate};
+use crate::kind::Kind;
+use crate::place::Place;
 use crate::read_connections::ReadConnections;
-use crate::statements::Statements;
+use crate::statements::TableStatements;
 use crate::{PostgresOptions, Target};
 
 /// The time after the statement timeout of the database at which a connection counts as lost.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The connection of the [health check](crate::health_check).
+/// The connection of the [health check](crate::health_check), and that of the [check of nodes](crate::node_check).
 const HEALTH_CHECKS: usize = 1;
+const NODE_CHECKS: usize = 1;
 
 /// The attempts of a read whose connection breaks, or that the database aborts in favour of others.
 pub(crate) const READ_ATTEMPTS_MAX: u32 = 4;
@@ -36,11 +39,12 @@ pub(crate) const READ_ATTEMPTS_MAX: u32 = 4;
 pub(crate) type Parameters<'a> = [&'a (dyn ToSql + Sync)];
 
 /// Chooses a statement of a connection.
-pub(crate) type Pick = fn(&Statements) -> &Statement;
+pub(crate) type Pick = fn(&TableStatements) -> &Statement;
 
 /// A statement that only reads, one of several that are sent together.
 #[derive(Clone, Copy)]
 pub(crate) struct Query<'a> {
+    pub(crate) place: Place,
     pub(crate) pick: Pick,
     pub(crate) parameters: [&'a (dyn ToSql + Sync); 2],
 }
@@ -48,28 +52,34 @@ pub(crate) struct Query<'a> {
 pub(crate) struct Pool {
     pub(crate) target: Target,
     pub(crate) options: PostgresOptions,
+    pub(crate) kind: Kind,
     /// The size of the pool.
     connections: usize,
     permits: Arc<Semaphore>,
     idle: Mutex<Vec<Connection>>,
     pub(crate) read_connections: Option<ReadConnections>,
     health: Mutex<Health>,
+    /// The part of the partitions that is served, while the database itself is healthy.
+    part: Mutex<Health>,
     is_closed: AtomicBool,
 }
 
 impl Pool {
-    pub(crate) fn new(target: Target, options: PostgresOptions) -> Self {
+    pub(crate) fn new(target: Target, options: PostgresOptions, kind: Kind) -> Self {
         let read_connections = ReadConnections::of(&options);
-        let apart = read_connections.as_ref().map_or(0, ReadConnections::count) + HEALTH_CHECKS;
+        let checks = HEALTH_CHECKS + if kind == Kind::Citus { NODE_CHECKS } else { 0 };
+        let apart = read_connections.as_ref().map_or(0, ReadConnections::count) + checks;
         let connections = options.connections_max.saturating_sub(apart).max(1);
         Self {
             target,
             options,
+            kind,
             connections,
             permits: Arc::new(Semaphore::new(connections)),
             idle: Mutex::default(),
             read_connections,
             health: Mutex::new(Health::Healthy),
+            part: Mutex::new(Health::Healthy),
             is_closed: AtomicBool::new(false),
         }
     }
@@ -91,7 +101,7 @@ impl Pool {
 
     /// Opens a connection within the time for one.
     pub(crate) async fn open_connection(&self) -> Result<Connection> {
-        Connection::open(&self.target, &self.options, self.options.connection_wait).await
+        Connection::open(&self.target, &self.options, self.kind, self.options.connection_wait).await
     }
 
     /// Sets the health to down if a connection could not be opened.
@@ -114,12 +124,32 @@ impl Pool {
 
     /// Runs a statement that only reads. It is retried on a new connection if its connection broke, and if the database
     /// aborted it in favour of others.
-    pub(crate) async fn query(self: &Arc<Self>, pick: Pick, parameters: &Parameters<'_>) -> Result<Vec<Row>> {
+    pub(crate) async fn query(
+        self: &Arc<Self>,
+        place: Place,
+        pick: Pick,
+        parameters: &Parameters<'_>,
+    ) -> Result<Vec<Row>> {
         let mut attempts = 0;
         loop {
             attempts += 1;
             let mut connection = self.acquire().await?;
-            match connection.query(pick, parameters).await {
+            let statement = pick(connection.connection().statements.at(place)).clone();
+            match connection.query(&statement, parameters).await {
+                Err(error) if attempts < READ_ATTEMPTS_MAX && connection.is_worth_retrying(&error) => {}
+                rows => return rows,
+            }
+        }
+    }
+
+    /// Runs the statement that reads one record and some of another partition, with the retries of [`query`](Self::query).
+    pub(crate) async fn query_one_and_some(self: &Arc<Self>, parameters: &Parameters<'_>) -> Result<Vec<Row>> {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let mut connection = self.acquire().await?;
+            let statement = connection.connection().statements.one_and_some.clone();
+            match connection.query(&statement, parameters).await {
                 Err(error) if attempts < READ_ATTEMPTS_MAX && connection.is_worth_retrying(&error) => {}
                 rows => return rows,
             }
@@ -141,12 +171,34 @@ impl Pool {
     }
 
     /// Runs a statement that changes rows, as a transaction of its own, and returns the number of rows.
-    pub(crate) async fn execute(self: &Arc<Self>, pick: Pick, parameters: &Parameters<'_>) -> Result<u64> {
-        self.acquire().await?.execute(pick, parameters).await
+    pub(crate) async fn execute(
+        self: &Arc<Self>,
+        place: Place,
+        pick: Pick,
+        parameters: &Parameters<'_>,
+    ) -> Result<u64> {
+        self.acquire().await?.execute(place, pick, parameters).await
     }
 
     pub(crate) fn health(&self) -> Health {
-        self.health.lock().clone()
+        match &*self.health.lock() {
+            Health::Healthy => self.part.lock().clone(),
+            health => health.clone(),
+        }
+    }
+
+    /// Sets the part of the partitions that is served.
+    pub(crate) fn set_part(&self, part: Health) {
+        let mut known = self.part.lock();
+        if std::mem::discriminant(&*known) != std::mem::discriminant(&part) {
+            match &part {
+                Health::Healthy => tracing::info!("all partitions are served"),
+                Health::Degraded(reason) | Health::ReadOnly(reason) | Health::Down(reason) => {
+                    tracing::warn!(reason, "not all partitions are served");
+                }
+            }
+        }
+        *known = part;
     }
 
     /// Returns the time to wait for the response to any statement.
@@ -160,7 +212,9 @@ impl Pool {
         if !self.is_closed.load(Ordering::Acquire) && *known != health {
             match &health {
                 Health::Healthy => tracing::info!("database is healthy"),
-                Health::ReadOnly(reason) | Health::Down(reason) => tracing::warn!(reason, "database is not healthy"),
+                Health::Degraded(reason) | Health::ReadOnly(reason) | Health::Down(reason) => {
+                    tracing::warn!(reason, "database is not healthy");
+                }
             }
             *known = health;
         }
@@ -212,10 +266,9 @@ impl PooledConnection {
         self.pool.response_timeout()
     }
 
-    pub(crate) async fn query(&mut self, pick: Pick, parameters: &Parameters<'_>) -> Result<Vec<Row>> {
+    async fn query(&mut self, statement: &Statement, parameters: &Parameters<'_>) -> Result<Vec<Row>> {
         self.begin_statement();
-        let connection = self.connection();
-        let rows = connection.client.query(pick(&connection.statements), parameters);
+        let rows = self.connection().client.query(statement, parameters);
         let rows = timeout(self.response_timeout(), rows).await;
         self.judge("a read failed", rows.ok())
     }
@@ -225,16 +278,16 @@ impl PooledConnection {
         let connection = self.connection();
         // The driver sends a statement when it is first polled, and does not wait for the one before it.
         let found = queries.iter().map(|query| async move {
-            connection.client.query((query.pick)(&connection.statements), &query.parameters).await
+            connection.client.query((query.pick)(connection.statements.at(query.place)), &query.parameters).await
         });
         let found = timeout(self.response_timeout(), try_join_all(found)).await;
         self.judge("a read failed", found.ok())
     }
 
-    pub(crate) async fn execute(&mut self, pick: Pick, parameters: &Parameters<'_>) -> Result<u64> {
+    async fn execute(&mut self, place: Place, pick: Pick, parameters: &Parameters<'_>) -> Result<u64> {
         self.begin_statement();
         let connection = self.connection();
-        let changed = connection.client.execute(pick(&connection.statements), parameters);
+        let changed = connection.client.execute(pick(connection.statements.at(place)), parameters);
         let changed = timeout(self.response_timeout(), changed).await;
         self.judge("a write failed, or its outcome is unknown", changed.ok())
     }

@@ -20,7 +20,10 @@ use tokio_postgres::types::ToSql;
 use crate::PostgresOptions;
 use crate::connection::Connection;
 use crate::failure::{breaks_connection, closed, translate};
+use crate::kind::Kind;
+use crate::place::Place;
 use crate::pool::{Pool, READ_ATTEMPTS_MAX};
+use crate::read::are_read_together;
 
 /// One of so many connections is for these reads.
 const CONNECTIONS_PER_READ_CONNECTION: usize = 8;
@@ -71,7 +74,7 @@ impl ReadConnections {
             attempts += 1;
             let ReadInProgress(reader) = &self.begin();
             let (_permit, connection) = self.acquire(pool, reader).await?;
-            let error = match timeout(pool.response_timeout(), read_keys(&connection, keys)).await {
+            let error = match timeout(pool.response_timeout(), read_keys(pool.kind, &connection, keys)).await {
                 Ok(Ok(values)) => return Ok(values),
                 Ok(Err(error)) if breaks_connection(&error) => {
                     reader.broke(&connection, pool);
@@ -133,11 +136,11 @@ impl ReadConnections {
         Ok((permit, other))
     }
 
-    /// Reads a record on each open connection. The [health check](crate::health_check) bounds the time and replaces
-    /// connections that do not respond.
+    /// Waits for a response on each open connection. The [health check](crate::health_check) bounds the time and replaces
+    /// connections that do not respond. It reads nothing: the node that has a record may be away while others serve.
     pub(crate) async fn probe(&self) -> Result<()> {
         let open: Vec<_> = self.connections.iter().filter_map(|reader| reader.open_connection()).collect();
-        let probes = open.iter().map(|connection| read_keys(connection, &[(b"", b"")]));
+        let probes = open.iter().map(|connection| connection.client.batch_execute(""));
         try_join_all(probes).await.map(drop).map_err(|error| translate("a read failed", error))
     }
 
@@ -199,14 +202,26 @@ impl ReadConnection {
 }
 
 async fn read_keys(
+    kind: Kind,
     connection: &Connection,
     keys: &[RecordKey<'_>],
 ) -> Result<Vec<Option<Bytes>>, tokio_postgres::Error> {
     let Connection { client, statements, .. } = connection;
+    if let [(partition, key), (second_partition, second_key)] = keys
+        && are_read_together(kind, partition, second_partition)
+    {
+        let rows = client.query(&statements.both, &[partition, key, second_partition, second_key]).await?;
+        let value = |is_second: bool| {
+            let row = rows.iter().find(|row| row.get::<_, bool>(0) == is_second);
+            row.map(|row| Bytes::copy_from_slice(row.get(1)))
+        };
+        return Ok(vec![value(false), value(true)]);
+    }
     // The driver sends a statement when it is first polled, and does not wait for the one before it.
     let reads = keys.iter().map(|(partition, key)| async move {
         let parameters: [&(dyn ToSql + Sync); 2] = [partition, key];
-        let row = client.query_opt(&statements.get, &parameters).await?;
+        let get = &statements.at(Place::of(kind, partition)).get;
+        let row = client.query_opt(get, &parameters).await?;
         Ok(row.map(|row| Bytes::copy_from_slice(row.get(0))))
     });
     try_join_all(reads).await

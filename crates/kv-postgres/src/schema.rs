@@ -12,12 +12,19 @@ use tokio::time::timeout;
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
-use crate::connection::{Bounds, connect, setting};
-use crate::failure::translate;
-use crate::{PostgresOptions, Target};
+use crate::connection::{Bounds, connect};
+use crate::directory_marks::MARKS as MARKS_COUNT;
+use crate::failure::{detail, translate};
+use crate::kind::Kind;
+use crate::{PostgresOptions, Target, durability};
 
-/// The version that this program writes and reads.
-const VERSION: i64 = 1;
+/// The version of the tables that this program writes and reads. That of Citus has directories on all nodes.
+const fn version_of(kind: Kind) -> i64 {
+    match kind {
+        Kind::Citus => 2,
+        Kind::Postgres | Kind::Yugabyte | Kind::Other => 1,
+    }
+}
 
 /// The attempts of a migration that conflicts with another server's, and the pause between them.
 const ATTEMPTS_MAX: u32 = 20;
@@ -28,37 +35,53 @@ const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
 const MIGRATION_WAIT: Duration = Duration::from_secs(600);
 const BOUNDS: Bounds = Bounds { statement: MIGRATION_WAIT, idle: MIGRATION_WAIT };
 
+pub(crate) const RECORDS: &str = "tablerock_records";
+pub(crate) const DIRECTORY: &str = "tablerock_directory";
+const MARKS: &str = "tablerock_marks";
+const DROPS: &str = "tablerock_drops";
+const SCHEMA: &str = "tablerock_schema";
+
 /// Vacuums the records, and the large values apart from them, once one in twenty is dead instead of one in five. So the space
 /// of dropped rows is free before new rows need it, and the table does not grow.
 const VACUUM_EARLY: &str = "ALTER TABLE tablerock_records SET (\
      autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, \
      toast.autovacuum_vacuum_scale_factor = 0.05, toast.autovacuum_vacuum_threshold = 1000)";
 
+const CREATE_DIRECTORY: &str = "CREATE TABLE IF NOT EXISTS tablerock_directory (partition BYTEA NOT NULL, \
+     key BYTEA NOT NULL, digest BYTEA NOT NULL, value BYTEA NOT NULL, PRIMARY KEY (partition, key))";
+const CREATE_MARKS: &str =
+    "CREATE TABLE IF NOT EXISTS tablerock_marks (id INTEGER PRIMARY KEY, changes BIGINT NOT NULL)";
 const CREATE_SCHEMA: &str =
     "CREATE TABLE IF NOT EXISTS tablerock_schema (id INTEGER PRIMARY KEY, version INTEGER NOT NULL)";
 const BEGIN_AT_ZERO: &str = "INSERT INTO tablerock_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING";
 // What an INTEGER is differs: CockroachDB's has 64 bits.
-const READ_VERSION: &str = "SELECT CAST(version AS bigint) FROM tablerock_schema WHERE id = 1";
+pub(crate) const READ_VERSION: &str = "SELECT CAST(version AS bigint) FROM tablerock_schema WHERE id = 1";
 const LOCK_VERSION: &str = "SELECT CAST(version AS bigint) FROM tablerock_schema WHERE id = 1 FOR UPDATE";
 
-/// Creates or migrates the tables if needed, and warns if the database does not sync.
-pub(crate) async fn prepare(target: &Target, options: &PostgresOptions) -> Result<()> {
+/// Checks the settings of the database, and creates or migrates the tables if needed.
+pub(crate) async fn prepare(target: &Target, options: &PostgresOptions) -> Result<Kind> {
     let silent = |_| Error::unavailable("cannot prepare the database's tables: no response in time");
     let (client, _) = connect(target, options.connection_wait, BOUNDS).await?;
-    timeout(options.statement_wait, warn_of_lost_syncs(&client)).await.map_err(silent)??;
     // A database whose tables are ready responds at once, or is down.
-    let found = timeout(options.statement_wait, version(&client, READ_VERSION)).await.map_err(silent)??;
-    if found == Some(VERSION) {
-        return Ok(());
+    let look = async {
+        let kind = Kind::of(&client).await?;
+        durability::check(&client, kind, target.role()).await?;
+        let found = version(&client, READ_VERSION).await?;
+        Ok::<_, Error>((kind, found))
+    };
+    let (kind, found) = timeout(options.statement_wait, look).await.map_err(silent)??;
+    if found == Some(version_of(kind)) {
+        return Ok(kind);
     }
     if !options.create_if_missing && found.is_none_or(|version| version == 0) {
         return Err(Error::invalid(
             "this database has no tables of Tablerock: check the database's name, and search_path if it is set",
         ));
     }
+    kind.check_may_create_tables(&client).await?;
     timeout(MIGRATION_WAIT, async {
         for attempt in 1.. {
-            match migrate(&client, target, options).await {
+            match migrate(&client, target, options, kind).await.map(|()| kind) {
                 Err(error) if error.kind() == ErrorKind::Conflict && attempt < ATTEMPTS_MAX => {
                     tokio::time::sleep(ATTEMPT_PAUSE).await;
                 }
@@ -71,29 +94,39 @@ pub(crate) async fn prepare(target: &Target, options: &PostgresOptions) -> Resul
     .map_err(silent)?
 }
 
-async fn migrate(client: &Client, target: &Target, options: &PostgresOptions) -> Result<()> {
+async fn migrate(client: &Client, target: &Target, options: &PostgresOptions, kind: Kind) -> Result<()> {
     run(client, CREATE_SCHEMA).await?;
+    if kind == Kind::Citus {
+        copy_to_all_nodes(client, SCHEMA).await?;
+    }
     run(client, BEGIN_AT_ZERO).await?;
     run(client, "BEGIN").await?;
-    let outcome = migrate_locked(client, target, options).await;
+    let outcome = migrate_locked(client, target, options, kind).await;
     let end = if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" };
     outcome.and(run(client, end).await)
 }
 
 /// Migrates while other servers wait for the lock.
-async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOptions) -> Result<()> {
-    let found = version(client, LOCK_VERSION).await?.unwrap_or_default();
-    if found > VERSION {
+async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOptions, kind: Kind) -> Result<()> {
+    let (found, known) = (version(client, LOCK_VERSION).await?.unwrap_or_default(), version_of(kind));
+    if found > known {
         let message = format!(
-            "the database was written by a newer Tablerock: its schema has version {found}, and this program knows {VERSION}"
+            "the database was written by a newer Tablerock: its schema has version {found}, and this program knows {known}"
         );
         return Err(Error::invalid(message));
     }
-    if found == VERSION {
+    if found == known {
         return Ok(());
     }
+    if found > 0 {
+        // Servers of that version may be running, and would not see what this one changes.
+        let message = format!(
+            "the tables of this {kind:?} database have version {found}, and this program needs version {known}: copy the \
+             data to a new database with `tablerock copy`"
+        );
+        return Err(Error::invalid(message));
+    }
     let (worker, _) = connect(target, options.connection_wait, BOUNDS).await?;
-    let kind = Kind::of(&worker).await?;
     for statement in kind.first_tables() {
         run(&worker, statement).await?;
     }
@@ -102,35 +135,11 @@ async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOpti
         Kind::Citus => distribute(&worker).await?,
         Kind::Yugabyte | Kind::Other => {}
     }
-    tracing::info!(version = VERSION, database = ?kind, "the database's tables are ready");
-    run(client, &format!("UPDATE tablerock_schema SET version = {VERSION} WHERE id = 1")).await
-}
-
-/// The databases that need different settings. Others get the tables of PostgreSQL, without what only it knows.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
-    Postgres,
-    Citus,
-    Yugabyte,
-    Other,
+    tracing::info!(version = known, database = ?kind, "the database's tables are ready");
+    run(client, &format!("UPDATE tablerock_schema SET version = {known} WHERE id = 1")).await
 }
 
 impl Kind {
-    async fn of(client: &Client) -> Result<Self> {
-        let unknown = |error| translate("cannot find out the kind of database", error);
-        let version: String =
-            client.query_one("SELECT version()", &[]).await.and_then(|row| row.try_get(0)).map_err(unknown)?;
-        if version.contains("-YB-") {
-            return Ok(Self::Yugabyte);
-        }
-        let citus = client.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'", &[]).await.map_err(unknown)?;
-        Ok(match (citus.is_empty(), version.starts_with("PostgreSQL ")) {
-            (false, _) => Self::Citus,
-            (true, true) => Self::Postgres,
-            (true, false) => Self::Other,
-        })
-    }
-
     /// Records are ordered by partition and key. YugabyteDB spreads partitions by a hash unless the key has `ASC`, which
     /// the others do not accept.
     fn first_tables(self) -> [&'static str; 2] {
@@ -151,23 +160,39 @@ impl Kind {
     }
 }
 
-/// Spreads the records over Citus' workers, whole partitions together.
+/// Spreads the records over Citus' workers, whole partitions together. The other tables are small and needed on every node.
 async fn distribute(client: &Client) -> Result<()> {
-    let failed = |error| refused("Citus did not distribute the records", error);
-    let done = "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'tablerock_records'::regclass";
-    if client.query(done, &[]).await.map_err(failed)?.is_empty() {
-        let distribute = "SELECT create_distributed_table('tablerock_records', 'partition')";
-        client.query(distribute, &[]).await.map_err(failed)?;
+    if !is_distributed(client, RECORDS).await? {
+        let distribute = format!("SELECT create_distributed_table('{RECORDS}', 'partition')");
+        run(client, &distribute).await?;
+    }
+    let marks = (0..MARKS_COUNT).map(|id| format!("({id}, 0)")).collect::<Vec<_>>().join(", ");
+    let statements = [
+        CREATE_DIRECTORY.to_owned(),
+        CREATE_MARKS.to_owned(),
+        format!("INSERT INTO {MARKS} (id, changes) VALUES {marks} ON CONFLICT (id) DO NOTHING"),
+    ];
+    for statement in &statements {
+        run(client, statement).await?;
+    }
+    for table in [DROPS, DIRECTORY, MARKS] {
+        copy_to_all_nodes(client, table).await?;
     }
     Ok(())
 }
 
-/// Warns if the database acknowledges syncs that it does not perform. Each connection turns on synced commits itself.
-async fn warn_of_lost_syncs(client: &Client) -> Result<()> {
-    if setting(client, "fsync").await?.as_deref() == Some("off") {
-        tracing::warn!("the database runs with fsync = off: a power cut may lose acknowledged writes");
+/// Makes a table a reference table of Citus: servers at all nodes read and write the same rows.
+async fn copy_to_all_nodes(client: &Client, table: &str) -> Result<()> {
+    if !is_distributed(client, table).await? {
+        run(client, &format!("SELECT create_reference_table('{table}')")).await?;
     }
     Ok(())
+}
+
+async fn is_distributed(client: &Client, table: &str) -> Result<bool> {
+    let failed = |error| refused("cannot find out which tables Citus distributes", error);
+    let found = format!("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('{table}')");
+    Ok(!client.query(&found, &[]).await.map_err(failed)?.is_empty())
 }
 
 /// Returns the version of the schema; `None` if there is none yet.
@@ -189,8 +214,12 @@ async fn run(client: &Client, statement: &str) -> Result<()> {
 fn refused(doing: &str, error: tokio_postgres::Error) -> Error {
     let is_race = error.as_db_error().is_some_and(|refusal| {
         matches!(refusal.code().code(), "23505" | "42P07" | "42710" | "40001" | "40P01")
-            || refusal.message().contains("concurrently updated")
-            || refusal.message().contains("atalog")
+            || ["concurrently updated", "atalog", "already distributed", "already exists"]
+                .iter()
+                .any(|race| refusal.message().contains(race))
     });
-    if is_race { Error::conflict(doing).with_source(error) } else { translate(doing, error) }
+    match is_race {
+        true => Error::conflict(format!("{doing}: {}", detail(&error))).with_source(error),
+        false => translate(doing, error),
+    }
 }

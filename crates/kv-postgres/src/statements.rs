@@ -1,9 +1,14 @@
 //! Every statement of normal operation, prepared once per connection.
 //!
 //! All of them find their rows by the primary key, and all but the scans touch one partition only. They use SQL that the
-//! databases have in common, in the form that Citus can route to one shard.
+//! databases have in common, in the form that Citus can route to one shard. Only of rows that come from arrays Citus does
+//! not know that they have one partition: it copies them to their shard.
 
 use tokio_postgres::{Client, Error, Statement};
+
+use crate::kind::Kind;
+use crate::place::Place;
+use crate::schema::{DIRECTORY, RECORDS};
 
 /// The value of one record.
 pub(crate) const GET: &str = "SELECT value FROM tablerock_records WHERE partition = $1 AND key = $2";
@@ -67,8 +72,77 @@ pub(crate) const SCAN_TO_END: &str = scan!("(partition, key) >= ($3, $4)" in ord
 pub(crate) const SCAN: &str =
     scan!("(partition, key) >= ($3, $4) AND (partition, key) < ($5, $6)" in order of "partition, key");
 
+/// A scan in two steps, over partitions that are spread by a hash: keys and sizes, then the values up to a position.
+pub(crate) const SCAN_KEYS: &str = "SELECT partition, key, \
+     CAST(length(partition) + length(key) + length(value) AS bigint) FROM tablerock_records \
+     WHERE (partition, key) >= ($2, $3) AND (partition, key) < ($4, $5) ORDER BY partition, key LIMIT $1";
+pub(crate) const SCAN_KEYS_TO_END: &str = "SELECT partition, key, \
+     CAST(length(partition) + length(key) + length(value) AS bigint) FROM tablerock_records \
+     WHERE (partition, key) >= ($2, $3) ORDER BY partition, key LIMIT $1";
+pub(crate) const SCAN_VALUES: &str = "SELECT partition, key, value FROM tablerock_records \
+     WHERE (partition, key) >= ($2, $3) AND (partition, key) <= ($4, $5) ORDER BY partition, key LIMIT $1";
+
+/// A record, and one or some records of another partition. On Citus the first is one of a directory, which is copied to every
+/// node, so that the node with the second partition reads both.
+pub(crate) const BOTH: &str = "SELECT false, value FROM tablerock_directory WHERE partition = $1 AND key = $2 \
+     UNION ALL SELECT true, value FROM tablerock_records WHERE partition = $3 AND key = $4";
+pub(crate) const ONE_AND_SOME: &str = "SELECT false, key, value FROM tablerock_directory WHERE partition = $1 AND key = $2 \
+     UNION ALL SELECT true, key, value FROM tablerock_records WHERE partition = $3 AND key = ANY($4)";
+
+/// Marks a change of directories, in its transaction and again after it: see [`commit`](crate::commit).
+pub(crate) const MARK: &str = "UPDATE tablerock_marks SET changes = changes + 1 WHERE id = $1";
+
 /// The statements of one connection.
 pub(crate) struct Statements {
+    records: TableStatements,
+    /// Those of the table of directories, where there is one.
+    directory: Option<TableStatements>,
+    pub(crate) both: Statement,
+    pub(crate) one_and_some: Statement,
+    /// Where there is a table of directories.
+    pub(crate) mark: Option<Statement>,
+}
+
+impl Statements {
+    pub(crate) async fn prepare(client: &Client, kind: Kind) -> Result<Self, Error> {
+        let has_directory = kind == Kind::Citus;
+        let directory = async {
+            match has_directory {
+                true => TableStatements::prepare(client, DIRECTORY).await.map(Some),
+                false => Ok(None),
+            }
+        };
+        let [both, one_and_some] = [BOTH, ONE_AND_SOME].map(|text| match has_directory {
+            true => text.to_owned(),
+            false => text.replace(DIRECTORY, RECORDS),
+        });
+        let mark = async {
+            match has_directory {
+                true => client.prepare(MARK).await.map(Some),
+                false => Ok(None),
+            }
+        };
+        let (records, directory, mark, both, one_and_some) = tokio::try_join!(
+            TableStatements::prepare(client, RECORDS),
+            directory,
+            mark,
+            client.prepare(&both),
+            client.prepare(&one_and_some),
+        )?;
+        Ok(Self { records, directory, both, one_and_some, mark })
+    }
+
+    /// The statements of a table.
+    pub(crate) fn at(&self, place: Place) -> &TableStatements {
+        match place {
+            Place::Records => &self.records,
+            Place::Directory => self.directory.as_ref().unwrap_or(&self.records),
+        }
+    }
+}
+
+/// The statements of one table.
+pub(crate) struct TableStatements {
     pub(crate) get: Statement,
     pub(crate) read: Statement,
     pub(crate) check: Statement,
@@ -84,29 +158,36 @@ pub(crate) struct Statements {
     pub(crate) scan_within_partition: Statement,
     pub(crate) scan_to_end: Statement,
     pub(crate) scan: Statement,
+    pub(crate) scan_keys: Statement,
+    pub(crate) scan_keys_to_end: Statement,
+    pub(crate) scan_values: Statement,
 }
 
-impl Statements {
+impl TableStatements {
     /// Prepares all statements in two round trips.
-    pub(crate) async fn prepare(client: &Client) -> Result<Self, Error> {
+    async fn prepare(client: &Client, table: &str) -> Result<Self, Error> {
+        let prepare = async |text: &str| client.prepare(&text.replace(RECORDS, table)).await;
         let (get, read, check, lock, insert, put, replace, remove, insert_many, put_many, delete_many) = tokio::try_join!(
-            client.prepare(GET),
-            client.prepare(READ),
-            client.prepare(CHECK),
-            client.prepare(LOCK),
-            client.prepare(INSERT),
-            client.prepare(PUT),
-            client.prepare(REPLACE),
-            client.prepare(REMOVE),
-            client.prepare(INSERT_MANY),
-            client.prepare(PUT_MANY),
-            client.prepare(DELETE_MANY),
+            prepare(GET),
+            prepare(READ),
+            prepare(CHECK),
+            prepare(LOCK),
+            prepare(INSERT),
+            prepare(PUT),
+            prepare(REPLACE),
+            prepare(REMOVE),
+            prepare(INSERT_MANY),
+            prepare(PUT_MANY),
+            prepare(DELETE_MANY),
         )?;
-        let (scan_partition, scan_within_partition, scan_to_end, scan) = tokio::try_join!(
-            client.prepare(SCAN_PARTITION),
-            client.prepare(SCAN_WITHIN_PARTITION),
-            client.prepare(SCAN_TO_END),
-            client.prepare(SCAN),
+        let (scan_partition, scan_within_partition, scan_to_end, scan, scan_keys, scan_keys_to_end, scan_values) = tokio::try_join!(
+            prepare(SCAN_PARTITION),
+            prepare(SCAN_WITHIN_PARTITION),
+            prepare(SCAN_TO_END),
+            prepare(SCAN),
+            prepare(SCAN_KEYS),
+            prepare(SCAN_KEYS_TO_END),
+            prepare(SCAN_VALUES),
         )?;
         Ok(Self {
             get,
@@ -124,6 +205,9 @@ impl Statements {
             scan_within_partition,
             scan_to_end,
             scan,
+            scan_keys,
+            scan_keys_to_end,
+            scan_values,
         })
     }
 }

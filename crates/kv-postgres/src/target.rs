@@ -61,6 +61,11 @@ impl Target {
         }
         Ok(Self { tls: Tls::new(&trust)?, hosts: Arc::new(Hosts::of(&config)), config: Arc::new(config) })
     }
+
+    /// The role that logs in.
+    pub(crate) fn role(&self) -> &str {
+        self.config.get_user().unwrap_or("tablerock")
+    }
 }
 
 /// Ports and addresses are one for all hosts or one for each.

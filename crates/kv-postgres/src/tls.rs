@@ -12,7 +12,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use tablerock_kv::{Error, Result};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect};
@@ -118,7 +118,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
     }
 }
 
-/// `sslmode=require`: accepts any certificate, if the database proves that it has its key.
+/// `sslmode=require`: accepts any certificate, if the database proves that it has its key. A certificate that cannot be
+/// parsed, such as the version 1 that Citus creates, is accepted without that proof: an attacker could present a
+/// certificate of its own anyway.
 #[derive(Debug)]
 struct AcceptAny {
     provider: Arc<CryptoProvider>,
@@ -143,7 +145,7 @@ impl ServerCertVerifier for AcceptAny {
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
         let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signature, algorithms)
+        accept_unparsed(verify_tls12_signature(message, certificate, signature, algorithms))
     }
 
     fn verify_tls13_signature(
@@ -153,10 +155,21 @@ impl ServerCertVerifier for AcceptAny {
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
         let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signature, algorithms)
+        accept_unparsed(verify_tls13_signature(message, certificate, signature, algorithms))
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+fn accept_unparsed(
+    verified: Result<HandshakeSignatureValid, rustls::Error>,
+) -> Result<HandshakeSignatureValid, rustls::Error> {
+    match verified {
+        Err(rustls::Error::InvalidCertificate(error)) if error != CertificateError::BadSignature => {
+            Ok(HandshakeSignatureValid::assertion())
+        }
+        verified => verified,
     }
 }

@@ -127,6 +127,8 @@ pub struct Page {
 pub enum Health {
     /// The engine serves reads and writes.
     Healthy,
+    /// A part of the partitions is served; the text has which part, and the reason.
+    Degraded(String),
     /// Reads are served, writes are rejected; the text has the reason and the remedy.
     ReadOnly(String),
     /// Nothing is served.

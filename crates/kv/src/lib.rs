@@ -79,5 +79,5 @@ pub use page::PageBuilder;
 pub use range::{Position, Range, prefix_end};
 pub use read_only::ReadOnlyEngine;
 pub use rng::Rng;
-pub use store::{Records, Store};
+pub use store::{Look, LookFuture, Records, Store};
 pub use transaction::Transaction;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,22 @@ const PAUSE_MS_MAX: u64 = 32;
 
 /// Queues for transactions that met a conflict; partitions share them by a hash.
 const TURNS: usize = 256;
+
+/// The result of a look, for [`Store::transact_looking`].
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// The partition of the transaction.
+    pub partition: Bytes,
+    /// The values of the keys that the transaction reads.
+    pub seen: BTreeMap<Bytes, Option<Bytes>>,
+}
+
+/// A look in progress.
+pub type LookFuture<'a, E> = Pin<Box<dyn Future<Output = Result<Look, E>> + Send + 'a>>;
+
+fn too_busy() -> Error {
+    Error::unavailable(format!("the partition is too busy: {ATTEMPTS_MAX} attempts met a conflict; retry later"))
+}
 
 /// An engine, ready for the layers. Clones share it.
 #[derive(Debug, Clone)]
@@ -188,6 +205,38 @@ impl Store {
         self.attempt(partition, &keys, Some(values), decide).await
     }
 
+    /// As [`transact_seen`](Store::transact_seen), for a decision that also rests on another partition. After a conflict, `look`
+    /// reads all of it again: what was true of the other partition before the conflict may not be true any more.
+    pub async fn transact_looking<'a, T, E: From<Error>>(
+        &self,
+        first: Look,
+        mut look: impl FnMut() -> LookFuture<'a, E> + Send,
+        mut decide: impl FnMut(&mut Transaction) -> Result<T, E> + Send,
+    ) -> Result<T, E> {
+        let (mut seen, mut turn) = (Some(first), None);
+        for attempt in 1..=ATTEMPTS_MAX {
+            let Look { partition, seen } = match seen.take() {
+                Some(seen) => seen,
+                None => look().await?,
+            };
+            let (keys, values): (Vec<_>, Vec<_>) = seen.into_iter().unzip();
+            let mut transaction = Transaction::new(&keys, values);
+            let decision = decide(&mut transaction);
+            let commit = transaction.into_commit(partition.clone(), decision.is_ok())?;
+            if commit.expected.is_empty() && commit.writes.is_empty() {
+                return decision;
+            }
+            match self.engine.commit(commit).await {
+                Ok(()) => return decision,
+                Err(error) if error.kind() == ErrorKind::Conflict => {
+                    self.give_way(&partition, &mut turn, attempt).await;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(too_busy().into())
+    }
+
     /// Writes records of one partition without reading any: all of them or none, durable when this returns.
     pub async fn write(&self, partition: &[u8], mut writes: impl FnMut(&mut Transaction) + Send) -> Result<()> {
         let decide = |tx: &mut Transaction| {
@@ -235,8 +284,7 @@ impl Store {
                 Err(error) => return Err(error.into()),
             }
         }
-        let message = format!("the partition is too busy: {ATTEMPTS_MAX} attempts met a conflict; retry later");
-        Err(Error::unavailable(message).into())
+        Err(too_busy().into())
     }
 
     /// After a conflict: takes a turn on the partition, for as long as `turn` lives, and lets the others finish.

@@ -151,13 +151,7 @@ pub(crate) async fn admit<'a, 'c: 'a, R: auth::Request>(
     cx.operation = request.as_ref().ok().map(auth::Request::operation);
     let claim = match verb {
         Verb::Options => Claim::Preflight,
-        _ => Claim::Own(Credentials {
-            method: cx.head.method.as_str(),
-            headers: &cx.head.headers,
-            path: address.path,
-            query: &address.query,
-            is_https: cx.peer.is_https,
-        }),
+        _ => Claim::Own(own_credentials(cx, address)),
     };
     match auth::admit(cx, claim, &address.endpoint, target, request).await {
         Ok(admitted) => {
@@ -165,6 +159,36 @@ pub(crate) async fn admit<'a, 'c: 'a, R: auth::Request>(
             cx.time_limit = time_limit(&address.query)?;
             Ok(admitted)
         }
+        Err(rejection) => Err(cx.reject(rejection)),
+    }
+}
+
+fn own_credentials<'a, 'c: 'a>(cx: &RequestContext<'c>, address: &'a Address<'c>) -> Credentials<'a> {
+    Credentials {
+        method: cx.head.method.as_str(),
+        headers: &cx.head.headers,
+        path: address.path,
+        query: &address.query,
+        is_https: cx.peer.is_https,
+    }
+}
+
+/// Returns whether a stored access policy admitted a read.
+pub(crate) fn is_read_by_policy(address: &Address<'_>, operation: Operation) -> bool {
+    !operation.is_write() && address.query.value("si").is_some()
+}
+
+/// Admits a read by a stored access policy again, after its records were read. A policy that still holds then held when they
+/// were read; one that was revoked in between shows nothing, however long this server stood still.
+pub(crate) async fn confirm_policy<R: auth::Request>(
+    cx: &mut RequestContext<'_>,
+    address: &Address<'_>,
+    target: Target<'_>,
+    request: R,
+) -> Result<(), ServiceError> {
+    let claim = Claim::Own(own_credentials(cx, address));
+    match auth::admit(cx, claim, &address.endpoint, target, Ok(request)).await {
+        Ok(_) => Ok(()),
         Err(rejection) => Err(cx.reject(rejection)),
     }
 }

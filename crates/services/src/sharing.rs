@@ -77,6 +77,15 @@ impl Sharing {
         self == Self::Exclusive
     }
 
+    /// The records and bytes that one scan of a query reads at most. A scan of a shared store is a round trip, and on some
+    /// one to every shard, so a query that returns all it reads gets its page with one.
+    pub(crate) fn chunk_limits(self, chunk: (usize, usize), is_filtered: bool) -> (usize, usize) {
+        match self {
+            Self::Shared if !is_filtered => (ScanLimits::PAGE.records_max + 1, ScanLimits::PAGE.bytes_max),
+            Self::Exclusive | Self::Shared => chunk,
+        }
+    }
+
     /// Reads one record of up to `bytes_max` bytes. A shared engine queues point reads behind each other, so a large
     /// record is read as a page of one instead.
     pub(crate) async fn read_large(

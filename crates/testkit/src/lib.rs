@@ -3,6 +3,7 @@
 //! | module | feature | owns |
 //! | --- | --- | --- |
 //! | `postgres` | – | a PostgreSQL of its own for a test |
+//! | `test_database` | – | that PostgreSQL, or a database that is already there |
 //! | `process` | – | the binary under test as a process |
 //! | `server` | `server` | a server in the test's own process |
 //! | `client` | `client` | an account on that server, a transport that fails on command, examples of the documentation |
@@ -30,3 +31,4 @@ pub mod process;
 pub mod queue_model;
 #[cfg(feature = "server")]
 pub mod server;
+pub mod test_database;

@@ -268,6 +268,11 @@ pub fn is_installed() -> bool {
     search_programs().is_some()
 }
 
+/// The path of one of PostgreSQL's programs, such as `psql`.
+pub fn program_of_client(name: &str) -> PathBuf {
+    find_programs().join(name)
+}
+
 fn find_programs() -> PathBuf {
     search_programs().unwrap_or_else(|| {
         panic!("PostgreSQL is not installed; install it, or set {BIN_VARIABLE} to the folder of its programs")

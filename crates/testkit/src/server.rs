@@ -27,6 +27,8 @@ pub struct ServerOptions {
     pub accept_tokens: bool,
     /// Entities of one partition in a second, above which it is busy.
     pub partition_entities_per_second: Option<u32>,
+    /// The store, if it is not one of its own in memory.
+    pub store: Option<Store>,
 }
 
 /// A server, stopped when dropped.
@@ -101,7 +103,8 @@ impl Drop for Server {
 async fn server(options: &ServerOptions) -> tablerock_server::Server {
     let partition_entities_per_second = options.partition_entities_per_second;
     let throttle = ThrottleTargets { partition_entities_per_second, ..ThrottleTargets::default() };
-    let (store, clock): (Store, Arc<dyn Clock>) = (Store::in_memory(), Arc::new(SystemClock));
+    let store = options.store.clone().unwrap_or_else(Store::in_memory);
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let tables = TableService::open(store.clone(), clock.clone(), throttle).await.unwrap();
     let queues = QueueService::open(store.clone(), clock.clone(), Rng::seeded(2)).await.unwrap();
     let blobs = BlobService::open(store.clone(), clock.clone(), Rng::seeded(3)).await.unwrap();

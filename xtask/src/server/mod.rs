@@ -16,7 +16,7 @@ use crate::process::cancel::Cancel;
 use crate::process::child::{self, End, TAIL_LINES};
 use crate::process::tree;
 use crate::server::ports::Ports;
-use crate::setup::postgres::{self, DatabaseServer};
+use crate::setup::postgres::{self, TestDatabase};
 use crate::suite::Target;
 use crate::workspace::Workspace;
 
@@ -35,7 +35,7 @@ pub(crate) struct ServerUnderTest {
     log: PathBuf,
     pub(crate) ports: Ports,
     /// Goes away after the server.
-    _database: Option<DatabaseServer>,
+    _database: Option<TestDatabase>,
 }
 
 impl ServerUnderTest {
@@ -54,7 +54,7 @@ impl ServerUnderTest {
                 command
             }
             Target::TablerockOnPostgres => {
-                let started = postgres::ensure(workspace).map(|()| DatabaseServer::start());
+                let started = postgres::ensure(workspace).map(|()| TestDatabase::at(workspace.store.as_deref()));
                 let mut command = tablerock(workspace, ports)?;
                 command.arg("--store").arg(database.insert(started?).url("conformance"));
                 command

@@ -7,6 +7,7 @@ use crate::setup::debian;
 use crate::workspace::{Workspace, is_ci};
 
 pub(crate) use tablerock_testkit::postgres::DatabaseServer;
+pub(crate) use tablerock_testkit::test_database::{STORE_VARIABLE, TestDatabase};
 
 const DEBIAN_PACKAGE: &str = "postgresql";
 

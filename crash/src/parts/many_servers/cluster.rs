@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use tablerock_testkit::test_database::TestDatabase;
 
-use super::postgres::DatabaseServer;
 use crate::client::{Client, FailureMonitor};
 use crate::run::{DataDirectory, Run};
 use crate::server::{Program, Server};
@@ -18,10 +18,10 @@ const RECOVERY_LIMIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(20);
 /// Counts the statements of killed servers, and statements whose servers have timed out.
 const RUNNING_STATEMENTS: &str = "SELECT count(*) FROM pg_stat_activity \
-    WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_pid()";
+    WHERE application_name = 'tablerock' AND state <> 'idle' AND pid <> pg_backend_pid()";
 
 pub(super) struct Cluster {
-    database: DatabaseServer,
+    database: TestDatabase,
     programs: Vec<Program>,
     /// `None` for a server that does not run.
     servers: Vec<Option<Server>>,
@@ -37,7 +37,7 @@ impl Cluster {
     /// Starts the database and all servers, on an empty store.
     pub(super) async fn start(run: &Run, name: &str) -> Result<Self, String> {
         let directory = DataDirectory::create(run, name)?;
-        let database = tokio::task::block_in_place(DatabaseServer::start);
+        let database = tokio::task::block_in_place(|| TestDatabase::at(run.store.as_deref()));
         let url = tokio::task::block_in_place(|| database.url("crash"));
         let port = |number: usize| run.more_ports + PORTS_PER_SERVER * u16::try_from(number).expect("there are three");
         let programs = (0..SERVERS).map(|number| run.program.on_database(&url, port(number))).collect();
@@ -64,6 +64,11 @@ impl Cluster {
         self.servers[number % SERVERS].take().into_iter().for_each(Server::kill);
     }
 
+    /// Stops one server where it is, or lets it continue. Its requests in progress get their responses after that.
+    pub(super) fn freeze(&self, number: usize, is_frozen: bool) {
+        self.servers[number % SERVERS].iter().for_each(|server| server.freeze(is_frozen));
+    }
+
     /// Takes the error responses that are not allowed, and the requests without a response from servers that were not killed.
     pub(super) fn take_violations(&mut self) -> Vec<String> {
         let mut violations = vec![];
@@ -77,11 +82,17 @@ impl Cluster {
         violations
     }
 
-    /// Kills the database and starts it again after a time.
+    /// Kills the database and starts it again after a time, unless it was there before the run.
     pub(super) async fn restart_database(&self, down_time: Duration) {
-        tokio::task::block_in_place(|| self.database.kill());
+        let Some(server) = self.database.server() else { return };
+        tokio::task::block_in_place(|| server.kill());
         tokio::time::sleep(down_time).await;
-        tokio::task::block_in_place(|| self.database.resume());
+        tokio::task::block_in_place(|| server.resume());
+    }
+
+    /// Whether the database may be killed: the run started it.
+    pub(super) fn owns_database(&self) -> bool {
+        self.database.server().is_some()
     }
 
     /// Starts the servers that do not run, and waits until all are healthy. Running servers are not restarted, even if their

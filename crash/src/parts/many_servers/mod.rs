@@ -1,4 +1,4 @@
-//! Three servers on one database. Servers are killed and started again while the others run; the database is killed and
+//! Three servers on one database. Servers are killed or frozen while the others run; the database is killed and
 //! started again. Every server must show the writes that any server acknowledged, and the history of clients that use all
 //! servers must be linearizable.
 

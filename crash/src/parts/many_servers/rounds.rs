@@ -20,15 +20,26 @@ const DOWN_TIME_MAX: Duration = Duration::from_millis(500);
 enum Nemesis {
     OneServer,
     TwoServers,
+    /// A server stands still, in the middle of its requests, and wakes.
+    FrozenServer,
     Database,
     /// A server, and the database right after it.
     ServerAndDatabase,
 }
 
 impl Nemesis {
-    /// Each in its turn, so that the shortest run has them all.
-    fn of_round(round: usize) -> Self {
-        [Nemesis::OneServer, Nemesis::Database, Nemesis::TwoServers, Nemesis::ServerAndDatabase][round % 4]
+    /// Each in its turn, so that the shortest run has them all. A database that was there before the run is not killed.
+    fn of_round(round: usize, owns_database: bool) -> Self {
+        match owns_database {
+            true => [
+                Nemesis::OneServer,
+                Nemesis::FrozenServer,
+                Nemesis::Database,
+                Nemesis::TwoServers,
+                Nemesis::ServerAndDatabase,
+            ][round % 5],
+            false => [Nemesis::OneServer, Nemesis::FrozenServer, Nemesis::TwoServers][round % 3],
+        }
     }
 
     fn kills_database(self) -> bool {
@@ -50,7 +61,7 @@ pub(super) async fn run(run: &Run, rounds: usize) -> Result<String, String> {
 
     let (mut messages, mut restarts) = (0, 0);
     for round in 0..rounds {
-        let nemesis = Nemesis::of_round(round);
+        let nemesis = Nemesis::of_round(round, cluster.owns_database());
         restarts += usize::from(nemesis.kills_database());
         let step = format!("round {round}, {nemesis:?}");
         workload =
@@ -94,6 +105,11 @@ async fn one_round(
             cluster.kill(victim);
             running.run_for(LOAD_TIME_MAX.mul_f64(rng.f64() / 3.0)).await;
             cluster.kill(victim + 1);
+        }
+        Nemesis::FrozenServer => {
+            cluster.freeze(victim, true);
+            running.run_for(down_time).await;
+            cluster.freeze(victim, false);
         }
         Nemesis::Database => cluster.restart_database(down_time).await,
         Nemesis::ServerAndDatabase => {

@@ -6,6 +6,7 @@ use tablerock_kv::ErrorKind;
 
 use super::DATABASE;
 use crate::connection::Connection;
+use crate::kind::Kind;
 use crate::{PostgresEngine, PostgresOptions, Target};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -52,7 +53,7 @@ async fn every_connection_has_its_commits_synced_whatever_the_database_was_told(
         let url = DATABASE.url("careless").replace("careless", &format!("careless%20-c%20synchronous_commit%3D{told}"));
         let target = Target::parse(&url).unwrap();
         drop(PostgresEngine::open(target.clone(), options).await.unwrap());
-        let connection = Connection::open(&target, &options, options.connection_wait).await.unwrap();
+        let connection = Connection::open(&target, &options, Kind::Postgres, options.connection_wait).await.unwrap();
         let row = connection.client.query_one("SHOW synchronous_commit", &[]).await.unwrap();
         assert_eq!(row.get::<_, &str>(0), used, "{told}");
         // Also when the operator changes it while the connection is open.

@@ -1,5 +1,6 @@
 //! Tests that look at statements and tables, on a real PostgreSQL.
 
+mod citus;
 mod migrations;
 mod plans;
 mod space;

@@ -4,6 +4,8 @@ use tablerock_kv::{Bytes, Commit, Engine as _};
 
 use super::DATABASE;
 use crate::connection::Connection;
+use crate::kind::Kind;
+use crate::schema::{DIRECTORY, RECORDS};
 use crate::{PostgresEngine, PostgresOptions, Target, drops, statements};
 
 /// The plan that a prepared statement keeps to, with these values for its parameters.
@@ -29,7 +31,7 @@ async fn connection_to_many_rows(schema: &str, is_analysed: bool) -> Connection 
         engine.commit(commit).await.unwrap();
     }
     let options = PostgresOptions::default();
-    let connection = Connection::open(&target, &options, options.connection_wait).await.unwrap();
+    let connection = Connection::open(&target, &options, Kind::Postgres, options.connection_wait).await.unwrap();
     if is_analysed {
         connection.client.batch_execute("ANALYZE tablerock_records").await.unwrap();
     }
@@ -41,6 +43,8 @@ async fn every_statement_uses_the_primary_key() {
     let bytes = r"'\x70303035'::bytea";
     for is_analysed in [false, true] {
         let connection = connection_to_many_rows(&format!("plans_{is_analysed}"), is_analysed).await;
+        let [both, one_and_some] =
+            [statements::BOTH, statements::ONE_AND_SOME].map(|text| text.replace(DIRECTORY, RECORDS));
         for (statement, values) in [
             (statements::GET, format!("{bytes}, {bytes}")),
             (statements::READ, format!("{bytes}, ARRAY[{bytes}, {bytes}]")),
@@ -53,6 +57,11 @@ async fn every_statement_uses_the_primary_key() {
             (statements::SCAN_WITHIN_PARTITION, format!("1001, 4194304, {bytes}, {bytes}, {bytes}")),
             (statements::SCAN_TO_END, format!("1001, 4194304, {bytes}, {bytes}")),
             (statements::SCAN, format!("1001, 4194304, {bytes}, {bytes}, {bytes}, {bytes}")),
+            (statements::SCAN_KEYS, format!("1001, {bytes}, {bytes}, {bytes}, {bytes}")),
+            (statements::SCAN_KEYS_TO_END, format!("1001, {bytes}, {bytes}")),
+            (statements::SCAN_VALUES, format!("1001, {bytes}, {bytes}, {bytes}, {bytes}")),
+            (&both[..], format!("{bytes}, {bytes}, {bytes}, {bytes}")),
+            (&one_and_some, format!("{bytes}, {bytes}, {bytes}, ARRAY[{bytes}, {bytes}]")),
             (drops::NEXT_ROWS, format!("{bytes}, {bytes}, {bytes}, {bytes}, 500")),
             (drops::NEXT_ROWS_TO_END, format!("{bytes}, {bytes}, 500")),
             (drops::REMOVE, format!("{bytes}, {bytes}, {bytes}, {bytes}")),

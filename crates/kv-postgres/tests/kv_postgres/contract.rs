@@ -1,4 +1,4 @@
-//! The engine keeps the contract of every engine, on a real PostgreSQL.
+//! The engine keeps the contract of every engine, on a real PostgreSQL or on the database that the environment names.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -7,9 +7,9 @@ use std::time::Duration;
 use tablerock_kv::Engine;
 use tablerock_kv::suite::{Capabilities, Harness};
 use tablerock_kv_postgres::{PostgresEngine, PostgresOptions, Target};
-use tablerock_testkit::postgres::DatabaseServer;
+use tablerock_testkit::test_database::TestDatabase;
 
-static DATABASE: LazyLock<DatabaseServer> = LazyLock::new(DatabaseServer::start);
+static DATABASE: LazyLock<TestDatabase> = LazyLock::new(TestDatabase::find);
 
 /// A schema of its own for each behaviour.
 struct Postgres {

@@ -19,6 +19,7 @@ const PATIENT: PostgresOptions = PostgresOptions {
     statement_wait: Duration::from_secs(5),
     opening_wait: Duration::from_secs(30),
     sweep_delay: Duration::from_millis(20),
+    second_sweep_delay: Duration::from_secs(60),
     sweep_pause: Duration::from_secs(1),
     health_pause: Duration::from_millis(50),
 };
@@ -71,6 +72,36 @@ fn bytes(text: &'static str) -> Bytes {
 
 fn number(value: Option<&Bytes>) -> u64 {
     value.map_or(0, |value| u64::from_be_bytes(value[..].try_into().unwrap()))
+}
+
+/// A server that was frozen writes under an id that was dropped and swept meanwhile.
+#[tokio::test]
+async fn rows_that_land_after_a_sweep_go_with_the_next_one() {
+    let database = DatabaseServer::start();
+    let options = PostgresOptions {
+        sweep_delay: Duration::ZERO,
+        second_sweep_delay: Duration::from_secs(3),
+        sweep_pause: Duration::from_millis(50),
+        ..PATIENT
+    };
+    let engine = open(&database, options).await;
+    engine.commit(put("1", "early")).await.unwrap();
+    engine.drop_range(tablerock_kv::Range::partitions(b"p")).await.unwrap();
+    for value in [None, Some("late")] {
+        if let Some(value) = value {
+            engine.commit(put("2", value)).await.unwrap();
+        }
+        let give_up = Instant::now() + Duration::from_secs(20);
+        while database.run("SELECT count(*) FROM failures.tablerock_records").trim() != "0" {
+            assert!(Instant::now() < give_up, "rows are left");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+    let give_up = Instant::now() + Duration::from_secs(20);
+    while database.run("SELECT count(*) FROM failures.tablerock_drops").trim() != "0" {
+        assert!(Instant::now() < give_up, "the range is still to be swept");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -16,6 +16,7 @@ const OPTIONS: PostgresOptions = PostgresOptions {
     statement_wait: Duration::from_secs(15),
     opening_wait: Duration::from_secs(30),
     sweep_delay: Duration::from_secs(60),
+    second_sweep_delay: Duration::from_secs(60),
     sweep_pause: Duration::from_secs(60),
     health_pause: Duration::from_millis(200),
 };

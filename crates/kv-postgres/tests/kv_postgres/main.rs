@@ -1,7 +1,10 @@
 //! The engine for many machines, on a real PostgreSQL.
 
 mod contract;
+mod errors_of_other_nodes;
 mod failover;
 mod failures;
 mod health;
+mod names_model;
 mod tls;
+mod version_1_certificate;

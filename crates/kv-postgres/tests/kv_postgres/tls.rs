@@ -8,6 +8,8 @@ use tablerock_kv::{Engine as _, Health};
 use tablerock_kv_postgres::{PostgresEngine, PostgresOptions, Target};
 use tablerock_testkit::postgres::DatabaseServer;
 
+use crate::version_1_certificate;
+
 const HASTY: PostgresOptions = PostgresOptions {
     connections_max: 2,
     create_if_missing: true,
@@ -15,6 +17,7 @@ const HASTY: PostgresOptions = PostgresOptions {
     statement_wait: Duration::from_secs(5),
     opening_wait: Duration::ZERO,
     sweep_delay: Duration::from_secs(60),
+    second_sweep_delay: Duration::from_secs(60),
     sweep_pause: Duration::from_secs(60),
     health_pause: Duration::from_secs(60),
 };
@@ -55,6 +58,24 @@ async fn encryption_is_used_and_an_authority_is_asked_where_one_is_named() {
         let error = open(&database, host, &terms).await.expect_err(&terms);
         assert!(error.contains("cannot be reached"), "{terms}: {error}");
     }
+}
+
+/// Citus creates such a certificate when its extension is created.
+#[tokio::test]
+async fn a_certificate_of_version_1_is_accepted_where_none_is_verified() {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = version_1_certificate::pem(&key);
+    let database = DatabaseServer::start_encrypted(&certificate, &key.serialize_pem());
+    for terms in ["", "sslmode=prefer", "sslmode=require"] {
+        open(&database, "127.0.0.1", terms).await.unwrap_or_else(|error| panic!("{terms}: {error}"));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("authority");
+    let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    std::fs::write(&path, own.cert.pem()).unwrap();
+    let terms = format!("sslmode=verify-full&sslrootcert={}", path.display());
+    let error = open(&database, "localhost", &terms).await.expect_err("an authority verifies");
+    assert!(error.contains("cannot be reached"), "{error}");
 }
 
 #[tokio::test]

@@ -103,8 +103,10 @@ impl Admin {
         let path = request.uri().path();
         match (request.method(), path) {
             (&Method::GET | &Method::HEAD, "/livez") => text(StatusCode::OK, "alive\n"),
-            (&Method::GET | &Method::HEAD, "/readyz") => self.readiness("ready", is_local),
-            (&Method::GET | &Method::HEAD, "/health") => self.readiness("healthy", is_local),
+            (&Method::GET | &Method::HEAD, "/readyz") => self.readiness("ready", StatusCode::OK, is_local),
+            (&Method::GET | &Method::HEAD, "/health") => {
+                self.readiness("healthy", StatusCode::SERVICE_UNAVAILABLE, is_local)
+            }
             (&Method::GET, "/metrics" | "/load" | "/load.json") => match self.phase() {
                 _ if !is_local => text(StatusCode::MISDIRECTED_REQUEST, FOREIGN_HOST),
                 Phase::Starting => text(StatusCode::SERVICE_UNAVAILABLE, "starting\n"),
@@ -130,22 +132,26 @@ impl Admin {
         }
     }
 
-    /// The reason of a failure may contain the name of a folder or a database, which a foreign page does not get.
-    fn readiness(&self, ready: &str, is_local: bool) -> Response<ResponseBody> {
-        let (state, reason) = match self.phase() {
-            Phase::Starting => ("starting", None),
-            Phase::Stopping => ("stopping", None),
+    /// `degraded` is the status of a store that serves a part of its partitions: such a server still gets requests, since
+    /// others on the store have the same part. The reason of a failure may contain the name of a folder or a database,
+    /// which a foreign page does not get.
+    fn readiness(&self, ready: &str, degraded: StatusCode, is_local: bool) -> Response<ResponseBody> {
+        let unavailable = StatusCode::SERVICE_UNAVAILABLE;
+        let (status, state, reason) = match self.phase() {
+            Phase::Starting => (unavailable, "starting", None),
+            Phase::Stopping => (unavailable, "stopping", None),
             Phase::Open { store, .. } => match store.health() {
                 Health::Healthy => return text(StatusCode::OK, format!("{ready}\n")),
-                Health::ReadOnly(why) => ("read only", Some(why)),
-                Health::Down(why) => ("down", Some(why)),
+                Health::Degraded(why) => (degraded, "degraded", Some(why)),
+                Health::ReadOnly(why) => (unavailable, "read only", Some(why)),
+                Health::Down(why) => (unavailable, "down", Some(why)),
             },
         };
         let body = match reason.filter(|_| is_local) {
             Some(reason) => format!("{state}: {reason}\n"),
             None => format!("{state}\n"),
         };
-        text(StatusCode::SERVICE_UNAVAILABLE, body)
+        text(status, body)
     }
 
     /// A page with names of data. `/metrics` without names is still useful, so it leaves out only the metrics that have them.

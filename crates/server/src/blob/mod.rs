@@ -96,10 +96,13 @@ async fn admit_and_run(
     let mut call = BlobCall::new(cx, &address, operation, &admitted.caller, BlobBody { upload, progress });
     let running = run(&mut call, admitted.request);
     let reply = match cx.time_limit {
-        None => running.await?,
-        Some(limit) => pipeline::within(cx, limit, running).await?,
+        None => running.await,
+        Some(limit) => pipeline::within(cx, limit, running).await,
     };
-    pipeline::cover_reply(cx, reserved, reply).await
+    if pipeline::is_read_by_policy(&address, operation) {
+        Box::pin(pipeline::confirm_policy(cx, &address, Target::of_blob(&resource), admitted.request)).await?;
+    }
+    pipeline::cover_reply(cx, reserved, reply?).await
 }
 
 /// Runs a request. The match is the list of all there are.

@@ -50,10 +50,14 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
         _ => pipeline::reserve_response(cx, operation, body.len()).await?,
     };
     let call = QueueCall::new(cx, &address, operation, &admitted.caller, body);
-    let mut reply = match cx.time_limit {
-        None => run(&call, admitted.request).await?,
-        Some(limit) => pipeline::within(cx, limit, Box::pin(run(&call, admitted.request))).await?,
+    let reply = match cx.time_limit {
+        None => run(&call, admitted.request).await,
+        Some(limit) => pipeline::within(cx, limit, Box::pin(run(&call, admitted.request))).await,
     };
+    if pipeline::is_read_by_policy(&address, operation) {
+        Box::pin(pipeline::confirm_policy(cx, &address, Target::of_queue(&resource), admitted.request)).await?;
+    }
+    let mut reply = reply?;
     if head.method == Method::GET {
         reply = reply.with(ResponseHeader::CacheControl, "no-cache");
     }

@@ -65,9 +65,13 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
     let call = TableCall::new(cx, &address, operation, &admitted.caller, body);
     let slot = if operation == Operation::QueryEntities { Some(cx.server.memory.query_slot().await) } else { None };
     let reply = match cx.time_limit {
-        None => run(&call, admitted.request).await?,
-        Some(limit) => pipeline::within(cx, limit, Box::pin(run(&call, admitted.request))).await?,
+        None => run(&call, admitted.request).await,
+        Some(limit) => pipeline::within(cx, limit, Box::pin(run(&call, admitted.request))).await,
     };
+    if pipeline::is_read_by_policy(&address, operation) {
+        Box::pin(pipeline::confirm_policy(cx, &address, target, admitted.request)).await?;
+    }
+    let reply = reply?;
     let reply = pipeline::cover_reply(cx, reserved, reply).await;
     drop(slot);
     reply

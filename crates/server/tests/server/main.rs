@@ -1,3 +1,4 @@
 //! The server over real connections.
 
 mod https;
+mod revocation;

@@ -1,6 +1,6 @@
 //! The table directory: create, find and delete tables.
 
-use tablerock_kv::{Bytes, Wanted};
+use tablerock_kv::{Bytes, Look, Wanted};
 use tablerock_protocol::{ErrorCode, TableName};
 
 use super::record::TableRecord;
@@ -8,6 +8,9 @@ use super::table_id_cache::Lookup;
 use super::{TableService, keys};
 use crate::namespace::{self, Namespace, Sweep};
 use crate::{Error, Result};
+
+/// The looks at a table that is dropped and created between them.
+pub(super) const LOOKS_MAX: usize = 8;
 
 /// A table that exists, found for one request.
 #[derive(Debug, Clone)]
@@ -104,8 +107,8 @@ impl TableService {
         }
     }
 
-    /// Finds the partition that an operation on entities names. With only a hint of the table's id, it reads the
-    /// requested records together with the row that confirms the hint, in one round trip.
+    /// Finds the partition that an operation on entities names. On a store that servers share, the requested records are
+    /// always read together with the row that has the table's id.
     pub(super) async fn find_partition(
         &self,
         account: &str,
@@ -113,26 +116,70 @@ impl TableService {
         partition_key: &str,
         keys: &[Bytes],
     ) -> Result<FoundPartition> {
-        let hint = if self.id_cache.is_some() { None } else { self.id_hints.get(account, table) };
-        let id = match hint {
+        if self.id_cache.is_some() {
+            let id = self.table_id(account, table).await?;
+            return Ok(FoundPartition { partition: keys::entity_partition(id, partition_key), values: None });
+        }
+        let (partition, values) = self.look_at(account, table, partition_key, keys).await?;
+        Ok(FoundPartition { partition, values: Some(values) })
+    }
+
+    /// Reads records together with the table's row, at the id that the table had last. If the row has another one, it reads
+    /// them again.
+    async fn look_at(
+        &self,
+        account: &str,
+        table: &str,
+        partition_key: &str,
+        keys: &[Bytes],
+    ) -> Result<(Bytes, Vec<Option<Bytes>>)> {
+        let mut hint = match self.id_hints.get(account, table) {
+            Some(hint) => hint,
             None => self.table_id(account, table).await?,
-            Some(hint) => {
-                let partition = keys::entity_partition(hint, partition_key);
-                let row = namespace::row_key(&TableName::fold(table));
-                let wanted = [
-                    Wanted { partition: Namespace::Tables.directory(account), keys: vec![row] },
-                    Wanted { partition: partition.clone(), keys: keys.to_vec() },
-                ];
-                let mut found = self.store.get_many(&wanted).await?.into_iter();
-                let row = found.next().and_then(|mut values| values.pop()).flatten();
-                let id = self.keep_hint(account, table, row.as_ref())?;
-                if id == hint {
-                    return Ok(FoundPartition { partition, values: found.next() });
-                }
-                id
-            }
         };
-        Ok(FoundPartition { partition: keys::entity_partition(id, partition_key), values: None })
+        for _ in 0..LOOKS_MAX {
+            let partition = keys::entity_partition(hint, partition_key);
+            let row = namespace::row_key(&TableName::fold(table));
+            let wanted = [
+                Wanted { partition: Namespace::Tables.directory(account), keys: vec![row] },
+                Wanted { partition: partition.clone(), keys: keys.to_vec() },
+            ];
+            let mut found = self.store.get_many(&wanted).await?.into_iter();
+            let row = found.next().and_then(|mut values| values.pop()).flatten();
+            let id = self.keep_hint(account, table, row.as_ref())?;
+            if id == hint {
+                return Ok((partition, found.next().unwrap_or_default()));
+            }
+            hint = id;
+        }
+        Err(tablerock_kv::Error::unavailable("the table is dropped and created again and again; retry later").into())
+    }
+
+    /// Reads what a write rests on again, after a conflict.
+    pub(super) async fn look_again(
+        &self,
+        account: &str,
+        table: &str,
+        partition_key: &str,
+        keys: &[Bytes],
+    ) -> Result<Look> {
+        let (partition, values) = self.look_at(account, table, partition_key, keys).await?;
+        Ok(Look { partition, seen: keys.iter().cloned().zip(values).collect() })
+    }
+
+    /// The id under which a query begins to read. On a store that servers share it is that of last time, which
+    /// [`confirm_id`](Self::confirm_id) confirms after the pages.
+    pub(super) async fn first_id(&self, account: &str, table: &str) -> Result<u64> {
+        match self.id_hints.get(account, table).filter(|_| self.id_cache.is_none()) {
+            Some(hint) => Ok(hint),
+            None => self.table_id(account, table).await,
+        }
+    }
+
+    /// Returns whether a table still has the id under which its records were read. A dropped table is swept a while later, so
+    /// a server that stood still might otherwise show a part of it.
+    pub(super) async fn confirm_id(&self, account: &str, table: &str, id: u64) -> Result<bool> {
+        Ok(self.id_cache.is_some() || self.table_id(account, table).await? == id)
     }
 
     /// Returns the id in a table's row, and keeps it as the next hint.

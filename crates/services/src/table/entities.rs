@@ -1,6 +1,6 @@
 //! Writes and point reads of entities. Every write is a group transaction on one partition.
 
-use tablerock_kv::{Bytes, Transaction};
+use tablerock_kv::{Bytes, Look, LookFuture, Transaction};
 use tablerock_protocol::entity::keys_size;
 use tablerock_protocol::{DateTime, ErrorCode, EtagCondition, limits};
 
@@ -64,8 +64,11 @@ impl TableService {
         let announcement = self.skip_index.as_ref().map(|skip_index| skip_index.announce(&partition, &row_keys));
         let outcome = match values {
             Some(values) => {
-                let seen = row_keys.iter().cloned().zip(values).collect();
-                self.store.transact_seen(&partition, seen, decide).await
+                let first = Look { partition: partition.clone(), seen: row_keys.iter().cloned().zip(values).collect() };
+                let look = || -> LookFuture<'_, Error> {
+                    Box::pin(self.look_again(account, group.table(), group.partition_key(), &row_keys))
+                };
+                self.store.transact_looking(first, look, decide).await
             }
             None => self.store.transact(&partition, row_keys.clone(), decide).await,
         };

@@ -9,6 +9,7 @@ use tablerock_kv::{Position, Range};
 use tablerock_protocol::signing::{KeyBound, KeyRange};
 use tablerock_protocol::{Filter, limits};
 
+use super::directory::LOOKS_MAX;
 use super::plan::Plan;
 use super::query_run::{PartitionsRead, QueryRun};
 use super::{StoredEntity, TableService, keys};
@@ -46,13 +47,24 @@ pub struct EntityPage {
 impl TableService {
     pub async fn query_entities(&self, account: &str, table: &str, query: &EntityQuery) -> Result<EntityPage> {
         self.throttle.check_account(account)?;
-        let table_id = self.table_id(account, table).await?;
+        for _ in 0..LOOKS_MAX {
+            let table_id = self.first_id(account, table).await?;
+            let (page, partitions_read) = self.run_query(table_id, query).await?;
+            if self.confirm_id(account, table, table_id).await? {
+                self.count_read(account, table, &partitions_read, page.entities_read)?;
+                return Ok(page);
+            }
+        }
+        Err(tablerock_kv::Error::unavailable("the table is dropped and created again and again; retry later").into())
+    }
+
+    async fn run_query(&self, table_id: u64, query: &EntityQuery) -> Result<(EntityPage, PartitionsRead)> {
         let deadline = self.clock.instant() + Duration::from_secs(limits::QUERY_SECONDS_MAX);
         let plan = Plan::new(table_id, query.filter.as_ref());
         let filter = query.filter.as_ref().filter(|_| !plan.is_exact);
         let items_max = query.top.unwrap_or(limits::PAGE_ITEMS_MAX);
         if items_max == 0 {
-            return Ok(EntityPage::default());
+            return Ok((EntityPage::default(), PartitionsRead::None));
         }
         let mut run = QueryRun::new(self, filter, items_max, deadline);
         for range in cut(plan.ranges, table_id, query) {
@@ -60,9 +72,7 @@ impl TableService {
                 break;
             }
         }
-        let (page, partitions_read) = run.finish();
-        self.count_read(account, table, &partitions_read, page.entities_read)?;
-        Ok(page)
+        Ok(run.finish())
     }
 
     /// Counts what a query read of one partition as that partition's load, and anything else as the table's.

@@ -10,6 +10,7 @@ use super::query::EntityPage;
 use super::query_page::PageFiller;
 use super::skip_index::{RangeMatch, SkipSearch};
 use crate::Result;
+use crate::sharing::Sharing;
 
 /// Records that one scan reads. A filter may discard most of them, so it is not the page size: a query starts small,
 /// since it may want one entity only, and doubles each time.
@@ -136,9 +137,11 @@ impl<'a> QueryRun<'a> {
     fn chunk_limits(&mut self) -> ScanLimits {
         // Without a filter every record counts; one more shows whether anything follows a full page.
         let missing = self.filler.missing() + 1;
-        let records_max =
-            if self.filler.filter.is_none() { missing.min(CHUNK_RECORDS_MAX) } else { self.chunk_records };
+        let is_filtered = self.filler.filter.is_some();
+        let (chunk_max, bytes_max) =
+            Sharing::of(&self.service.store).chunk_limits((CHUNK_RECORDS_MAX, CHUNK_BYTES), is_filtered);
+        let records_max = if is_filtered { self.chunk_records } else { missing.min(chunk_max) };
         self.chunk_records = CHUNK_RECORDS_MAX.min(self.chunk_records * 2);
-        ScanLimits { records_max, bytes_max: CHUNK_BYTES, deadline: Some(self.deadline) }
+        ScanLimits { records_max, bytes_max, deadline: Some(self.deadline) }
     }
 }

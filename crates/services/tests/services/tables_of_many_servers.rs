@@ -8,6 +8,7 @@ use tablerock_kv::fault::{Call, Fault};
 use tablerock_kv::{FaultEngine, MemoryEngine, Store};
 use tablerock_protocol::ErrorCode;
 use tablerock_services::TableService;
+use tablerock_services::table::EntityQuery;
 
 /// Two servers on one store, both of which have seen the table and the entity in it.
 async fn servers() -> (Arc<FaultEngine>, TableService, TableService) {
@@ -82,4 +83,48 @@ async fn a_write_whose_entity_changed_after_the_look_is_decided_again() {
     });
     quick.unwrap();
     late.unwrap();
+}
+
+/// A server that stood still between look and commit meets a table that was dropped and swept meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_write_that_stood_still_does_not_decide_without_its_table() {
+    for is_made_anew in [false, true] {
+        let (engine, one, other) = servers().await;
+        engine.script(Call::Commit, [Fault::Delay(Duration::from_secs(2))]);
+        let (late, ()) = tokio::join!(apply_one(&one, insert("p", "r", 2)), async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            other.delete_table(ACCOUNT, TABLE).await.unwrap();
+            if is_made_anew {
+                create(&other, TABLE).await;
+            }
+        });
+        match is_made_anew {
+            false => assert_eq!(code(late), ErrorCode::TableNotFound),
+            true => {
+                late.unwrap();
+                assert_eq!(read(&other).await, Ok(()));
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_query_that_stood_still_shows_nothing_of_a_swept_table() {
+    for is_made_anew in [false, true] {
+        let (engine, one, other) = servers().await;
+        engine.script(Call::Scan, [Fault::Delay(Duration::from_secs(2))]);
+        let all = EntityQuery::default();
+        let (late, ()) = tokio::join!(one.query_entities(ACCOUNT, TABLE, &all), async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            other.delete_table(ACCOUNT, TABLE).await.unwrap();
+            if is_made_anew {
+                create(&other, TABLE).await;
+                apply_one(&other, insert("p", "new", 2)).await.unwrap();
+            }
+        });
+        match is_made_anew {
+            false => assert_eq!(late.unwrap_err().into_service_error().code, ErrorCode::TableNotFound),
+            true => assert_eq!(row_keys(&late.unwrap()), ["new"]),
+        }
+    }
 }
