@@ -32,10 +32,11 @@ pub struct BlobReader {
     ahead: VecDeque<Bytes>,
     /// The content that is read at the moment.
     content: Option<StoredContent>,
-    /// Decrypts what a customer's key has encrypted.
-    decryptor: Option<Decryptor>,
+    /// Decrypts what a customer's key has encrypted. It and the pages stand in boxes, and what they do in futures of
+    /// their own: most reads need neither, and would move their size along.
+    decryptor: Option<Box<Decryptor>>,
     /// The pages that are read, of a page blob.
-    pages: Option<PageReader>,
+    pages: Option<Box<PageReader>>,
     /// Bytes that are not read yet.
     left: u64,
 }
@@ -82,7 +83,7 @@ impl BlobReader {
             list: None,
             ahead: VecDeque::new(),
             content: None,
-            decryptor: key.map(Decryptor::new),
+            decryptor: key.map(|key| Box::new(Decryptor::new(key))),
             pages: None,
             left: range.length,
         };
@@ -110,8 +111,9 @@ impl BlobReader {
             }
             Body::Pages(body) => {
                 let record = keys::record_key(snapshot);
-                let Some(source) = PageSource::open(store, partition, record, body).await? else { return Ok(None) };
-                reader.pages = Some(PageReader::new(source, range, key));
+                let opened = Box::pin(PageSource::open(store, partition, record, body)).await?;
+                let Some(source) = opened else { return Ok(None) };
+                reader.pages = Some(Box::new(PageReader::new(source, range, key)));
             }
         }
         while reader.ahead.len() < CHUNKS_AHEAD {
@@ -155,7 +157,7 @@ impl BlobReader {
             return Ok(Read::End);
         }
         if let Some(pages) = &mut self.pages {
-            return Ok(match pages.next().await? {
+            return Ok(match Box::pin(pages.next()).await? {
                 Some(bytes) => self.hand_out(bytes),
                 None => Read::Gone,
             });
@@ -198,7 +200,7 @@ impl BlobReader {
         };
         if is_encrypted {
             let decryptor = self.decryptor.as_mut().ok_or(ErrorCode::BlobUsesCustomerSpecifiedEncryption)?;
-            return decryptor.read(content, offset, length, whole).await;
+            return Box::pin(decryptor.read(content, offset, length, whole)).await;
         }
         Ok(content.read(offset, length).await?)
     }
@@ -209,7 +211,7 @@ impl BlobReader {
             return Ok(bytes.clone());
         }
         let decryptor = self.decryptor.as_mut().ok_or(ErrorCode::BlobUsesCustomerSpecifiedEncryption)?;
-        decryptor.decrypt_small(bytes.clone()).await
+        Box::pin(decryptor.decrypt_small(bytes.clone())).await
     }
 
     /// The last part may reach beyond the range.
