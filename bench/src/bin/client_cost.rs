@@ -5,8 +5,11 @@
 //! the kernel's share. `--only` runs one of the four kinds of work alone, for valgrind.
 
 use std::fs;
-use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use clap::{Parser, ValueEnum};
@@ -24,10 +27,18 @@ const ENTITIES: u32 = 1_000;
 const READ_TARGET_PERCENT: f64 = 25.0;
 const INSERT_TARGET_PERCENT: f64 = 30.0;
 
+const START_LIMIT: Duration = Duration::from_secs(30);
+
 /// Measures the processor time of the client next to hyper with a signature.
 #[derive(Parser, Debug)]
 struct Options {
-    /// The endpoint of the Table service
+    /// A binary of the server, which is started in memory; without it, the endpoint has to be there
+    #[arg(long)]
+    tablerock: Option<PathBuf>,
+    /// The first of three ports in a row for that server
+    #[arg(long, default_value_t = 10180)]
+    port: u16,
+    /// The endpoint of the Table service, if no server is started
     #[arg(long, default_value = "http://127.0.0.1:10002/devstoreaccount1")]
     endpoint: String,
     #[arg(long, default_value = "devstoreaccount1")]
@@ -88,7 +99,16 @@ fn employee(number: u32) -> Employee {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    match run(&Options::parse()).await {
+    let mut options = Options::parse();
+    let server = options.tablerock.as_deref().map(|binary| Server::start(binary, options.port)).transpose();
+    if server.as_ref().is_ok_and(Option::is_some) {
+        options.endpoint = format!("http://127.0.0.1:{}/{}", options.port + 2, options.account);
+    }
+    let outcome = match server {
+        Ok(_running) => run(&options).await,
+        Err(error) => Err(error),
+    };
+    match outcome {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -141,6 +161,38 @@ fn cpu_time() -> Result<Duration, AnyError> {
     let text = fs::read_to_string("/proc/thread-self/schedstat")?;
     let nanos = text.split_whitespace().next().ok_or("/proc/thread-self/schedstat is empty")?;
     Ok(Duration::from_nanos(nanos.parse()?))
+}
+
+/// A server in memory, which ends with this.
+struct Server(Child);
+
+impl Server {
+    fn start(binary: &Path, port: u16) -> Result<Self, AnyError> {
+        let mut command = Command::new(binary);
+        command.args(["--in-memory", "--silent"]).stdout(Stdio::null());
+        for (index, service) in (0..).zip(["--blob-port", "--queue-port", "--table-port"]) {
+            command.args([service, &(port + index).to_string()]);
+        }
+        let mut server = Self(command.spawn().map_err(|error| format!("{}: {error}", binary.display()))?);
+        let started = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port + 2)).is_err() {
+            if let Some(status) = server.0.try_wait()? {
+                return Err(format!("the server ended at its start with {status}: choose other ports").into());
+            }
+            if started.elapsed() > START_LIMIT {
+                return Err(format!("the server does not listen within {} s", START_LIMIT.as_secs()).into());
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(server)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// The client and hyper, with one table.
@@ -225,7 +277,8 @@ impl Hyper {
 
     async fn read(&self, partition: &str, row: &str) -> Result<(), AnyError> {
         let path = format!("{}(PartitionKey='{partition}',RowKey='{row}')", self.table);
-        let request = self.signed(Method::GET, &path, "")?.uri(format!("{}{path}?$select={}", self.origin, self.select));
+        let request =
+            self.signed(Method::GET, &path, "")?.uri(format!("{}{path}?$select={}", self.origin, self.select));
         self.send(request.body(Full::default())?).await
     }
 

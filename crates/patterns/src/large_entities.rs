@@ -136,7 +136,9 @@ impl<T: TableEntity> LargeEntities<T> {
         if etag.is_none() && !large.is_empty() {
             etag = match self.insert_placeholder(entity, &pending.intent.id).await {
                 Ok(etag) => Some(etag),
-                Err(error) => return self.intents.settle(pending, Err(error), |update| self.delete_unused(update)).await,
+                Err(error) => {
+                    return self.intents.settle(pending, Err(error), |update| self.delete_unused(update)).await;
+                }
             };
         }
         let Some((pending, small)) = self.upload_values(pending, entity, large).await? else { return Ok(None) };

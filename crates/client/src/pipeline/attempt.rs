@@ -9,7 +9,8 @@ use http::{HeaderMap, Method, Request, StatusCode};
 
 use super::retry::Failure;
 use super::{
-    CLIENT_REQUEST_ID, Call, HEADERS_EXPECTED, Pipeline, ServiceResponse, TOKEN_RENEWAL_TIMEOUT, VERSION_HEADER, sign, span, text,
+    CLIENT_REQUEST_ID, Call, HEADERS_EXPECTED, Pipeline, ServiceResponse, TOKEN_RENEWAL_TIMEOUT, VERSION_HEADER, sign,
+    span, text,
 };
 use crate::credential::Credential;
 use crate::environment::now;

@@ -141,7 +141,8 @@ impl<T: FromEntity> Operation<T> for InsertReturningContent<T> {
         let Insert { table, operation } = self.insert;
         let response = table.send_operation(&operation, true, exchange).await?;
         let names = Projection::of_type(T::SELECT).known_names();
-        let entity = async { Ok(T::from_entity(table.encryption.decrypt(responses::entity(&response, names)?).await?)?) };
+        let entity =
+            async { Ok(T::from_entity(table.encryption.decrypt(responses::entity(&response, names)?).await?)?) };
         response.confirm(entity.await)
     }
 }

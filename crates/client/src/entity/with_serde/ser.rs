@@ -143,7 +143,11 @@ macro_rules! reject_compounds {
             Err($rejection)
         }
 
-        fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<Self::Ok, $error> {
+        fn serialize_newtype_struct<T: Serialize + ?Sized>(
+            self,
+            _: &'static str,
+            value: &T,
+        ) -> Result<Self::Ok, $error> {
             value.serialize(self)
         }
 
