@@ -91,3 +91,8 @@ pub use series::{PeriodValues, Series};
 pub use wide_entities::WideEntities;
 pub use worker::{WorkCounts, Worker};
 pub use writes::{EntityDelete, EntityDeleteIfExists, EntityWrite};
+
+/// The example of the README compiles as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
