@@ -57,6 +57,9 @@ pub(crate) struct BenchOptions {
     /// starts, or the URL of one that is already there
     #[arg(long, value_name = "STORE", conflicts_with_all = ["quick", "only"])]
     store: Option<String>,
+    /// Measure the processor time of the Rust client next to hyper with a signature, for reads and inserts
+    #[arg(long, conflicts_with_all = ["quick", "only", "store", "instructions"])]
+    client: bool,
     /// Count the instructions of single requests under valgrind, apart from the kernel and from hashing
     ///
     /// Takes two minutes, and up to eight on a busy machine. There, figures of messages repeat within 3 %, all others
@@ -87,6 +90,9 @@ impl BenchOptions {
 pub(crate) fn run(workspace: &Workspace, options: &BenchOptions) -> Result<bool> {
     if options.instructions {
         return count_instructions(workspace, options);
+    }
+    if options.client {
+        return measure_client(workspace, options.port);
     }
     if let Some(store) = &options.store {
         return run_beside_postgres(workspace, store, options.port);
@@ -139,6 +145,19 @@ fn run_beside_postgres(workspace: &Workspace, store: &str, port: u16) -> Result<
     command.arg("--tablerock").arg(workspace.binary("release", "tablerock"));
     command.args(["--url", &database.url("bench"), "--port", &port.to_string()]);
     let status = command.status().map_err(|error| format!("beside-postgres: {error}"))?;
+    Ok(status.success())
+}
+
+/// Measures the client next to hyper with a signature. Fails if it needs more processor time than its targets.
+fn measure_client(workspace: &Workspace, port: u16) -> Result<bool> {
+    for build in [checks::build_server, checks::build_client_cost] {
+        if build(workspace).failed > 0 {
+            return Ok(false);
+        }
+    }
+    let mut command = Command::new(workspace.binary("release", "client-cost"));
+    command.arg("--tablerock").arg(workspace.binary("release", "tablerock")).args(["--port", &port.to_string()]);
+    let status = command.status().map_err(|error| format!("client-cost: {error}"))?;
     Ok(status.success())
 }
 

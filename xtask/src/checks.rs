@@ -131,6 +131,12 @@ pub(crate) fn build_bench(workspace: &Workspace) -> Row {
     step(workspace, "build-bench", &arguments, 20 * MINUTE)
 }
 
+/// The program that measures the client, optimised as an application is.
+pub(crate) fn build_client_cost(workspace: &Workspace) -> Row {
+    let arguments = &["build", "--release", "--package", "tablerock-bench", "--bin", "client-cost"];
+    step(workspace, "build-client-cost", arguments, 20 * MINUTE)
+}
+
 /// The release build with symbols, for valgrind.
 pub(crate) fn build_profiling(workspace: &Workspace) -> Row {
     step(workspace, "build-profiling", &["build", "--profile", "profiling", "--package", "tablerock"], 30 * MINUTE)

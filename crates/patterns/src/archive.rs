@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 use tablerock_client::{DateTime, Entity, Error, QueueClient, Result, TableClient};
 
-use crate::intents::{Claimed, Intents, WorkOutcome};
+use crate::intents::{Intents, WorkOutcome};
 use crate::optimistic::{Attempts, unless_conflict};
+use crate::verbs::worker_verbs;
 use crate::worker::{WorkCounts, Worker};
 use crate::writes::read_properties;
 
@@ -56,13 +57,6 @@ impl Archive {
         Self { current, archive, intents: Intents::new(queue, poison) }
     }
 
-    /// Changes the settings of the intents.
-    #[must_use]
-    pub fn with_intents(mut self, change: impl FnOnce(Intents<()>) -> Intents<()>) -> Self {
-        self.intents = self.intents.map_settings(change);
-        self
-    }
-
     /// Creates both tables and the queues unless they exist.
     pub async fn create_if_not_exists(&self) -> Result<()> {
         self.current.create_if_not_exists().await?;
@@ -70,15 +64,7 @@ impl Archive {
         self.intents.create_if_not_exists().await
     }
 
-    /// Returns the queue of failed requests.
-    pub fn poison_queue(&self) -> &QueueClient {
-        self.intents.poison_queue()
-    }
-
-    /// Moves failed requests back to the queue; see [`Intents::redrive_poison`].
-    pub async fn redrive_poison(&self) -> Result<u64> {
-        self.intents.redrive_poison().await
-    }
+    worker_verbs!();
 
     /// Requests the move of an entity, which a worker performs.
     pub async fn request(&self, partition_key: &str, row_key: &str) -> Result<()> {
@@ -86,33 +72,12 @@ impl Archive {
         self.intents.enqueue(&Move { partition_key, row_key }).await
     }
 
-    /// Returns a worker that processes requests.
-    pub fn worker(&self) -> Worker<'_> {
-        Worker::new(self.intents.queue_name(), || Box::pin(self.work_once()))
-    }
-
-    /// Runs a [worker](Self::worker) until `shutdown` completes.
-    pub async fn run(&self, shutdown: impl Future<Output = ()>) -> WorkCounts {
-        self.worker().run(shutdown).await
-    }
-
-    /// Processes one request. [`run`](Self::run) does this in a loop.
-    pub async fn work_once(&self) -> Result<WorkOutcome> {
-        let pending = match self.intents.claim().await? {
-            Claimed::Intent(pending) => pending,
-            Claimed::Nothing => return Ok(WorkOutcome::Nothing),
-            Claimed::Poisoned => return Ok(WorkOutcome::Poisoned),
-        };
-        let outcome = self.move_entity(&pending.intent).await;
-        self.intents.complete(pending, outcome).await
-    }
-
     /// Copies the entity to the archive and then deletes the copied version. Repeats this for a later version. A
     /// missing entity has been moved already.
-    async fn move_entity(&self, Move { partition_key, row_key }: &Move) -> Result<()> {
+    async fn resume(&self, Move { partition_key, row_key }: Move) -> Result<()> {
         let mut attempts = Attempts::new("the entity");
         loop {
-            let Some(entity) = self.current.get_if_exists::<Entity>(partition_key, row_key).await? else {
+            let Some(entity) = self.current.get_if_exists::<Entity>(&partition_key, &row_key).await? else {
                 return Ok(());
             };
             let is_archived = self.copy(&entity).await?.is_some();

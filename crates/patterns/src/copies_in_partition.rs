@@ -10,7 +10,8 @@ use crate::copy_etag::{of_copy, split_etag};
 use crate::indexes::{IndexValue, Indexes};
 use crate::keys::{check_length, compound, compound_prefix};
 use crate::optimistic::{Attempts, is_conflict};
-use crate::writes::{EntityDelete, EntityWrite, Expected, fail_on_absence, fail_on_version};
+use crate::verbs::entity_verbs;
+use crate::writes::{EntityDelete, EntityWrite, Expected, fail_on_version, is_expected};
 
 /// A table with copies of each entity in its partition. A lookup by another property is a point read instead of a scan
 /// of the partition.
@@ -107,35 +108,7 @@ impl<T: TableEntity> CopiesInPartition<T> {
         copies::original(copy, etag).map(Some)
     }
 
-    /// Inserts an entity and its copies, and returns its ETag. Fails with 409 if it exists, or if another entity of the
-    /// partition has one of its values.
-    pub async fn insert(&self, entity: &T) -> Result<Etag> {
-        self.write(entity.to_entity()?, Expected::Absent).await
-    }
-
-    /// Replaces the version that was read, and its copies. Fails with 412 if the entity has changed since, and with 404
-    /// if it does not exist.
-    pub fn replace(&self, entity: &T) -> EntityWrite<'_> {
-        EntityWrite::replace(entity, |entity, expected| Box::pin(self.write(entity, expected)))
-    }
-
-    /// Replaces the version that was read, or inserts an entity without an ETag. Fails with 412 if the entity has
-    /// changed since it was read, and with 409 if it exists and has not been read.
-    #[doc(alias = "upsert")]
-    pub fn put(&self, entity: &T) -> EntityWrite<'_> {
-        EntityWrite::put(entity, |entity, expected| Box::pin(self.write(entity, expected)))
-    }
-
-    /// Deletes the version that was read, and all its copies. Fails with 412 if the entity has changed since.
-    pub fn delete(&self, entity: &T) -> EntityDelete<'_> {
-        EntityDelete::new(entity.to_entity(), |entity, expected| Box::pin(self.erase(entity, expected)))
-    }
-
-    /// Deletes an entity by its keys. It needs [`EntityDelete::if_match`] or [`EntityDelete::any_version`].
-    pub fn delete_by_keys(&self, partition_key: impl Into<String>, row_key: impl Into<String>) -> EntityDelete<'_> {
-        let entity = Entity::new(partition_key, row_key);
-        EntityDelete::new(Ok(entity), |entity, expected| Box::pin(self.erase(entity, expected)))
-    }
+    entity_verbs!();
 
     async fn write(&self, mut entity: Entity, expected: Expected) -> Result<Etag> {
         copies::check_names(&entity)?;
@@ -191,10 +164,8 @@ impl<T: TableEntity> CopiesInPartition<T> {
         let keys = (entity.partition_key.as_str(), entity.row_key.as_str());
         let before = self.table.get_if_exists::<Entity>(keys.0, keys.1).await?;
         let Expected::Version(etag) = expected else {
-            return match (expected, &before) {
-                (Expected::Existing, None) => fail_on_absence(&self.table, keys).await.map(|()| None),
-                _ => Ok(Some(Guard { before, copy: None })),
-            };
+            let is_admitted = is_expected(&self.table, keys, before.as_ref(), expected).await?;
+            return Ok(is_admitted.then_some(Guard { before, copy: None }));
         };
         let (etag, copy) = split_etag(etag)?;
         let stored = before.as_ref().and_then(|before| before.etag.as_ref());

@@ -9,21 +9,10 @@ use crate::indexed_table_check::unreadable;
 use crate::indexes::IndexValue;
 use crate::keys::parts;
 use crate::optimistic::{Attempts, unless_conflict};
+use crate::verbs::index_check_verbs;
 
 impl<T: TableEntity + Send + 'static> CopiesInPartition<T> {
-    /// Compares all entities with their copies, and all copies with their entities. It changes nothing, and its memory
-    /// does not grow with the table.
-    pub async fn verify(&self) -> Result<IndexReport> {
-        self.check(false).await
-    }
-
-    /// Verifies the copies and mends them, for a new index over existing entities or after a restore. Returns the
-    /// problems that it found. It is idempotent and may run while writers do; after an interruption, run it again.
-    #[doc(alias = "reindex")]
-    #[doc(alias = "repair")]
-    pub async fn rebuild(&self) -> Result<IndexReport> {
-        self.check(true).await
-    }
+    index_check_verbs!();
 
     async fn check(&self, mends: bool) -> Result<IndexReport> {
         let mut report = IndexReport::default();

@@ -13,10 +13,12 @@ use tablerock_client::{
 use crate::copies;
 use crate::find::Find;
 use crate::indexes::{IndexValue, Indexes};
-use crate::intents::{Claimed, Intents, PendingIntent, WorkOutcome};
+use crate::intents::{Intents, PendingIntent, WorkOutcome};
 use crate::optimistic::{Attempts, is_conflict, unless_conflict};
+use crate::sealed::Sealed;
+use crate::verbs::{entity_verbs, worker_verbs};
 use crate::worker::{WorkCounts, Worker};
-use crate::writes::{EntityDelete, EntityWrite, Expected, fail_on_absence, fail_on_version};
+use crate::writes::{EntityDelete, EntityWrite, Expected, is_expected};
 
 /// The PartitionKey and the RowKey of an entity.
 pub(crate) type Keys = (String, String);
@@ -32,8 +34,9 @@ pub enum EntryState {
     Missing,
 }
 
-/// The storage of index entries.
-pub trait IndexStore: Clone + Send + Sync + 'static {
+/// The storage of index entries: [`Copies`](crate::Copies) or [`Lists`](crate::Lists). Only the types of this crate
+/// implement it.
+pub trait IndexStore: Sealed + Clone + Send + Sync + 'static {
     /// Creates the storage unless it exists.
     fn create_if_not_exists(&self) -> impl Future<Output = Result<()>> + Send;
 
@@ -113,13 +116,6 @@ impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
         self
     }
 
-    /// Changes the settings of the intents.
-    #[must_use]
-    pub fn with_intents(mut self, change: impl FnOnce(Intents<()>) -> Intents<()>) -> Self {
-        self.intents = self.intents.map_settings(change);
-        self
-    }
-
     /// Creates the table, the storage of the indexes and the queues unless they exist.
     pub async fn create_if_not_exists(&self) -> Result<()> {
         self.table.create_if_not_exists().await?;
@@ -155,81 +151,26 @@ impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
         Find::new(found.boxed())
     }
 
-    /// Inserts an entity and returns its ETag. Fails with 409 if it exists.
-    pub async fn insert(&self, entity: &T) -> Result<Etag> {
-        self.write(entity.to_entity()?, Expected::Absent).await
-    }
+    entity_verbs!();
 
-    /// Replaces the version that was read. Fails with 412 if the entity has changed since, and with 404 if it does not
-    /// exist.
-    pub fn replace(&self, entity: &T) -> EntityWrite<'_> {
-        EntityWrite::replace(entity, |entity, expected| Box::pin(self.write(entity, expected)))
-    }
-
-    /// Replaces the version that was read, or inserts an entity without an ETag. Fails with 412 if the entity has
-    /// changed since it was read, and with 409 if it exists and has not been read.
-    #[doc(alias = "upsert")]
-    pub fn put(&self, entity: &T) -> EntityWrite<'_> {
-        EntityWrite::put(entity, |entity, expected| Box::pin(self.write(entity, expected)))
-    }
-
-    /// Deletes the version that was read, and then its index entries. Fails with 412 if the entity has changed since.
-    pub fn delete(&self, entity: &T) -> EntityDelete<'_> {
-        EntityDelete::new(entity.to_entity(), |entity, expected| Box::pin(self.erase(entity, expected)))
-    }
-
-    /// Deletes an entity by its keys. It needs [`EntityDelete::if_match`] or [`EntityDelete::any_version`].
-    pub fn delete_by_keys(&self, partition_key: impl Into<String>, row_key: impl Into<String>) -> EntityDelete<'_> {
-        let entity = Entity::new(partition_key, row_key);
-        EntityDelete::new(Ok(entity), |entity, expected| Box::pin(self.erase(entity, expected)))
-    }
-
-    /// Returns the queue of failed intents.
-    pub fn poison_queue(&self) -> &QueueClient {
-        self.intents.poison_queue()
-    }
-
-    /// Moves failed intents back to the queue; see [`Intents::redrive_poison`].
-    pub async fn redrive_poison(&self) -> Result<u64> {
-        self.intents.redrive_poison().await
-    }
-
-    /// Returns a worker that resumes intents.
-    pub fn worker(&self) -> Worker<'_> {
-        Worker::new(self.intents.queue_name(), || Box::pin(self.work_once()))
-    }
-
-    /// Runs a [worker](Self::worker) until `shutdown` completes.
-    pub async fn run(&self, shutdown: impl Future<Output = ()>) -> WorkCounts {
-        self.worker().run(shutdown).await
-    }
-
-    /// Resumes one intent that a writer has not finished. [`run`](Self::run) does this in a loop.
-    pub async fn work_once(&self) -> Result<WorkOutcome> {
-        let pending = match self.intents.claim().await? {
-            Claimed::Intent(pending) => pending,
-            Claimed::Nothing => return Ok(WorkOutcome::Nothing),
-            Claimed::Poisoned => return Ok(WorkOutcome::Poisoned),
-        };
-        let outcome = self.resume(&pending.intent).await;
-        self.intents.complete(pending, outcome).await
-    }
+    worker_verbs!();
 
     async fn write(&self, entity: Entity, expected: Expected) -> Result<Etag> {
         copies::check_names(&entity)?;
         let values = self.indexes.values_of(&entity)?;
         values.iter().try_for_each(|at| self.store.check(at, &entity))?;
+        let keys = (entity.partition_key.as_str(), entity.row_key.as_str());
         let mut attempts = Attempts::new("the entity");
         loop {
-            let before = self.read(&entity.partition_key, &entity.row_key).await?;
-            if self.is_expected(&entity, before.as_ref(), &expected).await? {
+            let before = self.read(keys.0, keys.1).await?;
+            if is_expected(&self.table, keys, before.as_ref(), &expected).await? {
                 let pending = self.begin(&entity, before.as_ref(), values.clone()).await?;
                 let etag = before.and_then(|before| before.etag).filter(|_| expected != Expected::Absent);
                 let written = match etag {
                     Some(etag) => self.table.replace(&entity).if_match(etag).await,
                     None => self.table.insert(&entity).await,
                 };
-                match self.settle(pending, written).await {
+                match self.intents.settle(pending, written, |update| self.update_index(update)).await {
                     Err(error) if expected.overwrites() && is_conflict(&error) => {}
                     outcome => return outcome,
                 }
@@ -239,32 +180,21 @@ impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
     }
 
     async fn erase(&self, entity: Entity, expected: Expected) -> Result<()> {
+        let keys = (entity.partition_key.as_str(), entity.row_key.as_str());
         let mut attempts = Attempts::new("the entity");
         loop {
-            let before = self.read(&entity.partition_key, &entity.row_key).await?;
-            if self.is_expected(&entity, before.as_ref(), &expected).await?
+            let before = self.read(keys.0, keys.1).await?;
+            if is_expected(&self.table, keys, before.as_ref(), &expected).await?
                 && let Some(before) = before
             {
                 let pending = self.begin(&entity, Some(&before), Vec::new()).await?;
                 let deleted = self.table.delete(&before).await;
-                match self.settle(pending, deleted).await {
+                match self.intents.settle(pending, deleted, |update| self.update_index(update)).await {
                     Err(error) if expected.overwrites() && is_conflict(&error) => {}
                     outcome => return outcome,
                 }
             }
             attempts.retry().await?;
-        }
-    }
-
-    /// Whether the stored entity is as expected. Fails with the service's error if it is another version.
-    async fn is_expected(&self, entity: &Entity, before: Option<&Entity>, expected: &Expected) -> Result<bool> {
-        let keys = (entity.partition_key.as_str(), entity.row_key.as_str());
-        match expected {
-            Expected::Version(etag) if before.and_then(|before| before.etag.as_ref()) != Some(etag) => {
-                fail_on_version(&self.table, keys, etag).await.map(|()| false)
-            }
-            Expected::Existing if before.is_none() => fail_on_absence(&self.table, keys).await.map(|()| false),
-            _ => Ok(true),
         }
     }
 
@@ -282,30 +212,15 @@ impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
         self.intents.begin(IndexUpdate { entity, values }).await
     }
 
-    /// Finishes an intent after a write that succeeded or met another version. After any other error, a worker does.
-    async fn settle<R>(&self, pending: PendingIntent<IndexUpdate>, written: Result<R>) -> Result<R> {
-        if written.as_ref().err().is_none_or(is_conflict)
-            && let Err(error) = self.finish(pending).await
-        {
-            tracing::warn!(%error, "the index was not updated; a worker will update it");
-        }
-        written
-    }
-
     /// Makes index entries correspond to the stored entity, with an intent around it.
     pub(crate) async fn mend(&self, (partition_key, row_key): Keys, values: Vec<IndexValue>) -> Result<()> {
         let update = IndexUpdate { entity: (partition_key, row_key), values };
         let pending = self.intents.begin(update).await?;
-        self.finish(pending).await
-    }
-
-    async fn finish(&self, pending: PendingIntent<IndexUpdate>) -> Result<()> {
-        self.update_index(&pending.intent).await?;
-        self.intents.finish(pending).await
+        self.intents.finish_after(pending, |update| self.update_index(update)).await
     }
 
     /// Gives the entity a new version first: a writer that is slow and not dead can then no longer write it.
-    async fn resume(&self, update: &IndexUpdate) -> Result<()> {
+    async fn resume(&self, update: IndexUpdate) -> Result<()> {
         let (partition_key, row_key) = &update.entity;
         if let Some(entity) = self.read(partition_key, row_key).await? {
             unless_conflict(self.table.replace(&entity).await)?;
@@ -314,12 +229,13 @@ impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
     }
 
     /// Updates all index entries from the stored entity, and repeats this if the entity has changed.
-    async fn update_index(&self, IndexUpdate { entity: (partition_key, row_key), values }: &IndexUpdate) -> Result<()> {
+    async fn update_index(&self, IndexUpdate { entity, values }: IndexUpdate) -> Result<()> {
+        let (partition_key, row_key) = (entity.0.as_str(), entity.1.as_str());
         let mut attempts = Attempts::new("the entity");
         loop {
             let entity = self.read(partition_key, row_key).await?;
             let wanted = entity.as_ref().map(|entity| self.indexes.values_of(entity)).transpose()?.unwrap_or_default();
-            for at in values {
+            for at in &values {
                 match &entity {
                     Some(entity) if wanted.contains(at) => self.store.put(at, entity).await?,
                     _ => self.store.remove(at, partition_key, row_key).await?,

@@ -10,23 +10,10 @@ use crate::index_report::{Checked, IndexProblem, IndexProblemKind, IndexReport};
 use crate::indexed_table::{EntryState, IndexStore, IndexedTable};
 use crate::indexes::IndexValue;
 use crate::optimistic::Attempts;
+use crate::verbs::index_check_verbs;
 
 impl<T: TableEntity + Send + 'static, S: IndexStore> IndexedTable<T, S> {
-    /// Compares all entities with their index entries, and all entries with their entities. It changes nothing, and
-    /// its memory does not grow with the table.
-    ///
-    /// A change in progress, or an intent that no worker has resumed yet, counts as a problem.
-    pub async fn verify(&self) -> Result<IndexReport> {
-        self.check(false).await
-    }
-
-    /// Verifies the indexes and mends them, for a new index over existing entities or after a restore. Returns the
-    /// problems that it found. It is idempotent and may run while writers do; after an interruption, run it again.
-    #[doc(alias = "reindex")]
-    #[doc(alias = "repair")]
-    pub async fn rebuild(&self) -> Result<IndexReport> {
-        self.check(true).await
-    }
+    index_check_verbs!();
 
     async fn check(&self, mends: bool) -> Result<IndexReport> {
         let mut report = IndexReport::default();

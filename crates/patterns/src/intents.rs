@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tablerock_client::{Error, QueueClient, QueueMessage, Result};
 
-use crate::optimistic::unless_conflict;
+use crate::optimistic::{is_conflict, unless_conflict};
 use crate::worker::{WorkCounts, Worker};
 
 /// The default visibility timeout. A call of the client takes at most 90 seconds, and the service processes a request
@@ -101,10 +101,6 @@ pub enum WorkOutcome {
 }
 
 impl<T> Intents<T> {
-    pub(crate) fn queue_name(&self) -> &str {
-        self.queue.name()
-    }
-
     /// Changes the settings, for types with a private intent type.
     pub(crate) fn map_settings(self, change: impl FnOnce(Intents<()>) -> Intents<()>) -> Self {
         fn of<A, B>(intents: Intents<A>) -> Intents<B> {
@@ -176,15 +172,7 @@ impl<T: Serialize + DeserializeOwned> Intents<T> {
         let perform = Arc::new(perform);
         Worker::new(self.queue.name(), move || {
             let perform = Arc::clone(&perform);
-            Box::pin(async move {
-                let pending = match self.claim().await? {
-                    Claimed::Intent(pending) => pending,
-                    Claimed::Nothing => return Ok(WorkOutcome::Nothing),
-                    Claimed::Poisoned => return Ok(WorkOutcome::Poisoned),
-                };
-                let outcome = perform(pending.intent.clone()).await;
-                self.complete(pending, outcome).await
-            })
+            Box::pin(async move { self.work_once(|intent| perform(intent)).await })
         })
     }
 
@@ -196,6 +184,23 @@ impl<T: Serialize + DeserializeOwned> Intents<T> {
         R: Future<Output = Result<()>> + Send,
     {
         self.worker(perform).run(shutdown).await
+    }
+
+    /// Claims one intent and performs it by a function, which has to be idempotent. A [worker](Self::worker) does this
+    /// in a loop.
+    pub async fn work_once<F, R>(&self, perform: F) -> Result<WorkOutcome>
+    where
+        T: Clone + Send + Sync,
+        F: FnOnce(T) -> R + Send,
+        R: Future<Output = Result<()>> + Send,
+    {
+        let pending = match self.claim().await? {
+            Claimed::Intent(pending) => pending,
+            Claimed::Nothing => return Ok(WorkOutcome::Nothing),
+            Claimed::Poisoned => return Ok(WorkOutcome::Poisoned),
+        };
+        let outcome = perform(pending.intent.clone()).await;
+        self.complete(pending, outcome).await
     }
 
     /// Stores an intent. Workers can claim it after the visibility timeout, unless it is finished.
@@ -220,6 +225,37 @@ impl<T: Serialize + DeserializeOwned> Intents<T> {
     /// Deletes an intent whose change is complete.
     pub async fn finish(&self, pending: PendingIntent<T>) -> Result<()> {
         self.delete(&pending.message).await
+    }
+
+    /// Performs the rest of a change, and deletes its intent.
+    pub(crate) async fn finish_after<R>(&self, pending: PendingIntent<T>, perform: impl FnOnce(T) -> R) -> Result<()>
+    where
+        T: Clone,
+        R: Future<Output = Result<()>>,
+    {
+        perform(pending.intent.clone()).await?;
+        self.finish(pending).await
+    }
+
+    /// Performs the rest of a change after a write that succeeded or met another version. After any other error, or if
+    /// the rest fails, a worker does.
+    pub(crate) async fn settle<W, R>(
+        &self,
+        pending: PendingIntent<T>,
+        written: Result<W>,
+        perform: impl FnOnce(T) -> R,
+    ) -> Result<W>
+    where
+        T: Clone,
+        R: Future<Output = Result<()>>,
+    {
+        if written.as_ref().err().is_none_or(is_conflict)
+            && let Err(error) = self.finish_after(pending, perform).await
+        {
+            let queue = self.queue.name();
+            tracing::warn!(queue, %error, "a change was not completed; a worker will complete it");
+        }
+        written
     }
 
     /// Claims a visible intent. A worker performs its change and calls [`complete`](Self::complete), in a loop.

@@ -13,14 +13,15 @@ use tablerock_client::{
     ContainerClient, Entity, Error, Etag, Property, QueueClient, Result, TableClient, TableEntity, Value,
 };
 
-use crate::intents::{Claimed, Intents, PendingIntent, WorkOutcome};
+use crate::intents::{Intents, PendingIntent, WorkOutcome};
 use crate::large_values::{
     BlobUpdate, OWN, PENDING, REFERENCES, Reference, References, VALUE_BYTES_MAX, is_placeholder, references, size,
     take_references,
 };
 use crate::optimistic::{Attempts, is_conflict, unless_conflict};
+use crate::verbs::{entity_verbs, worker_verbs};
 use crate::worker::{WorkCounts, Worker};
-use crate::writes::{EntityDelete, EntityWrite, Expected, fail_on_absence, fail_on_version};
+use crate::writes::{EntityDelete, EntityWrite, Expected, fail_on_absence, is_expected};
 
 /// Entities with values of up to 64 MiB each. A worker deletes the blobs of a writer that died three minutes later, by
 /// default.
@@ -60,13 +61,6 @@ impl<T: TableEntity> LargeEntities<T> {
         Self { table, container, intents: Intents::new(queue, poison), entity: PhantomData }
     }
 
-    /// Changes the settings of the intents.
-    #[must_use]
-    pub fn with_intents(mut self, change: impl FnOnce(Intents<()>) -> Intents<()>) -> Self {
-        self.intents = self.intents.map_settings(change);
-        self
-    }
-
     /// Creates the table, the container and the queues unless they exist.
     pub async fn create_if_not_exists(&self) -> Result<()> {
         self.table.create_if_not_exists().await?;
@@ -92,66 +86,9 @@ impl<T: TableEntity> LargeEntities<T> {
         }
     }
 
-    /// Inserts an entity and returns its ETag. Fails with 409 if it exists.
-    pub async fn insert(&self, entity: &T) -> Result<Etag> {
-        self.write(entity.to_entity()?, Expected::Absent).await
-    }
+    entity_verbs!();
 
-    /// Replaces the version that was read. Fails with 412 if the entity has changed since, and with 404 if it does not
-    /// exist.
-    pub fn replace(&self, entity: &T) -> EntityWrite<'_> {
-        EntityWrite::replace(entity, |entity, expected| Box::pin(self.write(entity, expected)))
-    }
-
-    /// Replaces the version that was read, or inserts an entity without an ETag. Fails with 412 if the entity has
-    /// changed since it was read, and with 409 if it exists and has not been read.
-    #[doc(alias = "upsert")]
-    pub fn put(&self, entity: &T) -> EntityWrite<'_> {
-        EntityWrite::put(entity, |entity, expected| Box::pin(self.write(entity, expected)))
-    }
-
-    /// Deletes the version that was read, with all its values. Fails with 412 if the entity has changed since.
-    pub fn delete(&self, entity: &T) -> EntityDelete<'_> {
-        EntityDelete::new(entity.to_entity(), |entity, expected| Box::pin(self.erase(entity, expected)))
-    }
-
-    /// Deletes an entity by its keys. It needs [`EntityDelete::if_match`] or [`EntityDelete::any_version`].
-    pub fn delete_by_keys(&self, partition_key: impl Into<String>, row_key: impl Into<String>) -> EntityDelete<'_> {
-        let entity = Entity::new(partition_key, row_key);
-        EntityDelete::new(Ok(entity), |entity, expected| Box::pin(self.erase(entity, expected)))
-    }
-
-    /// Returns the queue of failed intents.
-    pub fn poison_queue(&self) -> &QueueClient {
-        self.intents.poison_queue()
-    }
-
-    /// Moves failed intents back to the queue; see [`Intents::redrive_poison`].
-    pub async fn redrive_poison(&self) -> Result<u64> {
-        self.intents.redrive_poison().await
-    }
-
-    /// Returns a worker that resumes intents.
-    pub fn worker(&self) -> Worker<'_> {
-        Worker::new(self.intents.queue_name(), || Box::pin(self.work_once()))
-    }
-
-    /// Runs a [worker](Self::worker) until `shutdown` completes.
-    pub async fn run(&self, shutdown: impl Future<Output = ()>) -> WorkCounts {
-        self.worker().run(shutdown).await
-    }
-
-    /// Resumes one intent that a writer has not finished, and deletes unused blobs. [`run`](Self::run) does this in a
-    /// loop.
-    pub async fn work_once(&self) -> Result<WorkOutcome> {
-        let pending = match self.intents.claim().await? {
-            Claimed::Intent(pending) => pending,
-            Claimed::Nothing => return Ok(WorkOutcome::Nothing),
-            Claimed::Poisoned => return Ok(WorkOutcome::Poisoned),
-        };
-        let outcome = self.resume(&pending.intent).await;
-        self.intents.complete(pending, outcome).await
-    }
+    worker_verbs!();
 
     async fn write(&self, entity: Entity, expected: Expected) -> Result<Etag> {
         let large = self.large_properties(&entity)?;
@@ -176,19 +113,12 @@ impl<T: TableEntity> LargeEntities<T> {
     /// Whether the stored entity is as expected. Fails with the service's error if it is another version.
     async fn is_expected(&self, entity: &Entity, before: Option<&Entity>, expected: &Expected) -> Result<bool> {
         let keys = (entity.partition_key.as_str(), entity.row_key.as_str());
-        let etag = before.and_then(|before| before.etag.as_ref());
-        match expected {
-            Expected::Version(expected) if etag != Some(expected) => {
-                fail_on_version(&self.table, keys, expected).await.map(|()| false)
-            }
-            Expected::Existing if before.is_none() => fail_on_absence(&self.table, keys).await.map(|()| false),
-            // A placeholder is not an entity. The service has a 404 for a key that does not exist.
-            Expected::Existing if before.is_some_and(is_placeholder) => {
-                let absent = format!("{}_{PENDING}", entity.row_key);
-                fail_on_absence(&self.table, (keys.0, &absent)).await.map(|()| false)
-            }
-            Expected::Existing | Expected::Absent | Expected::Any | Expected::Version(_) => Ok(true),
+        // A placeholder is not an entity. The service has a 404 for a key that does not exist.
+        if *expected == Expected::Existing && before.is_some_and(is_placeholder) {
+            let absent = format!("{}_{PENDING}", entity.row_key);
+            return fail_on_absence(&self.table, (keys.0, &absent)).await.map(|()| false);
         }
+        is_expected(&self.table, keys, before, expected).await
     }
 
     /// Makes one attempt. Returns `None` if a worker has claimed its intent.
@@ -206,7 +136,9 @@ impl<T: TableEntity> LargeEntities<T> {
         if etag.is_none() && !large.is_empty() {
             etag = match self.insert_placeholder(entity, &pending.intent.id).await {
                 Ok(etag) => Some(etag),
-                Err(error) => return self.settle(pending, Err(error)).await.map(Some),
+                Err(error) => {
+                    return self.intents.settle(pending, Err(error), |update| self.delete_unused(update)).await;
+                }
             };
         }
         let Some((pending, small)) = self.upload_values(pending, entity, large).await? else { return Ok(None) };
@@ -214,17 +146,8 @@ impl<T: TableEntity> LargeEntities<T> {
             Some(etag) => self.table.replace(&small).if_match(etag).await,
             None => self.table.insert(&small).await,
         };
-        self.settle(pending, written).await.map(Some)
-    }
-
-    /// Finishes an intent after a write that succeeded or met another version. After any other error, a worker does.
-    async fn settle<R>(&self, pending: PendingIntent<BlobUpdate>, written: Result<R>) -> Result<R> {
-        if written.as_ref().err().is_none_or(is_conflict)
-            && let Err(error) = self.finish(pending).await
-        {
-            tracing::warn!(%error, "unused blobs were not deleted; a worker will delete them");
-        }
-        written
+        let settled = self.intents.settle(pending, written, |update| self.delete_unused(update)).await;
+        settled.map(Some)
     }
 
     async fn erase(&self, entity: Entity, expected: Expected) -> Result<()> {
@@ -237,7 +160,7 @@ impl<T: TableEntity> LargeEntities<T> {
             {
                 let pending = self.intents.begin(BlobUpdate::new(&entity, Some(&before), Vec::new())?).await?;
                 let deleted = self.table.delete(&before).await;
-                match self.settle(pending, deleted).await {
+                match self.intents.settle(pending, deleted, |update| self.delete_unused(update)).await {
                     Err(error) if expected.overwrites() && is_conflict(&error) => {}
                     outcome => return outcome,
                 }
@@ -304,7 +227,7 @@ impl<T: TableEntity> LargeEntities<T> {
             match unless_conflict(self.intents.renew(pending.clone()).await)? {
                 Some(renewed) => pending = renewed,
                 // The worker may have deleted the blobs before this one existed.
-                None => return self.delete_unused(&pending.intent).await.map(|()| None),
+                None => return self.delete_unused(pending.intent).await.map(|()| None),
             }
         }
         if !references.is_empty() {
@@ -327,14 +250,9 @@ impl<T: TableEntity> LargeEntities<T> {
         Ok(Some(()))
     }
 
-    async fn finish(&self, pending: PendingIntent<BlobUpdate>) -> Result<()> {
-        self.delete_unused(&pending.intent).await?;
-        self.intents.finish(pending).await
-    }
-
     /// Gives the entity a new version first: a writer that is slow and not dead can then no longer add references to
     /// its blobs.
-    async fn resume(&self, update: &BlobUpdate) -> Result<()> {
+    async fn resume(&self, update: BlobUpdate) -> Result<()> {
         let (partition_key, row_key) = &update.entity;
         let entity = self.read(partition_key, row_key).await?;
         if let Some(entity) = entity.filter(|entity| !update.is_placeholder(entity)) {
@@ -344,7 +262,7 @@ impl<T: TableEntity> LargeEntities<T> {
     }
 
     /// Deletes the placeholder of an intent, and then its old and new blobs without a reference.
-    async fn delete_unused(&self, update: &BlobUpdate) -> Result<()> {
+    async fn delete_unused(&self, update: BlobUpdate) -> Result<()> {
         let (partition_key, row_key) = &update.entity;
         let mut entity = self.read(partition_key, row_key).await?;
         if let Some(placeholder) = entity.take_if(|entity| update.is_placeholder(entity)) {

@@ -63,7 +63,9 @@ mod optimistic;
 mod period;
 mod period_query;
 mod period_tables;
+mod sealed;
 mod series;
+mod verbs;
 mod wide_entities;
 mod wide_parts;
 mod worker;
@@ -89,3 +91,8 @@ pub use series::{PeriodValues, Series};
 pub use wide_entities::WideEntities;
 pub use worker::{WorkCounts, Worker};
 pub use writes::{EntityDelete, EntityDeleteIfExists, EntityWrite};
+
+/// The example of the README compiles as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -12,6 +12,7 @@ use crate::indexes::IndexValue;
 use crate::keys::{check_length, compound, parts};
 use crate::list_cache::ListCache;
 use crate::list_stores::{BlobList, EntityList, ListStore};
+use crate::sealed::Sealed;
 
 /// The number of entities of a list that are read concurrently.
 const READS_CONCURRENCY: usize = 8;
@@ -51,8 +52,8 @@ const BLOB_NAME_MAX: usize = 1024;
 /// ```
 pub type ListedEntities<T, L> = IndexedTable<T, Lists<L>>;
 
-/// A place of lists, with a name for each.
-pub trait ListPlace: Clone + Send + Sync + 'static {
+/// A place of lists, with a name for each: [`TableLists`] or [`BlobLists`]. Only the types of this crate implement it.
+pub trait ListPlace: Sealed + Clone + Send + Sync + 'static {
     /// The storage of one list.
     type List: ListStore + 'static;
 

@@ -7,8 +7,9 @@ use std::marker::PhantomData;
 use tablerock_client::{Entity, Error, Etag, Property, Result, TableClient, TableEntity, TableOperation};
 
 use crate::optimistic::{Attempts, is_conflict, random};
+use crate::verbs::entity_verbs;
 use crate::wide_parts::{OWN, PARTS, PARTS_MAX, VERSION, i32_of, join, part_key, parts_of, split};
-use crate::writes::{EntityDelete, EntityWrite, Expected, fail_on_absence, fail_on_version, read_properties};
+use crate::writes::{EntityDelete, EntityWrite, Expected, is_expected, read_properties};
 
 /// Entities of up to about 4 MiB, the size of a group transaction.
 ///
@@ -55,34 +56,7 @@ impl<T: TableEntity> WideEntities<T> {
         Ok(whole.map(T::from_entity).transpose()?)
     }
 
-    /// Inserts an entity and returns its ETag. Fails with 409 if it exists.
-    pub async fn insert(&self, entity: &T) -> Result<Etag> {
-        self.write(entity.to_entity()?, Expected::Absent).await
-    }
-
-    /// Replaces the version that was read. Fails with 412 if the entity has changed since, and with 404 if it does not
-    /// exist.
-    pub fn replace(&self, entity: &T) -> EntityWrite<'_> {
-        EntityWrite::replace(entity, |entity, expected| Box::pin(self.write(entity, expected)))
-    }
-
-    /// Replaces the version that was read, or inserts an entity without an ETag. Fails with 412 if the entity has
-    /// changed since it was read, and with 409 if it exists and has not been read.
-    #[doc(alias = "upsert")]
-    pub fn put(&self, entity: &T) -> EntityWrite<'_> {
-        EntityWrite::put(entity, |entity, expected| Box::pin(self.write(entity, expected)))
-    }
-
-    /// Deletes the version that was read, with all its parts. Fails with 412 if the entity has changed since.
-    pub fn delete(&self, entity: &T) -> EntityDelete<'_> {
-        EntityDelete::new(entity.to_entity(), |entity, expected| Box::pin(self.erase(entity, expected)))
-    }
-
-    /// Deletes an entity by its keys. It needs [`EntityDelete::if_match`] or [`EntityDelete::any_version`].
-    pub fn delete_by_keys(&self, partition_key: impl Into<String>, row_key: impl Into<String>) -> EntityDelete<'_> {
-        let entity = Entity::new(partition_key, row_key);
-        EntityDelete::new(Ok(entity), |entity, expected| Box::pin(self.erase(entity, expected)))
-    }
+    entity_verbs!();
 
     async fn write(&self, entity: Entity, expected: Expected) -> Result<Etag> {
         let parts = split(&self.with_marks(&entity))?;
@@ -107,16 +81,12 @@ impl<T: TableEntity> WideEntities<T> {
         entity: &Entity,
         expected: &Expected,
     ) -> Result<Option<Option<Entity>>> {
-        let key = part_key(&entity.row_key, 0);
-        let keys = (entity.partition_key.as_str(), key.as_str());
-        match (expected, &first) {
-            (Expected::Absent, _) => return Ok(Some(None)),
-            (Expected::Version(etag), Some(first)) if first.etag.as_ref() == Some(etag) => {}
-            (Expected::Version(etag), _) => return fail_on_version(&self.table, keys, etag).await.map(|()| None),
-            (Expected::Existing, None) => return fail_on_absence(&self.table, keys).await.map(|()| None),
-            (Expected::Existing | Expected::Any, _) => {}
+        if *expected == Expected::Absent {
+            return Ok(Some(None));
         }
-        Ok(Some(first))
+        let key = part_key(&entity.row_key, 0);
+        let is_admitted = is_expected(&self.table, (&entity.partition_key, &key), first.as_ref(), expected).await?;
+        Ok(is_admitted.then_some(first))
     }
 
     /// Writes all parts in one transaction, which requires the version of the stored first part.

@@ -185,6 +185,22 @@ fn expected(kind: Kind, entity: &Entity, condition: Condition) -> Result<Expecte
     })
 }
 
+/// Whether a stored entity is as expected. Fails with the service's error if it is another version.
+pub(crate) async fn is_expected(
+    table: &TableClient,
+    keys: (&str, &str),
+    stored: Option<&Entity>,
+    expected: &Expected,
+) -> Result<bool> {
+    match expected {
+        Expected::Version(etag) if stored.and_then(|stored| stored.etag.as_ref()) != Some(etag) => {
+            fail_on_version(table, keys, etag).await.map(|()| false)
+        }
+        Expected::Existing if stored.is_none() => fail_on_absence(table, keys).await.map(|()| false),
+        Expected::Version(_) | Expected::Existing | Expected::Absent | Expected::Any => Ok(true),
+    }
+}
+
 /// Fails with the service's own error, because the stored entity does not have the required version. It merges nothing
 /// into that version, which does no harm if it exists after all.
 pub(crate) async fn fail_on_version(table: &TableClient, keys: (&str, &str), etag: &Etag) -> Result<()> {

@@ -25,6 +25,8 @@ pub(super) struct Package {
     pub(super) version: String,
     pub(super) license: Option<String>,
     pub(super) source: Option<String>,
+    /// The lowest version of Rust that its manifest promises.
+    rust_version: Option<String>,
     /// An empty list forbids publication.
     publish: Option<Vec<String>>,
     dependencies: Vec<Dependency>,
@@ -72,8 +74,26 @@ pub(super) fn metadata(workspace: &Workspace, arguments: &[&str]) -> Result<Meta
 
 /// The names of the crates that may be published: each comes after those that it depends on.
 pub(crate) fn in_order(workspace: &Workspace) -> Result<Vec<String>> {
+    order(&published(workspace)?)
+}
+
+/// The names of the crates that may be published, by the version of Rust that their manifests promise.
+pub(crate) fn by_rust_version(workspace: &Workspace) -> Result<BTreeMap<String, Vec<String>>> {
+    group_by_rust_version(published(workspace)?)
+}
+
+fn published(workspace: &Workspace) -> Result<Vec<Package>> {
     let packages = metadata(workspace, &["--no-deps"])?.packages;
-    order(&packages.into_iter().filter(|package| package.publish.is_none()).collect::<Vec<_>>())
+    Ok(packages.into_iter().filter(|package| package.publish.is_none()).collect())
+}
+
+fn group_by_rust_version(packages: Vec<Package>) -> Result<BTreeMap<String, Vec<String>>> {
+    let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for Package { name, rust_version, .. } in packages {
+        let version = rust_version.ok_or_else(|| format!("{name} has no rust-version in its manifest: add one"))?;
+        groups.entry(version).or_default().push(name);
+    }
+    Ok(groups)
 }
 
 fn order(packages: &[Package]) -> Result<Vec<String>> {
@@ -137,9 +157,20 @@ mod tests {
             version: "1.0.0".to_owned(),
             license: None,
             source: None,
+            rust_version: Some("1.89".to_owned()),
             publish: None,
             dependencies: dependencies.collect(),
         }
+    }
+
+    #[test]
+    fn crates_are_grouped_by_the_version_that_they_promise() {
+        let newer = Package { rust_version: Some("1.95".to_owned()), ..package("server", &[]) };
+        let groups = group_by_rust_version(vec![package("client", &[]), newer, package("protocol", &[])]).unwrap();
+        let names: Vec<(&str, String)> = groups.iter().map(|(rust, names)| (rust.as_str(), names.join(" "))).collect();
+        assert_eq!(names, [("1.89", "client protocol".to_owned()), ("1.95", "server".to_owned())]);
+        let silent = Package { rust_version: None, ..package("silent", &[]) };
+        assert!(group_by_rust_version(vec![silent]).unwrap_err().contains("rust-version"));
     }
 
     #[test]

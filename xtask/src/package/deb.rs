@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_static_binary_depends_on_nothing() {
-        let version = Version { number: "1.2.3".to_owned(), rust: String::new(), commit: None, time: 0 };
+        let version = Version { number: "1.2.3".to_owned(), commit: None, time: 0 };
         let template = "Version: {version}\nInstalled-Size: {size}\n{depends}Section: x\n";
         let control = control_file(template, &version, 2049, Some((2, 34)));
         let expected = "Version: 1.2.3\nInstalled-Size: 3\nDepends: libc6 (>= 2.34), libgcc-s1\nSection: x\n";

@@ -125,7 +125,7 @@ mod tests {
             ] },
         }))
         .unwrap();
-        let version = Version { number: "1.0.0".to_owned(), rust: String::new(), commit: None, time: 0 };
+        let version = Version { number: "1.0.0".to_owned(), commit: None, time: 0 };
         let document = document(&metadata, &version).unwrap();
         let names: Vec<&str> =
             document["components"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect();

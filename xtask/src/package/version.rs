@@ -13,8 +13,6 @@ use crate::workspace::Workspace;
 pub(crate) struct Version {
     /// The version of all crates.
     pub(crate) number: String,
-    /// The lowest version of Rust that builds it.
-    pub(crate) rust: String,
     /// The commit, if the sources are a git repository.
     pub(crate) commit: Option<String>,
     /// The date of the commit in seconds since 1970, which all archives carry.
@@ -32,10 +30,8 @@ struct WorkspaceTable {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
 struct PackageTable {
     version: String,
-    rust_version: String,
 }
 
 impl Version {
@@ -43,14 +39,14 @@ impl Version {
         let path = workspace.root.join("Cargo.toml");
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let manifest: Manifest = toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-        let PackageTable { version: number, rust_version: rust } = manifest.workspace.package;
+        let PackageTable { version: number } = manifest.workspace.package;
         let time = match std::env::var("SOURCE_DATE_EPOCH") {
             Ok(text) => text.parse().map_err(|_| format!("SOURCE_DATE_EPOCH={text} is not a number of seconds"))?,
             Err(_) => git(workspace, &["log", "-1", "--format=%ct"])
                 .and_then(|text| text.parse().ok())
                 .ok_or("the sources are not a git repository: set SOURCE_DATE_EPOCH to the date of the version")?,
         };
-        Ok(Self { number, rust, commit: git(workspace, &["rev-parse", "HEAD"]), time })
+        Ok(Self { number, commit: git(workspace, &["rev-parse", "HEAD"]), time })
     }
 
     /// The date of the commit, as `2026-11-18T12:00:00Z`.
@@ -87,7 +83,7 @@ mod tests {
 
     #[test]
     fn seconds_become_a_date() {
-        let at = |time| Version { number: String::new(), rust: String::new(), commit: None, time }.timestamp();
+        let at = |time| Version { number: String::new(), commit: None, time }.timestamp();
         assert_eq!(at(0), "1970-01-01T00:00:00Z");
         assert_eq!(at(951_782_399), "2000-02-28T23:59:59Z");
         assert_eq!(at(951_782_400), "2000-02-29T00:00:00Z");

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use tablerock_protocol::json::AnsweredEntity;
 use tablerock_protocol::{DateTime, Property, Value};
 
+use super::known_names::KnownNames;
 use super::{EntityError, Etag, FromEntity, IntoValue, Properties, PropertyValue, TableEntity, ToProperties};
 
 /// An entity with any properties, which keep their order.
@@ -140,8 +141,8 @@ impl Entity {
         std::mem::take(&mut self.properties)
     }
 
-    /// Converts the entity of a response.
-    pub(crate) fn from_response(parsed: AnsweredEntity<'_>) -> Self {
+    /// Converts the entity of a response. Properties with one of the given names are not allocated a name of their own.
+    pub(crate) fn from_response(parsed: AnsweredEntity<'_>, mut names: KnownNames) -> Self {
         let own = |key: Option<Cow<'_, str>>| key.map(Cow::into_owned).unwrap_or_default();
         let properties = parsed.body.properties.into_iter();
         Self {
@@ -151,7 +152,7 @@ impl Entity {
             etag: parsed.etag.map(|etag| Etag::from(etag.into_owned())),
             properties: properties
                 .map(|Property { name, value }| Property {
-                    name: Cow::Owned(name.into_owned()),
+                    name: names.find(&name).map_or_else(|| Cow::Owned(name.into_owned()), Cow::Borrowed),
                     value: value.into_owned(),
                 })
                 .collect(),

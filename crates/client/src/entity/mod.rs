@@ -9,6 +9,7 @@ mod dynamic;
 mod etag;
 mod key;
 mod keyed;
+mod known_names;
 mod literal;
 mod names;
 mod properties;
@@ -30,3 +31,5 @@ pub use traits::{EntityError, FromEntity, TableEntity, ToProperties};
 pub use value::IntoValue;
 #[cfg(feature = "serde")]
 pub use with_serde::Serde;
+
+pub(crate) use known_names::KnownNames;

@@ -18,6 +18,7 @@
 //! A client keeps a token until shortly before it expires, and concurrent calls share one request for it. The feature
 //! `azure-identity` accepts the credentials of the crate `azure_identity` as well.
 
+mod application;
 #[cfg(feature = "azure-identity")]
 mod azure;
 mod client_secret;
@@ -30,9 +31,6 @@ pub use managed::ManagedIdentityCredential;
 pub use workload::WorkloadIdentityCredential;
 
 use crate::{Error, Result};
-
-/// The authority of the public cloud.
-const AUTHORITY_DEFAULT: &str = "https://login.microsoftonline.com";
 
 /// Reads a variable of the environment, unless it is empty.
 fn variable(name: &str) -> Option<String> {

@@ -146,8 +146,3 @@ fn encode(pairs: &[(&str, &str)]) -> String {
     let encoded = pairs.iter().map(|(name, value)| format!("{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC)));
     encoded.collect::<Vec<_>>().join("&")
 }
-
-/// Returns the scope of a tenant's path `/{tenant}/oauth2/v2.0/token`.
-pub(super) fn token_path(tenant: &str) -> String {
-    format!("/{}/oauth2/v2.0/token", crate::pipeline::encode(tenant))
-}

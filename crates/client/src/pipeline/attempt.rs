@@ -9,7 +9,8 @@ use http::{HeaderMap, Method, Request, StatusCode};
 
 use super::retry::Failure;
 use super::{
-    CLIENT_REQUEST_ID, Call, Pipeline, ServiceResponse, TOKEN_RENEWAL_TIMEOUT, VERSION_HEADER, sign, span, text,
+    CLIENT_REQUEST_ID, Call, HEADERS_EXPECTED, Pipeline, ServiceResponse, TOKEN_RENEWAL_TIMEOUT, VERSION_HEADER, sign,
+    span, text,
 };
 use crate::credential::Credential;
 use crate::environment::now;
@@ -95,8 +96,10 @@ impl Attempt<'_> {
         *request.method_mut() = call.method.clone();
         *request.uri_mut() = pipeline.endpoint.uri(&target)?;
         let headers = request.headers_mut();
-        headers.clone_from(&call.headers);
-        headers.extend(extra.iter().map(|(name, value)| (name.clone(), value.clone())));
+        headers.reserve(HEADERS_EXPECTED);
+        for (name, value) in call.headers.iter().chain(extra) {
+            headers.insert(name.clone(), value.clone());
+        }
         if let Some(propagate) = &pipeline.options.trace_propagation {
             propagate.inject(headers);
         }

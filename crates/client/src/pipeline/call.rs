@@ -19,15 +19,23 @@ pub(crate) fn encode(text: &str) -> impl std::fmt::Display + '_ {
     utf8_percent_encode(text, ESCAPED)
 }
 
-/// Returns `PartitionKey='p',RowKey='r'`, quoted and encoded.
-pub(crate) fn key_predicate(partition_key: &str, row_key: &str) -> String {
-    let mut predicate = String::with_capacity(32 + partition_key.len() + row_key.len());
-    predicate.push_str("PartitionKey='");
-    append_quoted(&mut predicate, partition_key);
-    predicate.push_str("',RowKey='");
-    append_quoted(&mut predicate, row_key);
-    predicate.push('\'');
-    predicate
+/// Appends `PartitionKey='p',RowKey='r'`, quoted and encoded.
+pub(crate) fn append_key_predicate(out: &mut String, partition_key: &str, row_key: &str) {
+    out.push_str("PartitionKey='");
+    append_quoted(out, partition_key);
+    out.push_str("',RowKey='");
+    append_quoted(out, row_key);
+    out.push('\'');
+}
+
+/// Appends a text, percent-encoded. Most names and keys need no escape.
+pub(crate) fn append_encoded(out: &mut String, text: &str) {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
+    if text.bytes().all(is_plain) {
+        out.push_str(text);
+    } else {
+        out.extend(utf8_percent_encode(text, ESCAPED));
+    }
 }
 
 /// Appends a key, encoded, with its quotes doubled.
@@ -36,7 +44,7 @@ fn append_quoted(out: &mut String, key: &str) {
         if index > 0 {
             out.push_str("%27%27");
         }
-        out.extend(utf8_percent_encode(part, ESCAPED));
+        append_encoded(out, part);
     }
 }
 
@@ -92,13 +100,27 @@ impl Call {
 
     /// Adds a query parameter and encodes its value.
     #[must_use]
-    pub(crate) fn query(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn query(self, name: &str, value: &str) -> Self {
+        self.query_list(name, std::iter::once(value))
+    }
+
+    /// Adds a query parameter with several values, separated by commas.
+    #[must_use]
+    pub(crate) fn query_list<'v>(mut self, name: &str, values: impl Iterator<Item = &'v str> + Clone) -> Self {
+        const COMMA: &str = "%2C";
+        let bytes: usize = values.clone().map(|value| value.len() + COMMA.len()).sum();
+        self.query.reserve(name.len() + bytes + 2);
         if !self.query.is_empty() {
             self.query.push('&');
         }
         self.query.push_str(name);
         self.query.push('=');
-        self.query.extend(utf8_percent_encode(value, ESCAPED));
+        for (index, value) in values.enumerate() {
+            if index > 0 {
+                self.query.push_str(COMMA);
+            }
+            append_encoded(&mut self.query, value);
+        }
         self
     }
 
@@ -151,7 +173,9 @@ mod tests {
 
     #[test]
     fn keys_are_quoted_and_encoded() {
-        assert_eq!(key_predicate("o'b r+(é)%", "a/b"), "PartitionKey='o%27%27b%20r%2B%28%C3%A9%29%25',RowKey='a%2Fb'");
+        let mut predicate = String::new();
+        append_key_predicate(&mut predicate, "o'b r+(é)%", "a/b");
+        assert_eq!(predicate, "PartitionKey='o%27%27b%20r%2B%28%C3%A9%29%25',RowKey='a%2Fb'");
     }
 
     #[test]

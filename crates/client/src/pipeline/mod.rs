@@ -25,7 +25,7 @@ use crate::request::Exchange;
 use crate::transport::Transport;
 use crate::{CallOptions, ClientOptions, Credential, Endpoint, Error, Result};
 
-pub(crate) use call::{Call, encode, key_predicate};
+pub(crate) use call::{Call, append_encoded, append_key_predicate, encode};
 pub(crate) use response::{ServiceResponse, date};
 pub(crate) use retry::transient;
 
@@ -35,7 +35,9 @@ use retry::Retry;
 const CLIENT: &str = concat!("tablerock-client/", env!("CARGO_PKG_VERSION"));
 /// The longest wait for a new token while the last one is still valid.
 const TOKEN_RENEWAL_TIMEOUT: Duration = Duration::from_secs(5);
-const CLIENT_REQUEST_ID: &str = "x-ms-client-request-id";
+const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
+/// Room for the headers of most requests, so that the map does not grow.
+const HEADERS_EXPECTED: usize = 12;
 /// A call that needs a newer version than the others of its service has this header itself.
 pub(crate) const VERSION_HEADER: HeaderName = HeaderName::from_static("x-ms-version");
 

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, Request};
 use tablerock_protocol::signing::{HeaderRequestParts, SharedKeyScheme, TableRequestParts};
 use tablerock_protocol::{QueryString, Service, ServiceVersion};
@@ -12,7 +12,7 @@ use super::header;
 use crate::Result;
 use crate::credential::SharedKey;
 
-const DATE: &str = "x-ms-date";
+const DATE: HeaderName = HeaderName::from_static("x-ms-date");
 
 /// Dates a request and signs it with an account's key.
 pub(super) fn sign(

@@ -9,7 +9,7 @@ use tablerock_protocol::json::append_create_table;
 use super::encryption::TableEncryption;
 use super::{DATA_SERVICE_VERSION, JSON, PREFER, TableServiceClient};
 use crate::error::none_if;
-use crate::pipeline::{Call, Pipeline, encode, key_predicate};
+use crate::pipeline::{Call, Pipeline, append_encoded, append_key_predicate, encode};
 use crate::{Credential, Endpoint, Error, ErrorCode, Request, Result};
 
 /// A client of one table. Clones are cheap and share connections.
@@ -97,6 +97,12 @@ impl TableClient {
     }
 
     pub(super) fn entity_path(&self, partition_key: &str, row_key: &str) -> String {
-        format!("{}({})", self.path(), key_predicate(partition_key, row_key))
+        let mut path = String::with_capacity(40 + self.name.len() + partition_key.len() + row_key.len());
+        path.push('/');
+        append_encoded(&mut path, &self.name);
+        path.push('(');
+        append_key_predicate(&mut path, partition_key, row_key);
+        path.push(')');
+        path
     }
 }

@@ -6,7 +6,7 @@ use http::Method;
 
 use super::pages::Position;
 use super::point::is_entity_missing;
-use super::projection::{self, Projection};
+use super::projection::Projection;
 use super::{Query, TableClient};
 use crate::entity::AsKey;
 use crate::error::none_if;
@@ -31,7 +31,7 @@ impl TableClient {
     #[doc(alias = "contains")]
     pub fn exists(&self, partition_key: impl AsKey, row_key: impl AsKey) -> Request<bool> {
         let path = self.entity_path(&partition_key.as_key(), &row_key.as_key());
-        let call = self.call("QueryEntity", Method::GET, path).query("$select", &projection::select(&[]));
+        let call = Projection::selected(&[]).select(self.call("QueryEntity", Method::GET, path), &[]);
         let found = Request::single(&self.pipeline, Ok(call), |_| Ok(()));
         found.map_result(|found| Ok(none_if(found, is_entity_missing)?.is_some()))
     }
@@ -61,7 +61,7 @@ impl<R> Query<R> {
     #[doc(alias = "aggregate")]
     pub fn count(self) -> Request<u64, Count> {
         let Self { table, filter, page_size, limit, .. } = self;
-        let projection = Projection::Selected(projection::select(&[]));
+        let projection = Projection::selected(&[]);
         // Neither decrypted nor converted: the number does not depend on either.
         #[cfg(feature = "encryption")]
         let table = table.without_encryption();

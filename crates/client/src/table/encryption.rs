@@ -39,8 +39,8 @@ impl TableEncryption {
         entities.into_iter().map(Ok).collect()
     }
 
-    pub(super) fn selection<'s>(&self, select: &'s str) -> Cow<'s, str> {
-        Cow::Borrowed(select)
+    pub(super) fn selection(&self) -> &'static [&'static str] {
+        &[]
     }
 
     fn selects(&self, _: &str, _: &str, _: &str) -> bool {
@@ -99,11 +99,11 @@ mod with_encryption {
             decrypted.buffered(ENCRYPTION_CONCURRENCY).collect().await
         }
 
-        /// Adds the properties that decryption needs to a projection.
-        pub(in crate::table) fn selection<'s>(&self, select: &'s str) -> Cow<'s, str> {
+        /// Returns the properties that decryption needs in a projection.
+        pub(in crate::table) fn selection(&self) -> &'static [&'static str] {
             match &self.policy {
-                Some(_) => Cow::Owned(format!("{select},{METADATA_1},{METADATA_2}")),
-                None => Cow::Borrowed(select),
+                Some(_) => &[METADATA_1, METADATA_2],
+                None => &[],
             }
         }
 

@@ -9,6 +9,7 @@ use http::Method;
 
 use super::resolver::Resolver;
 use super::{ContinuationToken, Query, TableClient, responses};
+use crate::entity::KnownNames;
 use crate::pipeline::{Call, ServiceResponse};
 use crate::request::{Exchange, Operation};
 use crate::{Request, Result};
@@ -40,6 +41,7 @@ pub struct QueryPage<R> {
     table: TableClient,
     /// An invalid filter is returned when the request is sent.
     call: Result<Call>,
+    names: KnownNames,
     resolver: Arc<R>,
 }
 
@@ -152,7 +154,8 @@ where
 
     fn query_page(&self, from: Option<&ContinuationToken>, top: usize) -> QueryPage<R> {
         let call = self.page_call(from, top);
-        QueryPage { table: self.table.clone(), call, resolver: Arc::clone(&self.resolver) }
+        let names = self.projection.known_names();
+        QueryPage { table: self.table.clone(), call, names, resolver: Arc::clone(&self.resolver) }
     }
 
     fn page_call(&self, from: Option<&ContinuationToken>, top: usize) -> Result<Call> {
@@ -161,9 +164,7 @@ where
         if let Some(filter) = &self.filter {
             call = call.query("$filter", &filter.to_text()?);
         }
-        if let Some(select) = self.projection.select() {
-            call = call.query("$select", &self.table.encryption.selection(select));
-        }
+        call = self.projection.select(call, self.table.encryption.selection());
         call = call.query("$top", &top.to_string());
         if let Some(ContinuationToken { first, second }) = from {
             call = call.query("NextPartitionKey", first);
@@ -191,7 +192,7 @@ impl Position {
 impl<R: Resolver> QueryPage<R> {
     async fn read(self, exchange: &mut Exchange) -> Result<Page<Result<R::Output>>> {
         let response = exchange.send(&self.table.pipeline, &self.call?).await?;
-        let entities = self.table.encryption.decrypt_all(responses::entities(&response)?).await;
+        let entities = self.table.encryption.decrypt_all(responses::entities(&response, self.names)?).await;
         let items = entities.into_iter().map(|entity| self.resolver.resolve_read(entity)).collect();
         let continuation_token = continuation_token(&response, "NextPartitionKey", Some("NextRowKey"));
         Ok(Page { items, continuation_token })
@@ -241,7 +242,8 @@ where
 
 impl<R> Clone for QueryPage<R> {
     fn clone(&self) -> Self {
-        Self { table: self.table.clone(), call: self.call.clone(), resolver: Arc::clone(&self.resolver) }
+        let Self { table, call, names, resolver } = self;
+        Self { table: table.clone(), call: call.clone(), names: *names, resolver: Arc::clone(resolver) }
     }
 }
 

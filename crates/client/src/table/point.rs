@@ -4,8 +4,7 @@ use std::marker::PhantomData;
 
 use http::Method;
 
-use super::projection::{Projection, select};
-use super::resolver::{Typed, resolve};
+use super::projection::Projection;
 use super::{TableClient, responses};
 use crate::entity::AsKey;
 use crate::error::none_if;
@@ -68,7 +67,7 @@ impl TableClient {
         row_key: impl AsKey,
         names: &[&str],
     ) -> Request<Entity, Get<Entity>> {
-        self.point(&partition_key.as_key(), &row_key.as_key(), Projection::Selected(select(names)))
+        self.point(&partition_key.as_key(), &row_key.as_key(), Projection::selected(names))
     }
 
     fn point<T: FromEntity>(&self, partition_key: &str, row_key: &str, projection: Projection) -> Request<T, Get<T>> {
@@ -88,13 +87,15 @@ impl<T: FromEntity> Request<T, Get<T>> {
 impl<T: FromEntity> Operation<T> for Get<T> {
     async fn perform(self, exchange: &mut Exchange) -> Result<T> {
         let Self { table, path, projection, .. } = self;
-        let mut call = table.call("QueryEntity", Method::GET, path);
-        if let Some(select) = projection.select() {
-            call = call.query("$select", &table.encryption.selection(select));
-        }
+        let call = projection.select(table.call("QueryEntity", Method::GET, path), table.encryption.selection());
         let response = exchange.send(&table.pipeline, &call).await?;
-        let entity = table.encryption.decrypt(responses::entity(&response)?).await?;
-        resolve(&Typed::NEW, entity)
+        let parse = || responses::entity(&response, projection.known_names());
+        let entity = table.encryption.decrypt(parse()?).await?;
+        // The keys of an error are parsed again, because hardly any read needs them.
+        T::from_entity(entity).map_err(|error| match parse() {
+            Ok(Entity { partition_key, row_key, .. }) => Error::Entity(error.with_keys(&partition_key, &row_key)),
+            Err(error) => error,
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tablerock_protocol::limits;
 
 use super::TableClient;
-use super::projection::{self, Projection};
+use super::projection::Projection;
 use super::resolver::{ItemResults, Resolver, Typed};
 use crate::entity::AsKey;
 use crate::{Entity, EntityError, Filter, FromEntity, partition_key, row_key};
@@ -134,7 +134,7 @@ impl<R> Query<R> {
 
     /// Reads only the named properties, with keys, Timestamp and ETag.
     pub fn select_properties(mut self, names: &[&str]) -> Self {
-        self.projection = Projection::Selected(projection::select(names));
+        self.projection = Projection::selected(names);
         self
     }
 

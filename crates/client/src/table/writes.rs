@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use http::header::IF_MATCH;
 
+use super::projection::Projection;
 use super::{PREFER, TableClient, TableOperation, responses};
 use crate::pipeline::{Call, ServiceResponse};
 use crate::request::{Exchange, Operation};
@@ -139,7 +140,9 @@ impl<T: FromEntity> Operation<T> for InsertReturningContent<T> {
     async fn perform(self, exchange: &mut Exchange) -> Result<T> {
         let Insert { table, operation } = self.insert;
         let response = table.send_operation(&operation, true, exchange).await?;
-        let entity = async { Ok(T::from_entity(table.encryption.decrypt(responses::entity(&response)?).await?)?) };
+        let names = Projection::of_type(T::SELECT).known_names();
+        let entity =
+            async { Ok(T::from_entity(table.encryption.decrypt(responses::entity(&response, names)?).await?)?) };
         response.confirm(entity.await)
     }
 }

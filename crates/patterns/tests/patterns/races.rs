@@ -3,23 +3,45 @@
 use std::time::Duration;
 
 use tablerock_client::{DateTime, Entity, TableOperation};
-use tablerock_patterns::{Archive, EntityList, IndexList, Period, PeriodTables, Series, WorkOutcome};
+use tablerock_patterns::{
+    Archive, EntityList, IndexList, ListedEntities, Period, PeriodTables, Series, TableLists, WorkOutcome,
+};
 
+use crate::killed::email;
 use crate::mortal::{Process, hasty};
 use crate::support::{Account, unique_name};
 use crate::versions::{Patterns, Verbs, counted, patterns};
 
 const WRITERS: i64 = 4;
+const READERS: i64 = 2;
 const INCREMENTS: i64 = 6;
 const ATTEMPTS_MAX: usize = 500;
+
+/// Reads the entity, all of whose values are of one write.
+async fn read(pattern: &impl Verbs) -> (Entity, i64) {
+    let read = pattern.read().await.expect("the entity is never deleted");
+    let count: i64 = read.property("Count").unwrap();
+    let photo: Vec<u8> = read.property("Photo").unwrap();
+    assert!(photo.iter().all(|byte| i64::from(*byte) == count % 256), "values of two writes");
+    (read, count)
+}
+
+/// Reads until all updates are there. No reader finds an older one than before.
+async fn follow(pattern: &impl Verbs) -> usize {
+    let (mut last, mut reads) = (0, 0);
+    while last < WRITERS * INCREMENTS {
+        let (_, count) = read(pattern).await;
+        assert!(count >= last, "{count} after {last}");
+        (last, reads) = (count, reads + 1);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    reads
+}
 
 /// Reads, adds one and writes the version that was read, until it is not changed in between.
 async fn increment(pattern: &impl Verbs) -> usize {
     for attempt in 0..ATTEMPTS_MAX {
-        let read = pattern.read().await.expect("the entity is never deleted");
-        let count: i64 = read.property("Count").unwrap();
-        let photo: Vec<u8> = read.property("Photo").unwrap();
-        assert!(photo.iter().all(|byte| i64::from(*byte) == count % 256), "values of two writes");
+        let (read, count) = read(pattern).await;
         let mut next = counted(count + 1).with("Email", format!("{}@contoso.com", count % 3));
         next.etag.clone_from(&read.etag);
         match pattern.put(&next).await {
@@ -44,12 +66,21 @@ async fn race(pattern: impl Verbs) {
             conflicts
         })
     });
+    let writers: Vec<_> = writers.collect();
+    let readers = (0..READERS).map(|_| {
+        let pattern = pattern.clone();
+        tokio::spawn(async move { follow(&pattern).await })
+    });
+    let readers: Vec<_> = readers.collect();
     let mut conflicts = 0;
-    for writer in writers.collect::<Vec<_>>() {
+    for writer in writers {
         conflicts += tokio::time::timeout(Duration::from_secs(120), writer).await.unwrap().unwrap();
     }
-    let read = pattern.read().await.unwrap();
-    assert_eq!(read.property::<i64>("Count").unwrap(), WRITERS * INCREMENTS, "after {conflicts} conflicts");
+    let (_, count) = read(&pattern).await;
+    assert_eq!(count, WRITERS * INCREMENTS, "after {conflicts} conflicts");
+    for reader in readers {
+        assert!(tokio::time::timeout(Duration::from_secs(120), reader).await.unwrap().unwrap() > 0);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -89,6 +120,21 @@ async fn no_update_of_listed_entities_is_lost() {
     race(listed.clone()).await;
     let report = listed.verify().await.unwrap();
     assert!(report.is_consistent(), "{report:?}");
+}
+
+/// The lists are entities of another table, instead of blobs.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_update_of_entities_listed_in_a_table_is_lost() {
+    let account = Account::open().await;
+    let (process, name) = (Process::healthy(&account), unique_name());
+    let (queue, poison) = (process.queues.queue(&name), process.queues.queue(format!("{name}-poison")));
+    let lists = TableLists::new(process.tables.table(format!("{name}lists")));
+    let listed = ListedEntities::<Entity, _>::new(process.tables.table(&name), lists, queue, poison);
+    let listed = listed.index("email", email).with_intents(hasty);
+    listed.create_if_not_exists().await.unwrap();
+    race(listed.clone()).await;
+    let report = listed.verify().await.unwrap();
+    assert!(report.is_consistent() && report.entities == 1 && report.entries == 1, "{report:?}");
 }
 
 /// Rebuilds until a race is over.

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::read::{Members, MembersVisitor, Text, parse_members, typed_entity};
+use super::read::{Members, MembersVisitor, Text, parse_members, text, typed_entity};
 use crate::{DateTime, EntityBody, ServiceError};
 
 /// An entity of a response. With a projection, properties that were not selected are absent.
@@ -27,13 +27,13 @@ pub fn parse_answered_entity(body: &[u8]) -> Result<AnsweredEntity<'_>, ServiceE
 
 /// Reads the entities of a page of a query.
 pub fn parse_answered_entities(body: &[u8]) -> Result<Vec<AnsweredEntity<'_>>, ServiceError> {
-    let page: Page<Members<'_>> = serde_json::from_slice(body).map_err(|_| ServiceError::unreadable_body())?;
+    let page: Page<Members<'_>> = serde_json::from_str(text(body)?).map_err(|_| ServiceError::unreadable_body())?;
     page.value.into_iter().map(AnsweredEntity::from_members).collect()
 }
 
 /// Reads the names of a page of a listing of tables.
 pub fn parse_answered_tables(body: &[u8]) -> Result<Vec<String>, ServiceError> {
-    let page: Page<TableItem> = serde_json::from_slice(body).map_err(|_| ServiceError::unreadable_body())?;
+    let page: Page<TableItem> = serde_json::from_str(text(body)?).map_err(|_| ServiceError::unreadable_body())?;
     Ok(page.value.into_iter().map(|item| item.name).collect())
 }
 

@@ -126,8 +126,7 @@ mod tests {
 
     #[test]
     fn the_layout_names_every_blob_by_its_digest_and_is_the_same_twice() {
-        let version =
-            Version { number: "1.2.3".to_owned(), rust: "1.95".to_owned(), commit: None, time: 1_795_003_200 };
+        let version = Version { number: "1.2.3".to_owned(), commit: None, time: 1_795_003_200 };
         let mut tree = FileTree::default();
         tree.file("data/a", *b"content");
         let files = layout(&version, &[tree.clone()]).unwrap();

@@ -73,14 +73,98 @@ impl SerializeMap for Fields {
     }
 }
 
-fn not_a_struct<T>() -> Result<T, EntityError> {
-    Err(EntityError::new("an entity is a struct or a map with text as keys"))
+/// The kinds of a value that is one property: a number or a truth value.
+macro_rules! for_numbers {
+    ($apply:ident) => {
+        $apply! {
+            serialize_bool(bool);
+            serialize_i8(i8);
+            serialize_i16(i16);
+            serialize_i32(i32);
+            serialize_i64(i64);
+            serialize_u8(u8);
+            serialize_u16(u16);
+            serialize_u32(u32);
+            serialize_u64(u64);
+            serialize_f32(f32);
+            serialize_f64(f64);
+        }
+    };
+}
+
+/// The kinds of a value that neither an entity nor a property is.
+macro_rules! reject_compounds {
+    ($error:ty, $rejection:expr) => {
+        type SerializeSeq = Impossible<Self::Ok, $error>;
+        type SerializeTuple = Impossible<Self::Ok, $error>;
+        type SerializeTupleStruct = Impossible<Self::Ok, $error>;
+        type SerializeTupleVariant = Impossible<Self::Ok, $error>;
+        type SerializeStructVariant = Impossible<Self::Ok, $error>;
+
+        fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, $error> {
+            Err($rejection)
+        }
+
+        fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, $error> {
+            Err($rejection)
+        }
+
+        fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeTupleStruct, $error> {
+            Err($rejection)
+        }
+
+        fn serialize_tuple_variant(
+            self,
+            _: &'static str,
+            _: u32,
+            _: &'static str,
+            _: usize,
+        ) -> Result<Self::SerializeTupleVariant, $error> {
+            Err($rejection)
+        }
+
+        fn serialize_struct_variant(
+            self,
+            _: &'static str,
+            _: u32,
+            _: &'static str,
+            _: usize,
+        ) -> Result<Self::SerializeStructVariant, $error> {
+            Err($rejection)
+        }
+
+        fn serialize_newtype_variant<T: Serialize + ?Sized>(
+            self,
+            _: &'static str,
+            _: u32,
+            _: &'static str,
+            _: &T,
+        ) -> Result<Self::Ok, $error> {
+            Err($rejection)
+        }
+
+        fn serialize_newtype_struct<T: Serialize + ?Sized>(
+            self,
+            _: &'static str,
+            value: &T,
+        ) -> Result<Self::Ok, $error> {
+            value.serialize(self)
+        }
+
+        fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Self::Ok, $error> {
+            value.serialize(self)
+        }
+    };
+}
+
+fn not_a_struct() -> EntityError {
+    EntityError::new("an entity is a struct or a map with text as keys")
 }
 
 macro_rules! reject {
     ($($function:ident($($argument:ty),*);)*) => {
         $(fn $function(self $(, _: $argument)*) -> Result<Properties, EntityError> {
-            not_a_struct()
+            Err(not_a_struct())
         })*
     };
 }
@@ -88,26 +172,12 @@ macro_rules! reject {
 impl Serializer for EntitySerializer {
     type Ok = Properties;
     type Error = EntityError;
-    type SerializeSeq = Impossible<Properties, EntityError>;
-    type SerializeTuple = Impossible<Properties, EntityError>;
-    type SerializeTupleStruct = Impossible<Properties, EntityError>;
-    type SerializeTupleVariant = Impossible<Properties, EntityError>;
     type SerializeMap = Fields;
     type SerializeStruct = Fields;
-    type SerializeStructVariant = Impossible<Properties, EntityError>;
+
+    for_numbers!(reject);
 
     reject! {
-        serialize_bool(bool);
-        serialize_i8(i8);
-        serialize_i16(i16);
-        serialize_i32(i32);
-        serialize_i64(i64);
-        serialize_u8(u8);
-        serialize_u16(u16);
-        serialize_u32(u32);
-        serialize_u64(u64);
-        serialize_f32(f32);
-        serialize_f64(f64);
         serialize_char(char);
         serialize_str(&str);
         serialize_bytes(&[u8]);
@@ -117,49 +187,7 @@ impl Serializer for EntitySerializer {
         serialize_unit_variant(&'static str, u32, &'static str);
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Properties, EntityError> {
-        value.serialize(self)
-    }
-
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        value: &T,
-    ) -> Result<Properties, EntityError> {
-        value.serialize(self)
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: &T,
-    ) -> Result<Properties, EntityError> {
-        not_a_struct()
-    }
-
-    fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, EntityError> {
-        not_a_struct()
-    }
-
-    fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, EntityError> {
-        not_a_struct()
-    }
-
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeTupleStruct, EntityError> {
-        not_a_struct()
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeTupleVariant, EntityError> {
-        not_a_struct()
-    }
+    reject_compounds!(EntityError, not_a_struct());
 
     fn serialize_map(self, _: Option<usize>) -> Result<Fields, EntityError> {
         Ok(Fields::default())
@@ -167,16 +195,6 @@ impl Serializer for EntitySerializer {
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Fields, EntityError> {
         Ok(Fields::default())
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeStructVariant, EntityError> {
-        not_a_struct()
     }
 }
 
@@ -221,27 +239,12 @@ macro_rules! scalars {
 impl Serializer for ScalarSerializer {
     type Ok = Option<Value<'static>>;
     type Error = NotScalar;
-    type SerializeSeq = Impossible<Self::Ok, NotScalar>;
-    type SerializeTuple = Impossible<Self::Ok, NotScalar>;
-    type SerializeTupleStruct = Impossible<Self::Ok, NotScalar>;
-    type SerializeTupleVariant = Impossible<Self::Ok, NotScalar>;
     type SerializeMap = Impossible<Self::Ok, NotScalar>;
     type SerializeStruct = Impossible<Self::Ok, NotScalar>;
-    type SerializeStructVariant = Impossible<Self::Ok, NotScalar>;
 
-    scalars! {
-        serialize_bool(bool);
-        serialize_i8(i8);
-        serialize_i16(i16);
-        serialize_i32(i32);
-        serialize_i64(i64);
-        serialize_u8(u8);
-        serialize_u16(u16);
-        serialize_u32(u32);
-        serialize_u64(u64);
-        serialize_f32(f32);
-        serialize_f64(f64);
-    }
+    for_numbers!(scalars);
+
+    reject_compounds!(NotScalar, NotScalar::Compound);
 
     fn serialize_char(self, value: char) -> Scalar {
         Ok(Some(Value::from(value.to_string())))
@@ -259,10 +262,6 @@ impl Serializer for ScalarSerializer {
         Ok(None)
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Scalar {
-        value.serialize(self)
-    }
-
     fn serialize_unit(self) -> Scalar {
         Ok(None)
     }
@@ -275,57 +274,11 @@ impl Serializer for ScalarSerializer {
         Ok(Some(Value::from(variant)))
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Scalar {
-        value.serialize(self)
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: &T,
-    ) -> Scalar {
-        Err(NotScalar::Compound)
-    }
-
-    fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, NotScalar> {
-        Err(NotScalar::Compound)
-    }
-
-    fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, NotScalar> {
-        Err(NotScalar::Compound)
-    }
-
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeTupleStruct, NotScalar> {
-        Err(NotScalar::Compound)
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeTupleVariant, NotScalar> {
-        Err(NotScalar::Compound)
-    }
-
     fn serialize_map(self, _: Option<usize>) -> Result<Self::SerializeMap, NotScalar> {
         Err(NotScalar::Compound)
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeStruct, NotScalar> {
-        Err(NotScalar::Compound)
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeStructVariant, NotScalar> {
         Err(NotScalar::Compound)
     }
 }

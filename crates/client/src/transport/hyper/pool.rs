@@ -71,7 +71,9 @@ impl Pool {
         while let Some(mut open) = self.take(&origin) {
             // Its last response is complete, but the connection may not be ready yet, or be closed. A server that has
             // responded without reading the request leaves it unready for ever.
-            if !matches!(tokio::time::timeout(READY_TIME_MAX, open.sender.ready()).await, Ok(Ok(()))) {
+            if !open.sender.is_ready()
+                && !matches!(tokio::time::timeout(READY_TIME_MAX, open.sender.ready()).await, Ok(Ok(())))
+            {
                 continue;
             }
             match self.exchange(&origin, open, &target, request).await {
