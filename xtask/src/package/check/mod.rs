@@ -10,6 +10,8 @@ mod helpers;
 mod image;
 mod npm;
 mod python;
+#[cfg(target_os = "linux")]
+mod recipes;
 
 use std::fs;
 use std::path::{Path, PathBuf};

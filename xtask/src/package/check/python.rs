@@ -1,4 +1,5 @@
-//! The wheel, installed by pip from a folder into a fresh environment, and the pytest fixture with Microsoft's SDK.
+//! The wheel, installed by pip from a folder into a fresh environment, and the pytest fixture with Microsoft's SDK and in the
+//! example.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,7 +29,8 @@ pub(super) fn check(context: &Context<'_>) -> Outcome {
     // The SDK and pytest are those of the conformance suite; only the wheel is new.
     let packages = packages_of(&venv_python(workspace, Environment::Python.name()))?;
     let mut pytest = Command::new(&python);
-    pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(workspace.root.join("packaging/python/tests"));
+    pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
+    pytest.args(["packaging/python/tests", "examples/python"].map(|tests| workspace.root.join(tests)));
     pytest.env("PYTHONPATH", packages).env("PYTHONDONTWRITEBYTECODE", "1").env("PATH", path_with(&python)?);
     let log = run(workspace, "package-python", pytest.current_dir(&folder))?;
     super::count_passed(&log, " passed")
