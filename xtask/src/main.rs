@@ -18,6 +18,7 @@ mod process;
 mod semver;
 mod server;
 mod setup;
+mod snippets;
 mod suite;
 mod summary;
 mod test;
@@ -97,7 +98,7 @@ enum Task {
     ///
     /// The exit code is 1 if a change needs another version number. Without a tag there is nothing to compare.
     Semver(SemverOptions),
-    /// Write docs/compatibility.md from the results of the last conformance run
+    /// Write the pictures of docs/benchmarks.md, and docs/compatibility.md from the results of the last conformance run
     Docs,
     /// Make the container image, without a container engine
     ///

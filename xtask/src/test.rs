@@ -18,6 +18,7 @@ use crate::server::ports::Ports;
 use crate::setup::environments::Environment;
 use crate::setup::postgres;
 use crate::setup::preparation::Preparation;
+use crate::snippets;
 use crate::suite::{Suite, Target};
 use crate::summary::{Row, Summary};
 use crate::tidy;
@@ -44,6 +45,7 @@ pub(crate) enum Part {
     Az,
     Rclone,
     Programs,
+    Snippets,
     Packages,
 }
 
@@ -100,6 +102,10 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], table_port: u16) -> Resu
         None => conform::leave_out(Target::Tablerock, &suites, &mut summary),
     }
     drop(preparation);
+    // After the suites, because CI installs languages for them.
+    if wants(Part::Snippets) && summary.is_success() {
+        snippets::step(workspace).into_iter().for_each(|row| summary.push(row));
+    }
     if wants(Part::Packages) {
         packages_step(workspace, &mut summary);
     }
