@@ -1,10 +1,13 @@
-//! `cargo xtask docs`: `docs/compatibility.md`, written from the results of the last conformance runs.
+//! `cargo xtask docs`: the pictures of the README, and `docs/compatibility.md`, written from the results of the last conformance
+//! runs.
 //!
 //! The same results give the same document, byte for byte: it holds neither dates nor times.
 
 mod differences;
+mod front_page;
 mod matrix;
 mod our_client;
+pub(crate) mod pictures;
 mod programs;
 mod versions;
 
@@ -27,6 +30,7 @@ const NOTES: &str = "docs/compatibility-notes.md";
 type Results = BTreeMap<Suite, Vec<CaseResult>>;
 
 pub(crate) fn write(workspace: &Workspace) -> Result<()> {
+    pictures::write(workspace)?;
     let tablerock = complete(workspace, Target::Tablerock)?;
     let azurite = complete(workspace, Target::Azurite)?;
     let matrix = Matrix::new(&operations(workspace)?, &tablerock, &azurite);
@@ -43,7 +47,7 @@ pub(crate) fn write(workspace: &Workspace) -> Result<()> {
     let text = sections.map(|section| format!("{}\n", section.trim_end())).join("\n");
     fs::write(workspace.root.join(DOCUMENT), text).map_err(|error| format!("{DOCUMENT}: {error}"))?;
     println!("docs: wrote {DOCUMENT}");
-    Ok(())
+    front_page::write(workspace)
 }
 
 /// Fails if the document's numbers for Tablerock are not those of the last run. Suites that did not run are not held

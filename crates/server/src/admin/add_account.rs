@@ -21,7 +21,7 @@ const NAME_DIGITS: usize = 20;
 const INVALID_NAME: &str = "send POST /accounts, or /accounts?name=NAME with 3 to 24 lower-case letters and digits\n";
 const EXISTS: &str = "the account exists already; choose another name, or none for a new one\n";
 const TOO_MANY: &str = "too many accounts were added; restart the server\n";
-const NOT_PREPARED: &str = "the data of the account cannot be read; see the log, and try again\n";
+const NOT_PREPARED: &str = "the data of the account cannot be read; see the log, and retry\n";
 const NO_RANDOM: &str = "the system has no random numbers\n";
 
 /// Adds the account that the query names, or one with a name of its own, and returns its name and key.
