@@ -7,7 +7,7 @@ mod differences;
 mod front_page;
 mod matrix;
 mod our_client;
-pub(crate) mod pictures;
+mod pictures;
 mod programs;
 mod versions;
 
@@ -29,8 +29,15 @@ const NOTES: &str = "docs/compatibility-notes.md";
 /// One target's results, suite by suite.
 type Results = BTreeMap<Suite, Vec<CaseResult>>;
 
-pub(crate) fn write(workspace: &Workspace) -> Result<()> {
+/// Writes the pictures and the figures of the README.
+pub(crate) fn write_figures(workspace: &Workspace) -> Result<()> {
     pictures::write(workspace)?;
+    front_page::write(workspace)
+}
+
+pub(crate) fn write(workspace: &Workspace) -> Result<()> {
+    // First, because they need no run of the suites.
+    write_figures(workspace)?;
     let tablerock = complete(workspace, Target::Tablerock)?;
     let azurite = complete(workspace, Target::Azurite)?;
     let matrix = Matrix::new(&operations(workspace)?, &tablerock, &azurite);
@@ -47,7 +54,7 @@ pub(crate) fn write(workspace: &Workspace) -> Result<()> {
     let text = sections.map(|section| format!("{}\n", section.trim_end())).join("\n");
     fs::write(workspace.root.join(DOCUMENT), text).map_err(|error| format!("{DOCUMENT}: {error}"))?;
     println!("docs: wrote {DOCUMENT}");
-    front_page::write(workspace)
+    write_figures(workspace)
 }
 
 /// Fails if the document's numbers for Tablerock are not those of the last run. Suites that did not run are not held

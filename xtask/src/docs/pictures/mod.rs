@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 const FOLDER: &str = "docs/images";
 
 /// Writes all pictures.
-pub(crate) fn write(workspace: &Workspace) -> Result<()> {
+pub(super) fn write(workspace: &Workspace) -> Result<()> {
     let folder = workspace.root.join(FOLDER);
     fs::create_dir_all(&folder).map_err(|error| format!("{FOLDER}: {error}"))?;
     for (name, picture) in make(workspace)? {
