@@ -34,6 +34,7 @@ use crate::bench::BenchOptions;
 use crate::conform::Others;
 use crate::crash::CrashOptions;
 use crate::fuzz::FuzzOptions;
+use crate::package::check::Source;
 use crate::package::release::ReleaseOptions;
 use crate::semver::SemverOptions;
 use crate::server::ports::Ports;
@@ -115,6 +116,9 @@ enum Task {
         /// The binary to put into them, instead of building one
         #[arg(long)]
         binary: Option<PathBuf>,
+        /// Make nothing, and use the packages and the binary of this release
+        #[arg(long, value_name = "FOLDER", conflicts_with = "binary")]
+        dist: Option<PathBuf>,
     },
     /// Make everything of a version into dist/: binary, packages, image, crates, bill of materials, checksums
     Release(ReleaseOptions),
@@ -161,7 +165,10 @@ fn run(task: &Task) -> Result<bool> {
         Task::Semver(options) => semver::run(&workspace, options),
         Task::Docs => docs::write(&workspace).map(|()| true),
         Task::Image { binary } => package::image::run(&workspace, binary.as_deref()).map(|()| true),
-        Task::Packages { only, binary } => package::check::run_alone(&workspace, only, binary.as_deref()),
+        Task::Packages { only, binary, dist } => {
+            let source = Source { binary: binary.as_deref(), dist: dist.as_deref() };
+            package::check::run_alone(&workspace, only, source)
+        }
         Task::Release(options) => package::release::run(&workspace, options).map(|()| true),
         Task::MinimumRust => minimum_rust::run(&workspace),
         Task::Tidy { words: true, .. } => tidy::list_words(&workspace).map(|()| true),

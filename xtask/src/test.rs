@@ -14,6 +14,7 @@ use crate::crash;
 use crate::deny;
 use crate::docs;
 use crate::package;
+use crate::package::check::Source;
 use crate::server::ports::Ports;
 use crate::setup::environments::Environment;
 use crate::setup::postgres;
@@ -167,7 +168,7 @@ fn packages_step(workspace: &Workspace, summary: &mut Summary) {
     if build.failed > 0 {
         return summary.push(build);
     }
-    package::check::step(workspace, &[], None).into_iter().for_each(|row| summary.push(row));
+    package::check::step(workspace, &[], Source::default()).into_iter().for_each(|row| summary.push(row));
 }
 
 fn crash_step(workspace: &Workspace, summary: &mut Summary) {

@@ -15,8 +15,11 @@ const EXAMPLE: &str = "examples/javascript/todo.mjs";
 
 /// Makes the packages, installs them, and runs their tests.
 pub(super) fn check(context: &Context<'_>) -> Outcome {
-    let Context { workspace, version, binary } = context;
-    let packages = npm::make(workspace, version, binary)?;
+    let Context { workspace, version, binary, dist } = context;
+    let packages = match dist {
+        Some(dist) => dist.npm()?,
+        None => npm::make(workspace, version, binary)?.into(),
+    };
     super::prepare(workspace, Environment::Js)?;
     let folder = fresh_folder(workspace, "npm")?;
     let mut install = Command::new(tools::NPM);
