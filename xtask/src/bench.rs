@@ -10,6 +10,7 @@ use clap::builder::PossibleValuesParser;
 
 use crate::Result;
 use crate::checks;
+use crate::docs;
 use crate::setup::debian;
 use crate::setup::environments::Environment;
 use crate::setup::postgres::{self, DatabaseServer, TestDatabase};
@@ -120,6 +121,10 @@ pub(crate) fn run(workspace: &Workspace, options: &BenchOptions) -> Result<bool>
         Err(why) => println!("skipped: comparisons with Azurite: {why}"),
     }
     let status = command.status().map_err(|error| format!("tablerock-bench: {error}"))?;
+    if options.is_full() {
+        // The chart and the README show the figures of the report.
+        docs::write_figures(workspace)?;
+    }
     Ok(status.success())
 }
 

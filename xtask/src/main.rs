@@ -18,6 +18,7 @@ mod process;
 mod semver;
 mod server;
 mod setup;
+mod snippets;
 mod suite;
 mod summary;
 mod test;
@@ -33,6 +34,7 @@ use crate::bench::BenchOptions;
 use crate::conform::Others;
 use crate::crash::CrashOptions;
 use crate::fuzz::FuzzOptions;
+use crate::package::check::Source;
 use crate::package::release::ReleaseOptions;
 use crate::semver::SemverOptions;
 use crate::server::ports::Ports;
@@ -97,7 +99,7 @@ enum Task {
     ///
     /// The exit code is 1 if a change needs another version number. Without a tag there is nothing to compare.
     Semver(SemverOptions),
-    /// Write docs/compatibility.md from the results of the last conformance run
+    /// Write the pictures of docs/benchmarks.md, and docs/compatibility.md from the results of the last conformance run
     Docs,
     /// Make the container image, without a container engine
     ///
@@ -114,6 +116,9 @@ enum Task {
         /// The binary to put into them, instead of building one
         #[arg(long)]
         binary: Option<PathBuf>,
+        /// Make nothing, and use the packages and the binary of this release
+        #[arg(long, value_name = "FOLDER", conflicts_with = "binary")]
+        dist: Option<PathBuf>,
     },
     /// Make everything of a version into dist/: binary, packages, image, crates, bill of materials, checksums
     Release(ReleaseOptions),
@@ -160,7 +165,10 @@ fn run(task: &Task) -> Result<bool> {
         Task::Semver(options) => semver::run(&workspace, options),
         Task::Docs => docs::write(&workspace).map(|()| true),
         Task::Image { binary } => package::image::run(&workspace, binary.as_deref()).map(|()| true),
-        Task::Packages { only, binary } => package::check::run_alone(&workspace, only, binary.as_deref()),
+        Task::Packages { only, binary, dist } => {
+            let source = Source { binary: binary.as_deref(), dist: dist.as_deref() };
+            package::check::run_alone(&workspace, only, source)
+        }
         Task::Release(options) => package::release::run(&workspace, options).map(|()| true),
         Task::MinimumRust => minimum_rust::run(&workspace),
         Task::Tidy { words: true, .. } => tidy::list_words(&workspace).map(|()| true),

@@ -14,10 +14,12 @@ use crate::crash;
 use crate::deny;
 use crate::docs;
 use crate::package;
+use crate::package::check::Source;
 use crate::server::ports::Ports;
 use crate::setup::environments::Environment;
 use crate::setup::postgres;
 use crate::setup::preparation::Preparation;
+use crate::snippets;
 use crate::suite::{Suite, Target};
 use crate::summary::{Row, Summary};
 use crate::tidy;
@@ -44,6 +46,7 @@ pub(crate) enum Part {
     Az,
     Rclone,
     Programs,
+    Snippets,
     Packages,
 }
 
@@ -100,6 +103,10 @@ pub(crate) fn run(workspace: &Workspace, only: &[Part], table_port: u16) -> Resu
         None => conform::leave_out(Target::Tablerock, &suites, &mut summary),
     }
     drop(preparation);
+    // After the suites, because CI installs languages for them.
+    if wants(Part::Snippets) && summary.is_success() {
+        snippets::step(workspace).into_iter().for_each(|row| summary.push(row));
+    }
     if wants(Part::Packages) {
         packages_step(workspace, &mut summary);
     }
@@ -161,7 +168,7 @@ fn packages_step(workspace: &Workspace, summary: &mut Summary) {
     if build.failed > 0 {
         return summary.push(build);
     }
-    package::check::step(workspace, &[], None).into_iter().for_each(|row| summary.push(row));
+    package::check::step(workspace, &[], Source::default()).into_iter().for_each(|row| summary.push(row));
 }
 
 fn crash_step(workspace: &Workspace, summary: &mut Summary) {

@@ -68,10 +68,7 @@ pub(crate) async fn add_accounts(server: &Server, accounts: &[Account]) -> Resul
     let added = accounts.iter().map(|account| account.name.as_str()).filter(|name| served.find(name).is_none());
     let prepared = async {
         for account in added {
-            server.tables.finish_drops(account).await?;
-            server.queues.finish_drops(account).await?;
-            server.blobs.finish_drops(account).await?;
-            server.analytics.add_account(&server.settings, &server.blobs, account).await?;
+            server.prepare_account(account).await?;
         }
         Ok(())
     };

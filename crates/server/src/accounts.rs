@@ -71,16 +71,26 @@ impl ServedAccounts {
         self.current.store(Arc::new(accounts));
     }
 
-    /// Serves one more account until the server stops.
-    pub(crate) fn add(&self, account: Account) -> Result<(), AddError> {
-        // The lock is held until the new accounts are served, so that two additions do not undo each other.
-        let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.current.load().find(account.name.as_str()).is_some() {
+    /// Checks that an account of this name can be added now.
+    pub(crate) fn check_room(&self, name: &str) -> Result<(), AddError> {
+        self.check(name, &self.added.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn check(&self, name: &str, added: &[Account]) -> Result<(), AddError> {
+        if self.current.load().find(name).is_some() {
             return Err(AddError::Exists);
         }
         if added.len() >= ADDED_ACCOUNTS_MAX {
             return Err(AddError::TooMany);
         }
+        Ok(())
+    }
+
+    /// Serves one more account until the server stops.
+    pub(crate) fn add(&self, account: Account) -> Result<(), AddError> {
+        // The lock is held until the new accounts are served, so that two additions do not undo each other.
+        let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+        self.check(account.name.as_str(), &added)?;
         added.push(account.clone());
         let mut by_name = self.current.load().by_name.clone();
         by_name.insert(account.name.as_str().to_owned(), account);

@@ -66,6 +66,15 @@ pub struct Server {
 }
 
 impl Server {
+    /// Prepares an account that this server has not served yet: finishes its interrupted deletions, and watches over its Storage
+    /// Analytics. Its requests may be served afterwards.
+    pub async fn prepare_account(&self, name: &str) -> Result<(), tablerock_services::Error> {
+        self.tables.finish_drops(name).await?;
+        self.queues.finish_drops(name).await?;
+        self.blobs.finish_drops(name).await?;
+        self.analytics.add_account(&self.settings, &self.blobs, name).await
+    }
+
     /// Serves one request. Nothing that a client sends makes this fail. The guard ends when the response is complete.
     pub(crate) async fn handle(
         self: Arc<Self>,

@@ -1,10 +1,13 @@
-//! `cargo xtask docs`: `docs/compatibility.md`, written from the results of the last conformance runs.
+//! `cargo xtask docs`: the pictures of the README, and `docs/compatibility.md`, written from the results of the last conformance
+//! runs.
 //!
 //! The same results give the same document, byte for byte: it holds neither dates nor times.
 
 mod differences;
+mod front_page;
 mod matrix;
 mod our_client;
+mod pictures;
 mod programs;
 mod versions;
 
@@ -26,7 +29,15 @@ const NOTES: &str = "docs/compatibility-notes.md";
 /// One target's results, suite by suite.
 type Results = BTreeMap<Suite, Vec<CaseResult>>;
 
+/// Writes the pictures and the figures of the README.
+pub(crate) fn write_figures(workspace: &Workspace) -> Result<()> {
+    pictures::write(workspace)?;
+    front_page::write(workspace)
+}
+
 pub(crate) fn write(workspace: &Workspace) -> Result<()> {
+    // First, because they need no run of the suites.
+    write_figures(workspace)?;
     let tablerock = complete(workspace, Target::Tablerock)?;
     let azurite = complete(workspace, Target::Azurite)?;
     let matrix = Matrix::new(&operations(workspace)?, &tablerock, &azurite);
@@ -43,7 +54,7 @@ pub(crate) fn write(workspace: &Workspace) -> Result<()> {
     let text = sections.map(|section| format!("{}\n", section.trim_end())).join("\n");
     fs::write(workspace.root.join(DOCUMENT), text).map_err(|error| format!("{DOCUMENT}: {error}"))?;
     println!("docs: wrote {DOCUMENT}");
-    Ok(())
+    write_figures(workspace)
 }
 
 /// Fails if the document's numbers for Tablerock are not those of the last run. Suites that did not run are not held

@@ -34,7 +34,9 @@ impl Binary {
     /// A binary that is built already.
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let bytes = fs::read(path).map_err(|error| format!("{}: {error}; build it first", path.display()))?;
-        Ok(Self { path: path.to_owned(), bytes, libraries: libraries(path)? })
+        // Tests run it from folders of their own.
+        let path = std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self { libraries: libraries(&path)?, path, bytes })
     }
 
     /// The newest version of the GNU C library that the binary needs: `2.34`; `None` if it needs none.

@@ -82,7 +82,7 @@ fn write_all(
     Ok(())
 }
 
-fn archive_name(version: &Version) -> String {
+pub(super) fn archive_name(version: &Version) -> String {
     format!("tablerock-{}-{}-{}", version.number, std::env::consts::OS, std::env::consts::ARCH)
 }
 

@@ -1,6 +1,7 @@
-//! Relative links in documents have a target.
+//! Relative links in documents have a target, and anchors have a heading.
 
 use super::Finding;
+use super::anchors;
 use super::tree::{File, Tree};
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -18,9 +19,11 @@ fn check_file(tree: &Tree, file: &File) -> Vec<Finding> {
             continue;
         }
         for target in targets_in(&without_code(line)) {
-            if !leads_somewhere(tree, &file.path, target) {
-                findings.push(Finding::new(&file.path, index + 1, format!("the link to {target} has no target")));
-            }
+            let why = match leads_somewhere(tree, &file.path, target) {
+                Ok(()) => continue,
+                Err(why) => why,
+            };
+            findings.push(Finding::new(&file.path, index + 1, format!("the link to {target} has {why}")));
         }
     }
     findings
@@ -31,16 +34,32 @@ fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect()
 }
 
-/// The targets of `[text](target "title")`.
+/// The targets of `[text](target "title")`, of `[name]: target`, and of pictures in HTML.
 fn targets_in(line: &str) -> Vec<&str> {
-    let behind = line.split("](").skip(1);
-    behind.filter_map(|rest| rest.split([')', ' ']).next()).filter(|target| !target.is_empty()).collect()
+    let inline = line.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
+    let named = line.strip_prefix('[').and_then(|rest| rest.split_once("]: ")).map(|(_, target)| target.trim());
+    let quoted = ["src=\"", "srcset=\"", "href=\""].into_iter().flat_map(|attribute| line.split(attribute).skip(1));
+    let quoted = quoted.filter_map(|rest| rest.split('"').next());
+    inline.chain(named).chain(quoted).filter(|target| !target.is_empty()).collect()
 }
 
-fn leads_somewhere(tree: &Tree, document: &str, target: &str) -> bool {
-    let path = target.split('#').next().unwrap_or_default();
-    let is_elsewhere = path.contains(':') || path.starts_with("//");
-    path.is_empty() || is_elsewhere || resolved(document, path).is_some_and(|path| tree.contains(&path))
+/// Returns what is missing, if something is.
+fn leads_somewhere(tree: &Tree, document: &str, target: &str) -> Result<(), &'static str> {
+    let (path, anchor) = target.split_once('#').map_or((target, None), |(path, anchor)| (path, Some(anchor)));
+    if path.contains(':') || path.starts_with("//") {
+        return Ok(());
+    }
+    let path = match path {
+        "" => Some(document.to_owned()),
+        path => resolved(document, path).filter(|path| tree.contains(path)),
+    };
+    let path = path.ok_or("no target")?;
+    match (anchor, tree.file(&path)) {
+        (Some(anchor), Some(file)) if path.ends_with(".md") && !anchors::of(&file.text).contains(anchor) => {
+            Err("no heading for its anchor")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The path a link means, seen from the folder of its document; `None` if it leaves the repository.
@@ -64,7 +83,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<String> {
-        let tree = Tree::of(&[("docs/a.md", text), ("docs/b.md", ""), ("README.md", "")]);
+        let tree = Tree::of(&[("docs/a.md", text), ("docs/b.md", "# A part"), ("README.md", "")]);
         check(&tree).into_iter().map(|finding| finding.to_string()).collect()
     }
 
@@ -76,8 +95,16 @@ mod tests {
 
     #[test]
     fn links_to_files_folders_anchors_and_the_web_are_fine() {
-        let text = "[b](b.md) [c](./b.md#part) [r](../README.md \"title\") [d](../docs/) [e](#here) [f](https://a.b/c)";
+        let text = "[b](b.md) [c](./b.md#a-part) [r](../README.md \"title\") [d](../docs/) [f](https://a.b/c#d)";
         assert_eq!(found(text), [""; 0]);
+        assert_eq!(found("## Here\n[e](#here)"), [""; 0]);
+    }
+
+    #[test]
+    fn an_anchor_without_a_heading_and_a_missing_picture_are_found() {
+        assert_eq!(found("[c](b.md#part)"), ["docs/a.md:1: the link to b.md#part has no heading for its anchor"]);
+        assert_eq!(found("[e](#here)").len(), 1);
+        assert_eq!(found("<img src=\"missing.svg\">\n[name]: missing.md").len(), 2);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The house rules that the compiler does not check. Each rule is a file here and reads the whole tree.
 
 mod allowances;
+mod anchors;
+mod book;
 mod crate_edges;
 mod file_length;
 mod limits;
@@ -53,17 +55,29 @@ impl fmt::Display for Finding {
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 10] = [
     crate_edges::check,
     file_length::check,
     allowances::check,
     links::check,
+    book::check,
     operation_names::check,
     machine_paths::check,
     registries::check,
     words::check,
     limits::check,
 ];
+
+/// Returns the paths and texts of all documents.
+pub(crate) fn documents(workspace: &Workspace) -> Result<Vec<(String, String)>> {
+    files_ending(workspace, ".md")
+}
+
+/// Returns the paths and texts of all files whose name has this end.
+pub(crate) fn files_ending(workspace: &Workspace, suffix: &str) -> Result<Vec<(String, String)>> {
+    let tree = Tree::read(&workspace.root)?;
+    Ok(tree.files.into_iter().filter(|file| file.path.ends_with(suffix)).map(|file| (file.path, file.text)).collect())
+}
 
 /// Checks every rule on the repository.
 pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {

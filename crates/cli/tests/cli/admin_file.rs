@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use tablerock_client::TableServiceClient;
+use tablerock_client::{Entity, TableServiceClient};
 use tablerock_testkit::process::{ANY_PORTS, NO_ADMIN, ServerProcess, exchange_text};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_tablerock");
@@ -62,6 +62,33 @@ async fn an_account_that_the_token_adds_is_served_at_once() {
     }
     server.stop();
     assert!(!path.exists(), "a stop removes the file");
+}
+
+/// The account has what accounts of a start have: its interrupted deletions are finished, and its Storage Analytics is written.
+#[tokio::test]
+async fn an_added_account_is_treated_as_those_of_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("admin.json");
+    let serve = || {
+        let mut command = Command::new(BINARY);
+        let command = command.env_clear().args(ANY_PORTS).args(["--log", "error", "--admin-file"]).arg(&path);
+        let server = ServerProcess::start(command.arg("--location").arg(folder.path()));
+        let file = json(&std::fs::read_to_string(&path).unwrap());
+        let text = |name: &str| file[name].as_str().unwrap().to_owned();
+        let bearer = format!("Host: localhost\r\nAuthorization: Bearer {}\r\n", text("token"));
+        let (status, body) = post(&text("admin"), "/accounts?name=mine", &bearer);
+        assert_eq!(status, "201", "{body}");
+        let key = json(&body)["key"].as_str().unwrap().to_owned();
+        let connection = format!("AccountName=mine;AccountKey={key};TableEndpoint={}/mine", text("table"));
+        (server, TableServiceClient::from_connection_string(&connection).unwrap())
+    };
+    let (server, tables) = serve();
+    tables.table("People").create().await.unwrap();
+    server.stop();
+    let (server, tables) = serve();
+    let counted = tables.table("$MetricsHourPrimaryTransactionsTable").query::<Entity>().all().await.unwrap();
+    assert!(counted.iter().any(|row| row.row_key == "user;CreateTable"), "{counted:?}");
+    server.stop();
 }
 
 #[test]

@@ -98,8 +98,8 @@ impl Admin {
         self.phase.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn reply<B>(&self, request: &Request<B>) -> Response<ResponseBody> {
-        let is_local = self.names != NameAccess::LocalHosts || host::is_local(request);
+    async fn reply(&self, request: Request<()>) -> Response<ResponseBody> {
+        let is_local = self.names != NameAccess::LocalHosts || host::is_local(&request);
         let path = request.uri().path();
         match (request.method(), path) {
             (&Method::GET | &Method::HEAD, "/livez") => text(StatusCode::OK, "alive\n"),
@@ -119,7 +119,7 @@ impl Admin {
                 Ok(()) => match self.phase() {
                     Phase::Starting => text(StatusCode::SERVICE_UNAVAILABLE, "starting\n"),
                     Phase::Stopping => text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n"),
-                    Phase::Open { server, .. } => add_account::reply(&server, request.uri().query()),
+                    Phase::Open { server, .. } => add_account::reply(&server, request.uri().query()).await,
                 },
             },
             (_, "/accounts") => text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; use POST\n"),
@@ -172,7 +172,11 @@ impl Admin {
 
 /// Serves the admin address until `stop` turns true.
 pub async fn serve_admin(admin: Arc<Admin>, listener: TcpListener, stop: watch::Receiver<bool>) {
-    connections::serve(listener, stop, move |request| admin.reply(request)).await;
+    let reply = move |request| {
+        let admin = admin.clone();
+        async move { admin.reply(request).await }
+    };
+    connections::serve(listener, stop, reply).await;
 }
 
 fn text(status: StatusCode, body: impl Into<String>) -> Response<ResponseBody> {

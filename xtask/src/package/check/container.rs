@@ -19,21 +19,23 @@ const START_TIME: Duration = Duration::from_secs(30);
 const STOP_TIME: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(10);
 
-/// Prepares the namespaces and becomes the command. `$0` is the root, `$1` its working directory. The volume is empty.
+/// Prepares the namespaces and becomes the command. `$0` is the root, `$1` the user, `$2` the working directory. The volume is empty.
 const ENTER: &str = r#"
 mount -t proc proc "$0/proc"
 mount -t tmpfs tmpfs "$0/data"
 mount --rbind /dev "$0/dev"
 "$0/bin/busybox" ip link set lo up
-root=$0 folder=$1
-shift
-exec chroot "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
+root=$0 user=$1 folder=$2
+shift 2
+exec chroot --userspec="$user" "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
 "#;
 
 /// An unpacked image.
 pub(super) struct Root {
     folder: PathBuf,
     config: Value,
+    /// The configurations of all variants, which have the same files.
+    variants: Vec<Value>,
 }
 
 impl Root {
@@ -56,8 +58,19 @@ impl Root {
         }
         // Engines write this file for each container.
         fs::write(root.join("etc/hosts"), "127.0.0.1 localhost\n").map_err(failed)?;
-        let config = json(&read(&named(&manifest[0]["Config"])?)?)?["config"].clone();
-        Ok(Self { folder: root, config })
+        let mut variants = Vec::new();
+        for variant in manifest.as_array().into_iter().flatten() {
+            variants.push(json(&read(&named(&variant["Config"])?)?)?["config"].clone());
+        }
+        let config = variants.first().cloned().ok_or("manifest.json is empty")?;
+        Ok(Self { folder: root, config, variants })
+    }
+
+    /// The variant of another user than root.
+    pub(super) fn nonroot(&self) -> Option<Self> {
+        let config =
+            self.variants.iter().find(|config| config["User"].as_str().is_some_and(|user| !user.is_empty()))?;
+        Some(Self { folder: self.folder.clone(), config: config.clone(), variants: Vec::new() })
     }
 
     /// The folder that becomes the root.
@@ -89,7 +102,9 @@ impl Root {
             }
         }
         let folder = self.config["WorkingDir"].as_str().unwrap_or("/");
-        unshare.args(["--fork", "--kill-child", "/bin/sh", "-ec", ENTER]).arg(&self.folder).arg(folder).args(command);
+        let user = self.config["User"].as_str().filter(|user| !user.is_empty()).unwrap_or("0:0");
+        unshare.args(["--fork", "--kill-child", "/bin/sh", "-ec", ENTER]).arg(&self.folder).args([user, folder]);
+        unshare.args(command);
         let child = unshare.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| Miss::CannotRun(format!("unshare: {error}")))?;
         let lines = Arc::new(Mutex::new(Vec::new()));
@@ -97,6 +112,11 @@ impl Root {
         collect(child.stderr.take(), &lines);
         Ok(Container { child, lines })
     }
+}
+
+/// Whether users other than root exist in the namespaces: a user that is mapped to root is alone there.
+pub(super) fn has_users() -> bool {
+    Command::new("unshare").args(["--mount", "--fork", "true"]).output().is_ok_and(|output| output.status.success())
 }
 
 /// The command that makes namespaces, which needs root or the right to map a user to it.

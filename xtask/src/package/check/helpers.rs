@@ -1,4 +1,5 @@
-//! The one-file helpers for Go and JUnit, copied into a fresh project, which uses Microsoft's SDK from the caches of the suites.
+//! The one-file helpers for Go and JUnit, copied into a fresh project and into the example, which use Microsoft's SDK from the
+//! caches of the suites.
 
 use std::fs;
 use std::path::Path;
@@ -19,12 +20,22 @@ pub(super) fn check_go(context: &Context<'_>) -> Outcome {
         read(&sdk.join("go.mod"))?.replace("module tablerock/conformance/sdk/go", "module example.com/project");
     write(&folder.join("go.mod"), manifest.as_bytes())?;
     copy(&sdk.join("go.sum"), &folder.join("go.sum"))?;
-    let sources = workspace.root.join("packaging/go");
-    copy(&sources.join("tablerocktest.go"), &folder.join("tablerocktest/tablerocktest.go"))?;
-    copy(&sources.join("tests/tablerocktest_test.go"), &folder.join("tablerocktest/tablerocktest_test.go"))?;
+    let helper = context.file("tablerocktest.go", "packaging/go/tablerocktest.go")?;
+    write(&folder.join("tablerocktest/tablerocktest.go"), &helper)?;
+    let tests = workspace.root.join("packaging/go/tests");
+    copy(&tests.join("tablerocktest_test.go"), &folder.join("tablerocktest/tablerocktest_test.go"))?;
+    let example = fresh_folder(workspace, "go-example")?;
+    for file in ["go.mod", "go.sum", "main.go", "main_test.go"] {
+        copy(&workspace.root.join("examples/go").join(file), &example.join(file))?;
+    }
+    write(&example.join("tablerocktest/tablerocktest.go"), &helper)?;
+    Ok(go_test(context, "package-go", &folder)? + go_test(context, "package-go-example", &example)?)
+}
+
+fn go_test(context: &Context<'_>, name: &str, folder: &Path) -> Outcome {
     let mut go = Command::new("go");
     go.args(["test", "-v", "./..."]).env("GOPROXY", "off").env("GOFLAGS", "-mod=mod");
-    let log = run(workspace, "package-go", go.env("TABLEROCK_BINARY", &context.binary.path).current_dir(&folder))?;
+    let log = run(context.workspace, name, go.env("TABLEROCK_BINARY", &context.binary.path).current_dir(folder))?;
     match log.matches("--- PASS: ").count() {
         0 => Err(Miss::Failed(format!("no test ran:\n{log}"))),
         passed => Ok(passed),
@@ -39,13 +50,22 @@ pub(super) fn check_java(context: &Context<'_>) -> Outcome {
     let manifest = read(&workspace.sdk("java").join("pom.xml"))?;
     let manifest = manifest.replace("${project.basedir}/../../../target/sdk-java", "${project.basedir}/target");
     write(&folder.join("pom.xml"), manifest.as_bytes())?;
-    let sources = workspace.root.join("packaging/java");
-    let tests = folder.join("src/test/java");
-    copy(&sources.join("TablerockExtension.java"), &tests.join("TablerockExtension.java"))?;
-    copy(&sources.join("tests/TablerockExtensionTest.java"), &tests.join("TablerockExtensionTest.java"))?;
+    let helper = context.file("TablerockExtension.java", "packaging/java/TablerockExtension.java")?;
+    let (sources, tests) = (workspace.root.join("packaging/java/tests"), folder.join("src/test/java"));
+    write(&tests.join("TablerockExtension.java"), &helper)?;
+    copy(&sources.join("TablerockExtensionTest.java"), &tests.join("TablerockExtensionTest.java"))?;
+    let example = fresh_folder(workspace, "java-example")?;
+    for file in ["pom.xml", "src/main/java/Todo.java", "src/test/java/TodoTest.java"] {
+        copy(&workspace.root.join("examples/java").join(file), &example.join(file))?;
+    }
+    write(&example.join("src/test/java/TablerockExtension.java"), &helper)?;
+    Ok(maven_test(context, "package-java", &folder)? + maven_test(context, "package-java-example", &example)?)
+}
+
+fn maven_test(context: &Context<'_>, name: &str, folder: &Path) -> Outcome {
     let mut mvn = Command::new(tools::MVN);
     mvn.args(["--offline", "--batch-mode", "test"]).env("TABLEROCK_BINARY", &context.binary.path);
-    let log = run(workspace, "package-java", mvn.current_dir(&folder))?;
+    let log = run(context.workspace, name, mvn.current_dir(folder))?;
     let counted = log.lines().rev().find_map(|line| line.split_once("Tests run: ")).map(|(_, rest)| rest);
     let passed = counted.and_then(|rest| rest.split(',').next()).unwrap_or("0");
     super::count_passed(&format!("{passed} passed"), " passed")

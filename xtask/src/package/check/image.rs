@@ -1,27 +1,28 @@
 //! The image with the command of each harness, and what the harness waits for. The commands and rules are those of the
-//! Testcontainers modules, .NET Aspire and the health checks of compose files.
+//! Testcontainers modules, .NET Aspire and the health checks of compose files. The recipes of the documents run in the same way.
 
-use super::container::{Container, Root};
+use super::container::{self, Container, Root};
+use super::recipes::{self, Recipe};
 use super::{Context, Miss, Outcome};
 use crate::Result;
-use crate::package::image::{AZURITE_NAMES, Image};
+use crate::package::image::{self, AZURITE_NAMES, Image};
 
 /// When a harness takes a server for ready.
-enum Ready {
+enum Ready<'a> {
     /// Every text is part of a line of the log.
-    Lines(&'static [&'static str]),
+    Lines(&'a [&'a str]),
     /// The ports accept connections, and a shell inside finds them as Testcontainers looks for them.
-    Ports(&'static [u16]),
+    Ports(&'a [u16]),
     /// A shell command inside succeeds.
-    Command(&'static str),
+    Command(&'a str),
 }
 
-struct Harness {
-    name: &'static str,
+struct Harness<'a> {
+    name: &'a str,
     /// Empty for the command of the image.
-    command: &'static str,
-    variables: &'static [(&'static str, &'static str)],
-    ready: Ready,
+    command: &'a str,
+    variables: &'a [(&'a str, &'a str)],
+    ready: Ready<'a>,
 }
 
 const HOSTS: &str = "azurite --blobHost 0.0.0.0 --queueHost 0.0.0.0 --tableHost 0.0.0.0";
@@ -34,7 +35,7 @@ const LISTENING: &[&str] = &[
 const ACCOUNTS: (&str, &str) =
     ("AZURITE_ACCOUNTS", "account1:c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0");
 
-const HARNESSES: [Harness; 10] = [
+const HARNESSES: [Harness<'static>; 10] = [
     Harness { name: "Testcontainers for Python", command: "", variables: &[ACCOUNTS], ready: Ready::Ports(ALL_PORTS) },
     Harness { name: "Testcontainers for Java", command: HOSTS, variables: &[], ready: Ready::Ports(ALL_PORTS) },
     Harness { name: "Testcontainers for .NET", command: HOSTS, variables: &[], ready: Ready::Lines(LISTENING) },
@@ -81,23 +82,38 @@ const HARNESSES: [Harness; 10] = [
 
 /// Makes the image twice, and runs it with each command.
 pub(super) fn check(context: &Context<'_>) -> Outcome {
-    let Context { workspace, version, binary } = context;
-    let image = Image::of(workspace, version, binary)?;
-    let tar = image.to_tar()?;
-    if Image::of(workspace, version, binary)?.to_tar()? != tar {
-        return Err("the image differs when it is made twice".into());
-    }
+    let Context { workspace, version, binary, .. } = context;
+    let name = image::file_name(version);
+    let tar = context.package(&name, || Image::of(workspace, version, binary)?.to_tar())?;
     let root = Root::unpack(&tar, &workspace.target.join("packages/check/image"))?;
     for harness in &HARNESSES {
-        run(&root, harness).map_err(|miss| match miss {
-            Miss::Failed(why) => Miss::Failed(format!("{}: {why}", harness.name)),
-            other => other,
-        })?;
+        run_named(&root, harness)?;
     }
-    Ok(HARNESSES.len())
+    let nonroot = root.nonroot().ok_or("the image has no variant without root")?;
+    if container::has_users() {
+        run_named(&nonroot, &Harness { name: "nonroot", command: "", variables: &[], ready: Ready::Lines(LISTENING) })?;
+    } else {
+        println!("skipped: image of another user than root: needs root");
+    }
+    let recipes = recipes::read(workspace)?;
+    for recipe in &recipes {
+        let variables: Vec<(&str, &str)> =
+            recipe.variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let health = recipe.health.as_deref().unwrap_or("tablerock health");
+        let Recipe { name, command, .. } = recipe;
+        run_named(&root, &Harness { name, command, variables: &variables, ready: Ready::Command(health) })?;
+    }
+    Ok(HARNESSES.len() + 1 + recipes.len())
 }
 
-fn run(root: &Root, harness: &Harness) -> std::result::Result<(), Miss> {
+fn run_named(root: &Root, harness: &Harness<'_>) -> std::result::Result<(), Miss> {
+    run(root, harness).map_err(|miss| match miss {
+        Miss::Failed(why) => Miss::Failed(format!("{}: {why}", harness.name)),
+        other => other,
+    })
+}
+
+fn run(root: &Root, harness: &Harness<'_>) -> std::result::Result<(), Miss> {
     let words = harness.command.split_whitespace().map(str::to_owned);
     let command = if harness.command.is_empty() { root.default_command() } else { words.collect() };
     let mut container = root.run(&command, harness.variables)?;
@@ -113,7 +129,7 @@ fn run(root: &Root, harness: &Harness) -> std::result::Result<(), Miss> {
     }
 }
 
-fn is_ready(container: &Container, ready: &Ready) -> bool {
+fn is_ready(container: &Container, ready: &Ready<'_>) -> bool {
     match ready {
         Ready::Lines(texts) => {
             let lines = container.lines();

@@ -5,17 +5,21 @@
 mod container;
 #[cfg(target_os = "linux")]
 mod deb;
+mod dist;
 mod helpers;
 #[cfg(target_os = "linux")]
 mod image;
 mod npm;
 mod python;
+#[cfg(target_os = "linux")]
+mod recipes;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use self::dist::Dist;
 use crate::Result;
 use crate::checks;
 use crate::conform;
@@ -49,6 +53,15 @@ struct Context<'a> {
     workspace: &'a Workspace,
     version: Version,
     binary: Binary,
+    /// Packages come from here, or else are made.
+    dist: Option<Dist>,
+}
+
+/// Where the binary and the packages come from; without either, from the release build.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Source<'a> {
+    pub(crate) binary: Option<&'a Path>,
+    pub(crate) dist: Option<&'a Path>,
 }
 
 type Check = (&'static str, fn(&Context<'_>) -> Outcome);
@@ -68,8 +81,8 @@ const CHECKS: &[Check] = &[
 ];
 
 /// Checks the named packages, or all, with the release binary, which is built already.
-pub(crate) fn step(workspace: &Workspace, only: &[String], binary: Option<&Path>) -> Vec<Row> {
-    let context = match Context::of(workspace, binary) {
+pub(crate) fn step(workspace: &Workspace, only: &[String], source: Source<'_>) -> Vec<Row> {
+    let context = match Context::of(workspace, source) {
         Ok(context) => context,
         Err(why) => {
             println!("packages: FAILED: {why}");
@@ -81,10 +94,31 @@ pub(crate) fn step(workspace: &Workspace, only: &[String], binary: Option<&Path>
 }
 
 impl<'a> Context<'a> {
-    fn of(workspace: &'a Workspace, binary: Option<&Path>) -> Result<Self> {
-        let built = workspace.binary("release", "tablerock");
-        let binary = Binary::of(binary.unwrap_or(&built))?;
-        Ok(Self { workspace, version: Version::of(workspace)?, binary })
+    fn of(workspace: &'a Workspace, source: Source<'_>) -> Result<Self> {
+        let version = Version::of(workspace)?;
+        let dist = source.dist.map(Dist::open).transpose()?;
+        let binary = match (source.binary, &dist) {
+            (Some(binary), _) => binary.to_owned(),
+            (None, Some(dist)) => dist.unpack_binary(workspace, &version)?,
+            (None, None) => workspace.binary("release", "tablerock"),
+        };
+        Ok(Self { workspace, version, binary: Binary::of(&binary)?, dist })
+    }
+
+    /// A package of the release, or one that is made twice, which has to give the same bytes.
+    fn package(&self, name: &str, make: impl Fn() -> Result<Vec<u8>>) -> Result<Vec<u8>> {
+        if let Some(dist) = &self.dist {
+            return dist.read(name);
+        }
+        let bytes = make()?;
+        if make()? == bytes { Ok(bytes) } else { Err(format!("{name} differs when it is made twice")) }
+    }
+
+    /// A file that a release has as the sources have it.
+    fn file(&self, name: &str, source: &str) -> Result<Vec<u8>> {
+        let path = self.workspace.root.join(source);
+        let from_sources = || fs::read(&path).map_err(|error| format!("{source}: {error}"));
+        self.dist.as_ref().map_or_else(from_sources, |dist| dist.read(name))
     }
 }
 
@@ -108,6 +142,17 @@ fn run_check(context: &Context<'_>, (name, check): &Check) -> Row {
 
 /// Packages every crate that is published. Building them from their packages is left to `cargo xtask release --verify`.
 fn check_crates(context: &Context<'_>) -> Outcome {
+    if let Some(dist) = &context.dist {
+        let names = crates::in_order(context.workspace)?;
+        let found = dist.names("crates")?;
+        let expected =
+            names.iter().zip(1..).map(|(name, place)| format!("{place:02}-{name}-{}.crate", context.version.number));
+        return if found.iter().cloned().eq(expected) {
+            Ok(found.len())
+        } else {
+            Err(format!("crates/ has {found:?}").into())
+        };
+    }
     let files = crates::package(context.workspace, &context.version.number, false)?;
     match files.iter().find(|file| !file.exists()) {
         Some(missing) => Err(format!("cargo package did not write {}", missing.display()).into()),
@@ -117,7 +162,9 @@ fn check_crates(context: &Context<'_>) -> Outcome {
 
 /// Makes the bill of materials, and finds crates in it that every build links.
 fn check_sbom(context: &Context<'_>) -> Outcome {
-    let document = sbom::make(context.workspace, &context.version)?;
+    let name = format!("tablerock-{}.cdx.json", context.version.number);
+    let make = || Ok(sbom::make(context.workspace, &context.version)?.into_bytes());
+    let document = String::from_utf8_lossy(&context.package(&name, make)?).into_owned();
     let found = ["tokio", "hyper", "rustls", "fjall"].map(|name| document.contains(&format!("\"pkg:cargo/{name}@")));
     if found.contains(&false) || document.contains("\"pkg:cargo/rcgen@") {
         return Err("the bill of materials does not list the crates of the binary".into());
@@ -138,16 +185,16 @@ fn run(workspace: &Workspace, name: &str, command: &mut Command) -> Result<Strin
 }
 
 /// `cargo xtask packages`: the step alone.
-pub(crate) fn run_alone(workspace: &Workspace, only: &[String], binary: Option<&Path>) -> Result<bool> {
+pub(crate) fn run_alone(workspace: &Workspace, only: &[String], source: Source<'_>) -> Result<bool> {
     if let Some(unknown) = only.iter().find(|name| CHECKS.iter().all(|(known, _)| known != name)) {
         let known: Vec<&str> = CHECKS.iter().map(|(name, _)| *name).collect();
         return Err(format!("there is no package {unknown}; choose from {}", known.join(", ")));
     }
-    if binary.is_none() && checks::build_server(workspace).failed > 0 {
+    if source.binary.is_none() && source.dist.is_none() && checks::build_server(workspace).failed > 0 {
         return Ok(false);
     }
     let mut summary = Summary::default();
-    step(workspace, only, binary).into_iter().for_each(|row| summary.push(row));
+    step(workspace, only, source).into_iter().for_each(|row| summary.push(row));
     println!("\n{summary}");
     Ok(summary.is_success())
 }

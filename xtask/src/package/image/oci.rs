@@ -27,6 +27,10 @@ struct Layer {
     diff_id: String,
 }
 
+/// The variants of the image, which have the same layers: what their tags end with, and the user. Root is the default, as in
+/// Azurite's image: harnesses copy keys that only root can read, and mount folders of the machine.
+const VARIANTS: [(&str, &str); 2] = [("", ""), ("nonroot", "65532:65532")];
+
 /// Returns the files of the layout.
 pub(super) fn layout(version: &Version, trees: &[FileTree]) -> Result<FileTree> {
     let mut layers = Vec::new();
@@ -35,38 +39,52 @@ pub(super) fn layout(version: &Version, trees: &[FileTree]) -> Result<FileTree> 
         layers.push(Layer { bytes: gzip::compress(&tar), diff_id: format!("sha256:{}", sha256_hex(&tar)) });
     }
     let mut files = FileTree::default();
-    let config = config(version, &layers).to_string().into_bytes();
-    let layer_descriptors: Vec<Value> = layers.iter().map(|layer| descriptor(LAYER_TYPE, &layer.bytes)).collect();
-    let manifest = json!({
-        "schemaVersion": 2,
-        "mediaType": MANIFEST_TYPE,
-        "config": descriptor(CONFIG_TYPE, &config),
-        "layers": layer_descriptors,
-    });
-    let manifest = manifest.to_string().into_bytes();
-    let mut in_index = descriptor(MANIFEST_TYPE, &manifest);
-    in_index["platform"] = json!({ "architecture": architecture(), "os": "linux" });
-    in_index["annotations"] = json!({
-        "io.containerd.image.name": format!("docker.io/library/{}", tag(version)),
-        "org.opencontainers.image.ref.name": version.number,
-    });
-    let index = json!({ "schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": [in_index] });
-    let docker = json!([{
-        "Config": blob_path(&config),
-        "RepoTags": [tag(version), "tablerock:latest"],
-        "Layers": layers.iter().map(|layer| blob_path(&layer.bytes)).collect::<Vec<_>>(),
-    }]);
+    let (mut manifests, mut saved) = (Vec::new(), Vec::new());
+    for (suffix, user) in VARIANTS {
+        let config = config(version, &layers, user).to_string().into_bytes();
+        let manifest = manifest(&config, &layers).to_string().into_bytes();
+        let [numbered, moving] = tags(version, suffix);
+        let mut in_index = descriptor(MANIFEST_TYPE, &manifest);
+        in_index["platform"] = json!({ "architecture": architecture(), "os": "linux" });
+        in_index["annotations"] = json!({
+            "io.containerd.image.name": format!("docker.io/library/tablerock:{numbered}"),
+            "org.opencontainers.image.ref.name": numbered,
+        });
+        manifests.push(in_index);
+        saved.push(json!({
+            "Config": blob_path(&config),
+            "RepoTags": [format!("tablerock:{numbered}"), format!("tablerock:{moving}")],
+            "Layers": layers.iter().map(|layer| blob_path(&layer.bytes)).collect::<Vec<_>>(),
+        }));
+        for blob in [config, manifest] {
+            files.file(&blob_path(&blob), blob);
+        }
+    }
     files.file("oci-layout", json!({ "imageLayoutVersion": "1.0.0" }).to_string());
-    files.file("index.json", index.to_string());
-    files.file("manifest.json", docker.to_string());
-    for blob in [config, manifest].into_iter().chain(layers.into_iter().map(|layer| layer.bytes)) {
-        files.file(&blob_path(&blob), blob);
+    files
+        .file("index.json", json!({ "schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": manifests }).to_string());
+    files.file("manifest.json", Value::from(saved).to_string());
+    for layer in layers {
+        files.file(&blob_path(&layer.bytes), layer.bytes);
     }
     Ok(files)
 }
 
-fn tag(version: &Version) -> String {
-    format!("tablerock:{}", version.number)
+fn manifest(config: &[u8], layers: &[Layer]) -> Value {
+    json!({
+        "schemaVersion": 2,
+        "mediaType": MANIFEST_TYPE,
+        "config": descriptor(CONFIG_TYPE, config),
+        "layers": layers.iter().map(|layer| descriptor(LAYER_TYPE, &layer.bytes)).collect::<Vec<_>>(),
+    })
+}
+
+/// The tags of a variant: of this version, and of the newest one.
+fn tags(version: &Version, suffix: &str) -> [String; 2] {
+    match suffix {
+        "" => [version.number.clone(), "latest".to_owned()],
+        suffix => [format!("{}-{suffix}", version.number), suffix.to_owned()],
+    }
 }
 
 fn blob_path(bytes: &[u8]) -> String {
@@ -78,7 +96,7 @@ fn descriptor(media_type: &str, bytes: &[u8]) -> Value {
 }
 
 /// The configuration. `Healthcheck` is Docker's extension of the format; other engines ignore it.
-fn config(version: &Version, layers: &[Layer]) -> Value {
+fn config(version: &Version, layers: &[Layer], user: &str) -> Value {
     json!({
         "architecture": architecture(),
         "os": "linux",
@@ -86,6 +104,7 @@ fn config(version: &Version, layers: &[Layer]) -> Value {
         "config": {
             // Naming the host asks for the admin address, which a single service of Azurite would not have.
             "Env": ["PATH=/usr/local/bin:/bin", "TABLEROCK_ADMIN_HOST=127.0.0.1"],
+            "User": user,
             "Cmd": COMMAND,
             "WorkingDir": "/data",
             "Volumes": { "/data": {} },
@@ -134,7 +153,7 @@ mod tests {
         assert_eq!(files.to_tar("", 1).unwrap(), again.to_tar("", 1).unwrap());
         let named: Vec<_> =
             files.files().filter_map(|(path, bytes)| Some((path.strip_prefix("blobs/sha256/")?, bytes))).collect();
-        assert_eq!(named.len(), 3, "config, manifest, layer");
+        assert_eq!(named.len(), 5, "a layer, and the configuration and the manifest of each variant");
         assert!(named.iter().all(|(name, bytes)| *name == sha256_hex(bytes)));
         let find = |name: &str| files.files().find(|(path, _)| *path == name).unwrap().1;
         let index: Value = serde_json::from_slice(find("index.json")).unwrap();
@@ -144,6 +163,8 @@ mod tests {
         let layer = manifest["layers"][0]["digest"].as_str().unwrap().replace("sha256:", "blobs/sha256/");
         assert_eq!(docker[0]["Layers"][0], layer);
         let config: Value = serde_json::from_slice(find(docker[0]["Config"].as_str().unwrap())).unwrap();
+        assert_eq!(config["config"]["User"], "");
+        assert_eq!(docker[1]["RepoTags"], json!(["tablerock:1.2.3-nonroot", "tablerock:nonroot"]));
         assert!(config["config"].get("Entrypoint").is_none(), "commands name the program, as with Azurite");
     }
 }
