@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use crate::{Commit, Engine, Error, Health, Page, Range, Result, ScanLimits, Wanted};
+use crate::{Commit, Engine, Error, Health, Page, Range, Result, ScanLimits, Wanted, Witness};
 
 /// The calls that can be made to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -172,6 +172,16 @@ impl Engine for FaultEngine {
                 Err(error)
             }
             fault => self.follow(fault, self.inner.commit(commit)).await,
+        }
+    }
+
+    async fn commit_witnessed(&self, commit: Commit, witness: &Witness) -> Result<()> {
+        match self.next(Call::Commit) {
+            Fault::Strand(error) => {
+                self.state.lock().stranded.push(commit);
+                Err(error)
+            }
+            fault => self.follow(fault, self.inner.commit_witnessed(commit, witness)).await,
         }
     }
 

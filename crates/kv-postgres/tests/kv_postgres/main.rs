@@ -8,3 +8,4 @@ mod health;
 mod names_model;
 mod tls;
 mod version_1_certificate;
+mod witnesses;

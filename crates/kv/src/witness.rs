@@ -1,0 +1,58 @@
+//! The record that admitted a request, and that its commits rest on.
+//!
+//! A stored access policy is a part of a row in another partition than the one that the request changes. On a store that
+//! servers share, the policy can be revoked after the request was admitted. So the request runs within the
+//! [scope](Witness::scope) of that row, and each of its commits is applied only if the row is still the same.
+
+use bytes::Bytes;
+
+use crate::Error;
+
+tokio::task_local! {
+    static CURRENT: Witness;
+}
+
+/// A record that must not have changed when a commit is applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Witness {
+    /// The partition of the record.
+    pub partition: Bytes,
+    /// The key within the partition.
+    pub key: Bytes,
+    /// The value that was judged.
+    pub value: Bytes,
+}
+
+impl Witness {
+    /// Runs some work, all of whose commits to a store that servers share rest on this record. Work that is spawned does not.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use tablerock_kv::{Error, ErrorKind, MemoryEngine, Store, Witness};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Error> {
+    /// let store = Store::new(Arc::new(MemoryEngine::shared()));
+    /// store.write(b"rules", |tx| tx.put("who", "everyone")).await?;
+    /// let witness = Witness { partition: "rules".into(), key: "who".into(), value: "everyone".into() };
+    /// let write = || store.write(b"data", |tx| tx.put("k", "v"));
+    /// assert!(witness.clone().scope(write()).await.is_ok());
+    /// store.write(b"rules", |tx| tx.put("who", "nobody")).await?;
+    /// assert_eq!(witness.scope(write()).await.unwrap_err().kind(), ErrorKind::Unavailable);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn scope<F: Future>(self, work: F) -> F::Output {
+        CURRENT.scope(self, work).await
+    }
+
+    /// Returns the witness of the work that runs now, if it has one.
+    pub fn current() -> Option<Self> {
+        CURRENT.try_with(Clone::clone).ok()
+    }
+
+    /// The error of a commit whose witness has changed.
+    pub fn changed() -> Error {
+        Error::unavailable("the record that admitted the request has changed; retry the request")
+    }
+}
