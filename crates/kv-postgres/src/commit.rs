@@ -161,12 +161,7 @@ async fn transact(
     changes: &RecordChanges,
     witness: Option<&Witness>,
 ) -> Result<()> {
-    let (found, witnessed) = lock(pooled, place, partition, changes, witness).await?;
-    if let Some(witness) = witness
-        && witnessed.get(&witness.key[..]).map(|found| &found[..]) != Some(&digest::of(&witness.value)[..])
-    {
-        return Err(Witness::changed());
-    }
+    let found = lock(pooled, place, partition, changes, witness).await?;
     compare(changes.iter(), &found)?;
 
     let absent = NewRows::of(changes.iter().filter(|(_, change)| change.expected == Expected::Absent));
@@ -185,26 +180,25 @@ async fn transact(
 type FoundDigests = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// The first round trip: begins the transaction and locks the witness and the existing rows. Returns the digests of the rows,
-/// and that of the witness.
+/// if the witness admits the commit.
 async fn lock(
     pooled: &mut PooledConnection,
     place: Place,
     partition: &[u8],
     changes: &RecordChanges,
     witness: Option<&Witness>,
-) -> Result<(FoundDigests, FoundDigests)> {
+) -> Result<FoundDigests> {
     pooled.begin_transaction();
     let keys: Vec<&[u8]> = changes.keys().map(|key| &key[..]).collect();
     let connection = pooled.connection();
     let (client, statements) = (&connection.client, connection.statements.at(place));
     let kind = pooled.kind();
     let lock_witness = async {
-        // A row that is changed as well is locked for that at once: two that hold it for sharing would wait for each other.
-        let Some(witness) = witness.filter(|witness| !is_changed(partition, changes, witness)) else {
-            return Ok(vec![]);
-        };
+        let Some(witness) = witness else { return Ok(None) };
         let statements = connection.statements.at(Place::of(kind, &witness.partition));
-        client.query(&statements.lock_to_share, &[&&witness.partition[..], &&witness.key[..]]).await
+        let is_changed = partition == &witness.partition[..] && changes.contains_key(&witness.key);
+        let lock = if is_changed { &statements.lock_to_change } else { &statements.lock_to_share };
+        client.query_opt(lock, &[&&witness.partition[..], &&witness.key[..]]).await
     };
     let step = async {
         tokio::try_join!(
@@ -215,18 +209,11 @@ async fn lock(
         )
     };
     let outcome = timeout(pooled.response_timeout(), step).await;
-    let ((), witnessed, rows) = pooled.judge("a transaction failed", outcome.ok())?;
-    let found = digests(&rows);
-    let witnessed = match witness {
-        Some(witness) if is_changed(partition, changes, witness) => found.clone(),
-        _ => digests(&witnessed),
-    };
-    Ok((found, witnessed))
-}
-
-/// Returns whether a commit changes its own witness, or expects something of it.
-fn is_changed(partition: &[u8], changes: &RecordChanges, witness: &Witness) -> bool {
-    partition == &witness.partition[..] && changes.contains_key(&witness.key)
+    let ((), row, rows) = pooled.judge("a transaction failed", outcome.ok())?;
+    if let Some(witness) = witness {
+        witness.check(row.as_ref().map(|row| row.get(0)))?;
+    }
+    Ok(digests(&rows))
 }
 
 /// The second round trip: inserts the rows that must be absent, writes the rest and commits. The first error aborts the

@@ -23,9 +23,13 @@ pub(crate) const CHECK: &str = "SELECT key, digest FROM tablerock_records WHERE 
 pub(crate) const LOCK: &str = "SELECT key, digest FROM tablerock_records WHERE partition = $1 AND key = ANY($2) \
      ORDER BY key FOR UPDATE";
 
-/// The digest of a record that a transaction rests on and does not change, with a lock that only changes wait for.
+/// A record that a transaction rests on and does not change, with a lock that only changes wait for.
 pub(crate) const LOCK_TO_SHARE: &str =
-    "SELECT key, digest FROM tablerock_records WHERE partition = $1 AND key = $2 FOR SHARE";
+    "SELECT value FROM tablerock_records WHERE partition = $1 AND key = $2 FOR SHARE";
+
+/// The same for a record that the transaction changes: two that hold it for sharing would wait for each other.
+pub(crate) const LOCK_TO_CHANGE: &str =
+    "SELECT value FROM tablerock_records WHERE partition = $1 AND key = $2 FOR UPDATE";
 
 pub(crate) const INSERT: &str = "INSERT INTO tablerock_records (partition, key, digest, value) \
      VALUES ($1, $2, $3, $4) ON CONFLICT (partition, key) DO NOTHING";
@@ -158,6 +162,7 @@ pub(crate) struct TableStatements {
     pub(crate) check: Statement,
     pub(crate) lock: Statement,
     pub(crate) lock_to_share: Statement,
+    pub(crate) lock_to_change: Statement,
     pub(crate) insert: Statement,
     pub(crate) put: Statement,
     pub(crate) put_over_earlier: Statement,
@@ -179,8 +184,9 @@ impl TableStatements {
     /// Prepares all statements in three round trips.
     async fn prepare(client: &Client, table: &str) -> Result<Self, Error> {
         let prepare = async |text: &str| client.prepare(&text.replace(RECORDS, table)).await;
-        let (lock_to_share, put_over_earlier, get, read, check, lock) = tokio::try_join!(
+        let (lock_to_share, lock_to_change, put_over_earlier, get, read, check, lock) = tokio::try_join!(
             prepare(LOCK_TO_SHARE),
+            prepare(LOCK_TO_CHANGE),
             prepare(PUT_OVER_EARLIER),
             prepare(GET),
             prepare(READ),
@@ -211,6 +217,7 @@ impl TableStatements {
             check,
             lock,
             lock_to_share,
+            lock_to_change,
             insert,
             put,
             put_over_earlier,

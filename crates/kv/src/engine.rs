@@ -44,8 +44,8 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
     /// expectations saw, are durable. Otherwise applies nothing and fails with `Conflict`.
     async fn commit(&self, commit: Commit) -> Result<()>;
 
-    /// As [`commit`](Engine::commit), if the witness still has its value when the commit is applied. Otherwise applies
-    /// nothing and fails with [`Witness::changed`]. Only engines that servers share have to look at it.
+    /// As [`commit`](Engine::commit), if the witness still admits it when the commit is applied. Otherwise applies nothing
+    /// and fails as [`Witness::check`] does. Only engines that servers share have to look at it.
     async fn commit_witnessed(&self, commit: Commit, witness: &Witness) -> Result<()> {
         let _ = witness;
         match self.is_exclusive() {

@@ -84,9 +84,7 @@ impl Engine for MemoryEngine {
     async fn commit_witnessed(&self, commit: Commit, witness: &Witness) -> Result<()> {
         self.change(|partitions| {
             let found = partitions.get(&witness.partition).and_then(|records| records.get(&witness.key));
-            if found != Some(&witness.value) {
-                return Err(Witness::changed());
-            }
+            witness.check(found.map(|value| &value[..]))?;
             check_expected(partitions, &commit)?;
             apply(partitions, commit);
             Ok(())

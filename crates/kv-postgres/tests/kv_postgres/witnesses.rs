@@ -21,7 +21,8 @@ fn put(partition: &'static str, key: &'static str, value: &str) -> Commit {
 }
 
 fn witness(value: &'static str) -> Witness {
-    Witness { partition: Bytes::from("d"), key: Bytes::from("row"), value: Bytes::from(value) }
+    let admits = Arc::new(move |found: Option<&[u8]>| found == Some(value.as_bytes()));
+    Witness { partition: Bytes::from("d"), key: Bytes::from("row"), admits }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -66,7 +67,7 @@ async fn a_commit_waits_for_a_change_of_its_witness_that_is_in_progress() {
     engine.commit(put("d", "row", "old")).await.unwrap();
     let (client, connection) = tokio_postgres::connect(&database.url_of("witnesses"), NoTls).await.unwrap();
     tokio::spawn(connection);
-    client.batch_execute("BEGIN; UPDATE tablerock_records SET digest = 'revoked' WHERE key = 'row'").await.unwrap();
+    client.batch_execute("BEGIN; UPDATE tablerock_records SET value = 'revoked' WHERE key = 'row'").await.unwrap();
     let writer = {
         let engine = engine.clone();
         tokio::spawn(async move { engine.commit_witnessed(put("e", "k", "late"), &witness("old")).await })
