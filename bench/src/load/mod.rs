@@ -4,6 +4,7 @@
 //! threads share nothing on the way of a request but a counter. What it costs is measured with every run, because it
 //! computes on the same processors as the server.
 
+pub mod computed;
 pub mod histogram;
 pub mod process;
 

@@ -12,6 +12,16 @@ pub fn cpu_time(pid: u32) -> Option<Duration> {
     cpu_time_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
+/// The time that the children of a process have computed: those that are there now, and those that have ended.
+pub fn cpu_time_of_children(pid: u32) -> Duration {
+    let folders = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let stats = folders.filter_map(|folder| fs::read_to_string(folder.path().join("stat")).ok());
+    let living =
+        stats.filter(|stat| parent_in(stat) == Some(pid)).filter_map(|stat| cpu_time_in(&stat)).sum::<Duration>();
+    let ended = fs::read_to_string(format!("/proc/{pid}/stat")).ok().and_then(|stat| cpu_time_of_ended_in(&stat));
+    living + ended.unwrap_or_default()
+}
+
 /// The time that all processes of the machine together have computed.
 pub fn cpu_time_of_all() -> Option<Duration> {
     cpu_time_of_all_in(&fs::read_to_string("/proc/stat").ok()?)
@@ -31,6 +41,18 @@ pub fn memory_peak(pid: u32) -> Option<u64> {
 fn cpu_time_in(stat: &str) -> Option<Duration> {
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut fields = after_name.split_whitespace().skip(11);
+    let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+    Some(Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND))
+}
+
+/// The parent is the 4th field.
+fn parent_in(stat: &str) -> Option<u32> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The times of children that have ended are the 16th and 17th.
+fn cpu_time_of_ended_in(stat: &str) -> Option<Duration> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
     let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
     Some(Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND))
 }
@@ -55,6 +77,7 @@ mod tests {
     fn time_is_found_behind_an_odd_name() {
         let stat = "77 (a) b (c)) S 12 77 77 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 1 0 1 2 3";
         assert_eq!(cpu_time_in(stat), Some(Duration::from_secs(3)));
+        assert_eq!((parent_in(stat), cpu_time_of_ended_in(stat)), (Some(12), Some(Duration::ZERO)));
     }
 
     #[test]

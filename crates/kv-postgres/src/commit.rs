@@ -7,6 +7,9 @@
 //! follows. No change is sent before the database has confirmed the begin of the transaction: the statements of a round
 //! trip are sent together, and if `BEGIN` failed the others would be transactions of their own.
 //!
+//! A commit with a witness is always a transaction. It locks the witness before its own rows, for sharing: commits with the
+//! same witness do not wait for each other, and a change of the witness waits for them or is seen by them.
+//!
 //! A change of a [directory](crate::place) on Citus is always a transaction, which [`directory_marks`] confirms on every node.
 //!
 //! This is correct at READ COMMITTED, where each statement sees all earlier commits and reads a row again after it has
@@ -16,7 +19,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tablerock_kv::{Bytes, Commit, Error, Result};
+use tablerock_kv::{Bytes, Commit, Error, Result, Witness};
 use tokio::time::timeout;
 use tokio_postgres::{Row, Statement};
 
@@ -43,7 +46,7 @@ enum Expected {
 /// The changes of a commit, by key.
 type RecordChanges = BTreeMap<Bytes, RecordChange>;
 
-pub(crate) async fn commit(pool: &Arc<Pool>, commit: Commit) -> Result<()> {
+pub(crate) async fn commit(pool: &Arc<Pool>, commit: Commit, witness: Option<&Witness>) -> Result<()> {
     let partition = commit.partition.clone();
     let place = Place::of(pool.kind, &partition);
     let changes = gather(commit)?;
@@ -51,17 +54,18 @@ pub(crate) async fn commit(pool: &Arc<Pool>, commit: Commit) -> Result<()> {
     match changes.first_key_value() {
         None => Ok(()),
         Some(_) if writes == 0 => check(pool, &partition, &changes).await,
-        Some((key, change)) if changes.len() == 1 && place == Place::Records => {
+        Some((key, change)) if changes.len() == 1 && place == Place::Records && witness.is_none() => {
             change_one(pool, &partition, key, change).await
         }
         _ if place == Place::Records
+            && witness.is_none()
             && changes.values().all(|change| change.expected == Expected::Anything && is_put(change)) =>
         {
             put_all(pool, &partition, &changes).await
         }
         _ => {
             let mut connection = pool.acquire().await?;
-            let outcome = transact(&mut connection, place, &partition, &changes).await;
+            let outcome = transact(&mut connection, place, &partition, &changes, witness).await;
             if outcome.is_err() && !connection.is_broken() {
                 roll_back(&mut connection).await?;
             }
@@ -155,8 +159,9 @@ async fn transact(
     place: Place,
     partition: &[u8],
     changes: &RecordChanges,
+    witness: Option<&Witness>,
 ) -> Result<()> {
-    let found = lock(pooled, place, partition, changes).await?;
+    let found = lock(pooled, place, partition, changes, witness).await?;
     compare(changes.iter(), &found)?;
 
     let absent = NewRows::of(changes.iter().filter(|(_, change)| change.expected == Expected::Absent));
@@ -171,26 +176,43 @@ async fn transact(
     write(pooled, place, partition, &absent, &puts, &deletes).await
 }
 
-/// The first round trip: begins the transaction and locks the existing rows.
+/// The keys of records, with their digests.
+type FoundDigests = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// The first round trip: begins the transaction and locks the witness and the existing rows. Returns the digests of the rows,
+/// if the witness admits the commit.
 async fn lock(
     pooled: &mut PooledConnection,
     place: Place,
     partition: &[u8],
     changes: &RecordChanges,
-) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
+    witness: Option<&Witness>,
+) -> Result<FoundDigests> {
     pooled.begin_transaction();
     let keys: Vec<&[u8]> = changes.keys().map(|key| &key[..]).collect();
     let connection = pooled.connection();
     let (client, statements) = (&connection.client, connection.statements.at(place));
+    let kind = pooled.kind();
+    let lock_witness = async {
+        let Some(witness) = witness else { return Ok(None) };
+        let statements = connection.statements.at(Place::of(kind, &witness.partition));
+        let is_changed = partition == &witness.partition[..] && changes.contains_key(&witness.key);
+        let lock = if is_changed { &statements.lock_to_change } else { &statements.lock_to_share };
+        client.query_opt(lock, &[&&witness.partition[..], &&witness.key[..]]).await
+    };
     let step = async {
         tokio::try_join!(
             biased;
             client.batch_execute("BEGIN"),
+            lock_witness,
             async { client.query(&statements.lock, &[&partition, &keys]).await },
         )
     };
     let outcome = timeout(pooled.response_timeout(), step).await;
-    let ((), rows) = pooled.judge("a transaction failed", outcome.ok())?;
+    let ((), row, rows) = pooled.judge("a transaction failed", outcome.ok())?;
+    if let Some(witness) = witness {
+        witness.check(row.as_ref().map(|row| row.get(0)))?;
+    }
     Ok(digests(&rows))
 }
 
@@ -266,14 +288,11 @@ impl<'a> NewRows<'a> {
 }
 
 /// The keys and digests of rows.
-fn digests(rows: &[Row]) -> BTreeMap<Vec<u8>, Vec<u8>> {
+fn digests(rows: &[Row]) -> FoundDigests {
     rows.iter().map(|row| (row.get(0), row.get(1))).collect()
 }
 
-fn compare<'a>(
-    mut changes: impl Iterator<Item = (&'a Bytes, &'a RecordChange)>,
-    found: &BTreeMap<Vec<u8>, Vec<u8>>,
-) -> Result<()> {
+fn compare<'a>(mut changes: impl Iterator<Item = (&'a Bytes, &'a RecordChange)>, found: &FoundDigests) -> Result<()> {
     let holds = changes.all(|(key, change)| match (change.expected, found.get(&key[..])) {
         (Expected::Anything, _) | (Expected::Absent, None) => true,
         (Expected::Value(expected), Some(found)) => found[..] == expected[..],

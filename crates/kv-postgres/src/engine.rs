@@ -5,14 +5,18 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use tablerock_kv::{Bytes, Commit, Engine, Error, ErrorKind, Health, Page, Range, Result, Rng, ScanLimits, Wanted};
+use tablerock_kv::{
+    BlindPut, Bytes, Commit, Engine, Error, ErrorKind, Health, Page, Range, Result, Rng, ScanLimits, Wanted, Witness,
+};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::failure::translate;
 use crate::kind::Kind;
 use crate::pool::Pool;
-use crate::{DatabaseClock, PostgresOptions, Target, commit, drops, health_check, node_check, read, scan, schema};
+use crate::{
+    DatabaseClock, PostgresOptions, Target, blind_put, commit, drops, health_check, node_check, read, scan, schema,
+};
 
 /// The pause between two attempts to reach the database on opening.
 const OPENING_PAUSE: Duration = Duration::from_millis(500);
@@ -97,7 +101,24 @@ impl Engine for PostgresEngine {
     }
 
     async fn commit(&self, commit: Commit) -> Result<()> {
-        commit::commit(&self.pool, commit).await
+        commit::commit(&self.pool, commit, None).await
+    }
+
+    async fn commit_witnessed(&self, commit: Commit, witness: &Witness) -> Result<()> {
+        commit::commit(&self.pool, commit, Some(witness)).await
+    }
+
+    async fn put_blind(&self, put: BlindPut, row: (&[u8], &[u8])) -> Result<(bool, Option<Bytes>)> {
+        blind_put::put(&self.pool, &put, row).await
+    }
+
+    async fn scan_then_get(
+        &self,
+        range: &Range,
+        limits: ScanLimits,
+        row: (&[u8], &[u8]),
+    ) -> Result<(Page, Option<Bytes>)> {
+        scan::scan_then_get(&self.pool, range, limits, row).await
     }
 
     async fn drop_range(&self, range: Range) -> Result<()> {

@@ -41,6 +41,7 @@
 //! | `node_check` | the part of the partitions that is served |
 //! | `failure` | translation of the database's errors |
 
+mod blind_put;
 mod clock;
 mod commit;
 mod connection;

@@ -42,11 +42,11 @@ pub(crate) type Parameters<'a> = [&'a (dyn ToSql + Sync)];
 pub(crate) type Pick = fn(&TableStatements) -> &Statement;
 
 /// A statement that only reads, one of several that are sent together.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Query<'a> {
     pub(crate) place: Place,
     pub(crate) pick: Pick,
-    pub(crate) parameters: [&'a (dyn ToSql + Sync); 2],
+    pub(crate) parameters: Vec<&'a (dyn ToSql + Sync)>,
 }
 
 pub(crate) struct Pool {
@@ -264,6 +264,10 @@ impl PooledConnection {
 
     pub(crate) fn response_timeout(&self) -> Duration {
         self.pool.response_timeout()
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.pool.kind
     }
 
     async fn query(&mut self, statement: &Statement, parameters: &Parameters<'_>) -> Result<Vec<Row>> {

@@ -59,8 +59,8 @@ fn single_keys(wanted: &[Wanted]) -> Option<Vec<RecordKey<'_>>> {
 fn query<'a>(kind: Kind, (partition, keys): &'a (&'a [u8], Vec<&'a [u8]>)) -> Query<'a> {
     let place = Place::of(kind, partition);
     match &keys[..] {
-        [key] => Query { place, pick: |statements| &statements.get, parameters: [partition, key] },
-        _ => Query { place, pick: |statements| &statements.read, parameters: [partition, keys] },
+        [key] => Query { place, pick: |statements| &statements.get, parameters: vec![partition, key] },
+        _ => Query { place, pick: |statements| &statements.read, parameters: vec![partition, keys] },
     }
 }
 

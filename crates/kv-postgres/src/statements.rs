@@ -23,11 +23,25 @@ pub(crate) const CHECK: &str = "SELECT key, digest FROM tablerock_records WHERE 
 pub(crate) const LOCK: &str = "SELECT key, digest FROM tablerock_records WHERE partition = $1 AND key = ANY($2) \
      ORDER BY key FOR UPDATE";
 
+/// A record that a transaction rests on and does not change, with a lock that only changes wait for.
+pub(crate) const LOCK_TO_SHARE: &str =
+    "SELECT value FROM tablerock_records WHERE partition = $1 AND key = $2 FOR SHARE";
+
+/// The same for a record that the transaction changes: two that hold it for sharing would wait for each other.
+pub(crate) const LOCK_TO_CHANGE: &str =
+    "SELECT value FROM tablerock_records WHERE partition = $1 AND key = $2 FOR UPDATE";
+
 pub(crate) const INSERT: &str = "INSERT INTO tablerock_records (partition, key, digest, value) \
      VALUES ($1, $2, $3, $4) ON CONFLICT (partition, key) DO NOTHING";
 
 pub(crate) const PUT: &str = "INSERT INTO tablerock_records (partition, key, digest, value) VALUES ($1, $2, $3, $4) \
      ON CONFLICT (partition, key) DO UPDATE SET digest = excluded.digest, value = excluded.value";
+
+/// Puts a record over an earlier version only. A version is the first nine bytes of a value, as `VERSION_BYTES` has it.
+pub(crate) const PUT_OVER_EARLIER: &str = "INSERT INTO tablerock_records (partition, key, digest, value) \
+     VALUES ($1, $2, $3, $4) \
+     ON CONFLICT (partition, key) DO UPDATE SET digest = excluded.digest, value = excluded.value \
+     WHERE substr(tablerock_records.value, 1, 9) < substr(excluded.value, 1, 9)";
 
 pub(crate) const REPLACE: &str = "UPDATE tablerock_records SET digest = $3, value = $4 \
      WHERE partition = $1 AND key = $2 AND digest = $5";
@@ -147,8 +161,11 @@ pub(crate) struct TableStatements {
     pub(crate) read: Statement,
     pub(crate) check: Statement,
     pub(crate) lock: Statement,
+    pub(crate) lock_to_share: Statement,
+    pub(crate) lock_to_change: Statement,
     pub(crate) insert: Statement,
     pub(crate) put: Statement,
+    pub(crate) put_over_earlier: Statement,
     pub(crate) replace: Statement,
     pub(crate) remove: Statement,
     pub(crate) insert_many: Statement,
@@ -164,14 +181,19 @@ pub(crate) struct TableStatements {
 }
 
 impl TableStatements {
-    /// Prepares all statements in two round trips.
+    /// Prepares all statements in three round trips.
     async fn prepare(client: &Client, table: &str) -> Result<Self, Error> {
         let prepare = async |text: &str| client.prepare(&text.replace(RECORDS, table)).await;
-        let (get, read, check, lock, insert, put, replace, remove, insert_many, put_many, delete_many) = tokio::try_join!(
+        let (lock_to_share, lock_to_change, put_over_earlier, get, read, check, lock) = tokio::try_join!(
+            prepare(LOCK_TO_SHARE),
+            prepare(LOCK_TO_CHANGE),
+            prepare(PUT_OVER_EARLIER),
             prepare(GET),
             prepare(READ),
             prepare(CHECK),
             prepare(LOCK),
+        )?;
+        let (insert, put, replace, remove, insert_many, put_many, delete_many) = tokio::try_join!(
             prepare(INSERT),
             prepare(PUT),
             prepare(REPLACE),
@@ -194,8 +216,11 @@ impl TableStatements {
             read,
             check,
             lock,
+            lock_to_share,
+            lock_to_change,
             insert,
             put,
+            put_over_earlier,
             replace,
             remove,
             insert_many,

@@ -11,7 +11,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::{Contents, Range, Result};
+use crate::{BlindPut, Contents, Error, ErrorKind, Range, Result, Witness};
 
 /// The contract of every engine. The suite in [`crate::suite`] is this contract as tests.
 #[async_trait]
@@ -43,6 +43,43 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
     /// Applies all writes if every expectation still holds, and returns when they, and whatever the
     /// expectations saw, are durable. Otherwise applies nothing and fails with `Conflict`.
     async fn commit(&self, commit: Commit) -> Result<()>;
+
+    /// As [`commit`](Engine::commit), if the witness still admits it when the commit is applied. Otherwise applies nothing
+    /// and fails as [`Witness::check`] does. Only engines that servers share have to look at it.
+    async fn commit_witnessed(&self, commit: Commit, witness: &Witness) -> Result<()> {
+        let _ = witness;
+        match self.is_exclusive() {
+            true => self.commit(commit).await,
+            false => Err(Error::internal("this engine does not compare witnesses")),
+        }
+    }
+
+    /// Puts a record without reading it before, and then reads `row`, a record of any partition, with a state of the store that
+    /// has the put. Returns whether the record was put, and the value of the row.
+    ///
+    /// An engine that is far away does both in one round trip. A conflict counts as a put that was not made.
+    async fn put_blind(&self, put: BlindPut, row: (&[u8], &[u8])) -> Result<(bool, Option<Bytes>)> {
+        let found = self.read_newest(&put.partition, std::slice::from_ref(&put.key)).await?.pop().flatten();
+        let is_put = match put.may_replace(found.as_deref()) {
+            false => false,
+            true => match self.commit(put.onto(found)).await {
+                Err(error) if error.kind() == ErrorKind::Conflict => false,
+                outcome => outcome.map(|()| true)?,
+            },
+        };
+        Ok((is_put, self.get(row.0, row.1).await?))
+    }
+
+    /// Reads a page, and then `row`, a record of any partition. An engine that is far away does both in one round trip.
+    async fn scan_then_get(
+        &self,
+        range: &Range,
+        limits: ScanLimits,
+        row: (&[u8], &[u8]),
+    ) -> Result<(Page, Option<Bytes>)> {
+        let page = self.scan(range, limits).await?;
+        Ok((page, self.get(row.0, row.1).await?))
+    }
 
     /// Drops a range that no reader can reach any more, and that is never used again: records written there
     /// later may go as well. Returns once the intent is durable; the records go, and their space comes back, in

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use crate::{Commit, Engine, Error, Health, Page, Range, Result, ScanLimits, Wanted};
+use crate::{BlindPut, Commit, Engine, Error, Health, Page, Range, Result, ScanLimits, Wanted, Witness};
 
 /// The calls that can be made to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,8 +22,10 @@ pub enum Call {
     Scan,
     /// `Engine::read_newest`.
     ReadNewest,
-    /// `Engine::commit`.
+    /// `Engine::commit` and `Engine::commit_witnessed`.
     Commit,
+    /// `Engine::put_blind`.
+    PutBlind,
     /// `Engine::drop_range`.
     DropRange,
     /// `Engine::close`.
@@ -173,6 +175,20 @@ impl Engine for FaultEngine {
             }
             fault => self.follow(fault, self.inner.commit(commit)).await,
         }
+    }
+
+    async fn commit_witnessed(&self, commit: Commit, witness: &Witness) -> Result<()> {
+        match self.next(Call::Commit) {
+            Fault::Strand(error) => {
+                self.state.lock().stranded.push(commit);
+                Err(error)
+            }
+            fault => self.follow(fault, self.inner.commit_witnessed(commit, witness)).await,
+        }
+    }
+
+    async fn put_blind(&self, put: BlindPut, row: (&[u8], &[u8])) -> Result<(bool, Option<Bytes>)> {
+        self.apply(Call::PutBlind, self.inner.put_blind(put, row)).await
     }
 
     async fn drop_range(&self, range: Range) -> Result<()> {

@@ -36,6 +36,8 @@
 //! | [`engine`](Engine) | the contract |
 //! | [`contents`](Contents) | what an engine may offer for bytes that are too many for a record |
 //! | [`store`](Store) | transactions on top of it: declared reads, a decision, one commit, retries |
+//! | [`blind_put`](BlindPut) | puts that rest on nothing that was read |
+//! | [`witness`](Witness) | the record that admitted a request |
 //! | [`range`](Range) | positions in the order, and ranges between them |
 //! | [`key`] | order-preserving pieces of keys, and the one string an engine stores |
 //! | [`clock`](Clock), [`rng`](Rng) | time and randomness, as values that a constructor takes |
@@ -46,6 +48,7 @@
 
 #![warn(missing_docs)]
 
+mod blind_put;
 mod clock;
 mod contents;
 mod engine;
@@ -59,12 +62,15 @@ mod memory;
 mod page;
 mod range;
 mod read_only;
+mod records;
 mod rng;
 mod store;
 #[cfg(any(test, feature = "test-support"))]
 pub mod suite;
 mod transaction;
+mod witness;
 
+pub use blind_put::{BlindPut, Replaces, VERSION_BYTES};
 pub use bytes::Bytes;
 pub use clock::{Clock, SystemClock, TICKS_AT_UNIX_EPOCH, TICKS_PER_SECOND};
 pub use contents::{CONTENT_PART_BYTES, ContentName, ContentReader, ContentWriter, Contents};
@@ -78,6 +84,8 @@ pub use memory::MemoryEngine;
 pub use page::PageBuilder;
 pub use range::{Position, Range, prefix_end};
 pub use read_only::ReadOnlyEngine;
+pub use records::Records;
 pub use rng::Rng;
-pub use store::{Look, LookFuture, Records, Store};
+pub use store::{Look, LookFuture, Store};
 pub use transaction::Transaction;
+pub use witness::Witness;

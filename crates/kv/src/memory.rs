@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use parking_lot::RwLock;
 
-use crate::{Commit, Engine, Error, Health, Page, PageBuilder, Position, Range, Record, Result, ScanLimits};
+use crate::{Commit, Engine, Error, Health, Page, PageBuilder, Position, Range, Record, Result, ScanLimits, Witness};
 
 /// How many records a drop removes before it lets others have the lock.
 const DROP_CHUNK_RECORDS: usize = 1_000;
@@ -75,6 +75,16 @@ impl Engine for MemoryEngine {
             return self.read(|partitions| check_expected(partitions, &commit))?;
         }
         self.change(|partitions| {
+            check_expected(partitions, &commit)?;
+            apply(partitions, commit);
+            Ok(())
+        })?
+    }
+
+    async fn commit_witnessed(&self, commit: Commit, witness: &Witness) -> Result<()> {
+        self.change(|partitions| {
+            let found = partitions.get(&witness.partition).and_then(|records| records.get(&witness.key));
+            witness.check(found.map(|value| &value[..]))?;
             check_expected(partitions, &commit)?;
             apply(partitions, commit);
             Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::{Commit, Contents, Engine, Error, Health, Page, Range, Result, ScanLimits, Wanted};
+use crate::{Commit, Contents, Engine, Error, Health, Page, Range, Result, ScanLimits, Wanted, Witness};
 
 /// Wraps an engine and rejects writes, with a reason.
 ///
@@ -63,6 +63,19 @@ impl Engine for ReadOnlyEngine {
     /// A commit that writes nothing only asks whether something still holds.
     async fn commit(&self, commit: Commit) -> Result<()> {
         if commit.writes.is_empty() { self.inner.commit(commit).await } else { Err(self.refusal()) }
+    }
+
+    async fn commit_witnessed(&self, commit: Commit, _witness: &Witness) -> Result<()> {
+        self.commit(commit).await
+    }
+
+    async fn scan_then_get(
+        &self,
+        range: &Range,
+        limits: ScanLimits,
+        row: (&[u8], &[u8]),
+    ) -> Result<(Page, Option<Bytes>)> {
+        self.inner.scan_then_get(range, limits, row).await
     }
 
     async fn drop_range(&self, _range: Range) -> Result<()> {

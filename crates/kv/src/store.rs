@@ -12,8 +12,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::{
-    Contents, Engine, Error, ErrorKind, Health, MemoryEngine, Page, Range, Record, Result, Rng, ScanLimits,
-    Transaction, Wanted,
+    BlindPut, Commit, Contents, Engine, Error, ErrorKind, Health, MemoryEngine, Page, Range, Records, Result, Rng,
+    ScanLimits, Transaction, Wanted, Witness,
 };
 
 /// How often a transaction runs before its caller gets the error that the partition is too busy.
@@ -139,12 +139,7 @@ impl Store {
 
     /// As [`records`](Store::records), with other limits for a page.
     pub fn records_with(&self, range: Range, limits: ScanLimits) -> Records<'_> {
-        Records {
-            store: self,
-            limits,
-            page: Vec::new().into_iter(),
-            rest: Some(range).filter(|range| !range.is_empty()),
-        }
+        Records::new(self, range, limits)
     }
 
     /// Where large contents are better off than in records, if there is such a place.
@@ -226,7 +221,7 @@ impl Store {
             if commit.expected.is_empty() && commit.writes.is_empty() {
                 return decision;
             }
-            match self.engine.commit(commit).await {
+            match self.commit(commit).await {
                 Ok(()) => return decision,
                 Err(error) if error.kind() == ErrorKind::Conflict => {
                     self.give_way(&partition, &mut turn, attempt).await;
@@ -235,6 +230,32 @@ impl Store {
             }
         }
         Err(too_busy().into())
+    }
+
+    /// Puts a record without reading it before; see [`Engine::put_blind`]. It rests on no [witness](Witness).
+    pub async fn put_blind(&self, put: BlindPut, row: (&[u8], &[u8])) -> Result<(bool, Option<Bytes>)> {
+        self.engine.put_blind(put, row).await
+    }
+
+    /// Reads a page, and then a record; see [`Engine::scan_then_get`].
+    pub async fn scan_then_get(
+        &self,
+        range: &Range,
+        limits: ScanLimits,
+        row: (&[u8], &[u8]),
+    ) -> Result<(Page, Option<Bytes>)> {
+        self.engine.scan_then_get(range, limits, row).await
+    }
+
+    /// Commits, with the witness of the work that runs. An exclusive engine sees every change, and needs none.
+    async fn commit(&self, commit: Commit) -> Result<()> {
+        if self.engine.is_exclusive() || commit.writes.is_empty() {
+            return self.engine.commit(commit).await;
+        }
+        match Witness::current() {
+            Some(witness) => self.engine.commit_witnessed(commit, &witness).await,
+            None => self.engine.commit(commit).await,
+        }
     }
 
     /// Writes records of one partition without reading any: all of them or none, durable when this returns.
@@ -276,7 +297,7 @@ impl Store {
             if commit.expected.is_empty() && commit.writes.is_empty() {
                 return decision;
             }
-            match self.engine.commit(commit).await {
+            match self.commit(commit).await {
                 Ok(()) => return decision,
                 Err(error) if error.kind() == ErrorKind::Conflict => {
                     self.give_way(&partition, &mut turn, attempt).await;
@@ -334,47 +355,5 @@ impl Store {
     /// Finishes the commits in progress, flushes, and rejects everything after.
     pub async fn close(&self) -> Result<()> {
         self.engine.close().await
-    }
-}
-
-/// A cursor over the records of a range; see [`Store::records`]. It holds one page in memory.
-#[derive(Debug)]
-pub struct Records<'s> {
-    store: &'s Store,
-    limits: ScanLimits,
-    page: std::vec::IntoIter<Record>,
-    /// The part of the range that has not been read.
-    rest: Option<Range>,
-}
-
-impl Records<'_> {
-    /// Returns the next record; `None` at the end of the range.
-    pub async fn next(&mut self) -> Result<Option<Record>> {
-        loop {
-            if let Some(record) = self.page.next() {
-                return Ok(Some(record));
-            }
-            match self.next_page().await? {
-                Some(page) => self.page = page.into_iter(),
-                None => return Ok(None),
-            }
-        }
-    }
-
-    /// Returns the next page, which may be empty; `None` at the end of the range. Not to be mixed with
-    /// [`next`](Self::next).
-    pub async fn next_page(&mut self) -> Result<Option<Vec<Record>>> {
-        let Some(range) = &mut self.rest else { return Ok(None) };
-        let page = self.store.scan(range, self.limits).await?;
-        match page.next {
-            Some(next) => range.start = next,
-            None => self.rest = None,
-        }
-        Ok(Some(page.records))
-    }
-
-    /// Whether the last page has been read.
-    pub fn is_at_end(&self) -> bool {
-        self.rest.is_none()
     }
 }

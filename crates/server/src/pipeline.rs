@@ -3,12 +3,13 @@
 //! Each service's `serve` does the same steps: read the address, parse the request, [`admit`](crate::auth::admit) it,
 //! then decode, run and encode it. What comes before and after is the same for all and is in this file.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Request, header};
 use hyper::body::Body;
-use tablerock_kv::{Clock, Rng};
+use tablerock_kv::{Clock, Rng, Witness};
 use tablerock_protocol::{DateTime, ErrorCode, QueryString, Service, ServiceError, limits};
 use tablerock_services::{AccountService, Analytics, BlobService, QueueService, TableService};
 
@@ -182,12 +183,22 @@ fn own_credentials<'a, 'c: 'a>(cx: &RequestContext<'c>, address: &'a Address<'c>
     }
 }
 
-/// Returns whether a stored access policy admitted a read.
-pub(crate) fn is_read_by_policy(address: &Address<'_>, operation: Operation) -> bool {
-    !operation.is_write() && address.query.value("si").is_some()
+/// Returns whether a request has to be admitted again before its response is sent: a stored access policy admitted it, and
+/// the response shows what was read. That is also so for errors, which are about stored data.
+///
+/// A write that succeeded rests on its witness instead, and is not rejected after it is committed.
+pub(crate) fn shows_by_policy(
+    address: &Address<'_>,
+    operation: Operation,
+    reply: &Result<Reply, ServiceError>,
+    cx: &RequestContext<'_>,
+) -> bool {
+    let is_error = reply.as_ref().map_or(true, |reply| reply.error.is_some());
+    let is_query_in_batch = operation.may_only_read() && cx.counts.group_operations() == 0;
+    address.query.value("si").is_some() && (!operation.is_write() || is_query_in_batch || is_error)
 }
 
-/// Admits a read by a stored access policy again, after its records were read. A policy that still holds then held when they
+/// Admits a request by a stored access policy again, after its records were read. A policy that still holds then held when they
 /// were read; one that was revoked in between shows nothing, however long this server stood still.
 pub(crate) async fn confirm_policy<R: auth::Request>(
     cx: &mut RequestContext<'_>,
@@ -211,12 +222,21 @@ fn time_limit(query: &QueryString<'_>) -> Result<Option<Duration>, ServiceError>
     Ok((seconds > 0).then(|| Duration::from_secs(seconds.into())))
 }
 
-/// Runs an operation within the time that its request allows.
+/// Runs an operation within the time that its request allows, and with the row that admitted it as the witness of its
+/// commits.
 pub(crate) async fn within(
     cx: &RequestContext<'_>,
-    limit: Duration,
-    running: impl Future<Output = Result<Reply, ServiceError>>,
+    limit: Option<Duration>,
+    witness: Option<Witness>,
+    running: Pin<Box<dyn Future<Output = Result<Reply, ServiceError>> + Send + '_>>,
 ) -> Result<Reply, ServiceError> {
+    let running = async {
+        match witness {
+            Some(witness) => witness.scope(running).await,
+            None => running.await,
+        }
+    };
+    let Some(limit) = limit else { return running.await };
     let rest = limit.saturating_sub(cx.elapsed());
     tokio::time::timeout(rest, running).await.unwrap_or_else(|_| Err(ErrorCode::OperationTimedOut.into()))
 }

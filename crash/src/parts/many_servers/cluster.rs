@@ -90,6 +90,13 @@ impl Cluster {
         tokio::task::block_in_place(|| server.resume());
     }
 
+    /// Runs a statement that sweeps a part of what was dropped, on a database that the run started.
+    pub(super) fn sweep_some(&self, sql: &str) {
+        if self.owns_database() {
+            tokio::task::block_in_place(|| self.database.run(sql));
+        }
+    }
+
     /// Whether the database may be killed: the run started it.
     pub(super) fn owns_database(&self) -> bool {
         self.database.server().is_some()

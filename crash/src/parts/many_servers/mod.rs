@@ -1,18 +1,20 @@
 //! Three servers on one database. Servers are killed or frozen while the others run; the database is killed and
 //! started again. Every server must show the writes that any server acknowledged, and the history of clients that use all
-//! servers must be linearizable.
+//! servers must be linearizable. No server shows a table that was dropped, or serves a policy that was revoked.
 
 mod cluster;
 mod histories;
+mod promises;
+mod requests;
+mod rounds;
 
 use tablerock_testkit::postgres;
-mod rounds;
 
 use crate::run::Run;
 
-/// The number of rounds under load, and of recorded histories.
-fn effort(run: &Run) -> (usize, usize) {
-    if run.is_long { (240, 60) } else { (8, 3) }
+/// The number of rounds under load, of recorded histories, and of drops and revocations.
+fn effort(run: &Run) -> (usize, usize, usize) {
+    if run.is_long { (240, 60, 900) } else { (8, 3, 15) }
 }
 
 /// Fails if PostgreSQL is not installed on this machine.
@@ -22,8 +24,9 @@ pub fn check() -> Result<(), String> {
 }
 
 pub async fn run(run: &Run) -> Result<String, String> {
-    let (rounds, histories) = effort(run);
+    let (rounds, histories, promises) = effort(run);
+    let promises = promises::run(run, promises).await?;
     let rounds = rounds::run(run, rounds).await?;
     let histories = histories::run(run, histories).await?;
-    Ok(format!("{rounds}; {histories}"))
+    Ok(format!("{rounds}; {histories}; {promises}"))
 }

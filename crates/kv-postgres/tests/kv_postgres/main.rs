@@ -6,5 +6,7 @@ mod failover;
 mod failures;
 mod health;
 mod names_model;
+mod rolling_upgrade;
 mod tls;
 mod version_1_certificate;
+mod witnesses;

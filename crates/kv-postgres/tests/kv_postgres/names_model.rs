@@ -10,11 +10,12 @@
 //! - A write that was acknowledged is found by each read that begins after it, unless the table was dropped.
 //! - A read never shows a part of what a sweep has left.
 //! - A client that was admitted by a policy that was revoked meanwhile does not see what was written after the revocation was
-//!   acknowledged.
+//!   acknowledged, and does not overwrite it.
 //!
 //! The same exploration finds what designs that were considered break, so the model is able to see it.
 
 mod exploration;
+mod late_writes;
 
 /// The design that is explored.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,6 +30,10 @@ struct Design {
     sweep_waits: bool,
     /// The row that admitted a request is compared with that of its statement.
     fences_policies: bool,
+    /// A write that a policy admitted locks the row and compares it.
+    locks_policies: bool,
+    /// A write that does not look reads the row behind itself.
+    reads_row_behind: bool,
     nodes: usize,
 }
 
@@ -38,6 +43,8 @@ const DECIDED: Design = Design {
     is_confirmed: true,
     sweep_waits: true,
     fences_policies: true,
+    locks_policies: true,
+    reads_row_behind: true,
     nodes: 2,
 };
 
@@ -88,6 +95,16 @@ enum Task {
         node: usize,
         value: u8,
     },
+    /// Writes both entities without a look, under the id that the server knew last.
+    Upsert {
+        node: usize,
+        value: u8,
+    },
+    /// Writes both entities, admitted by the policy.
+    WriteByPolicy {
+        node: usize,
+        value: u8,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -102,6 +119,8 @@ enum Step {
         id: Id,
         values: [u8; 2],
     },
+    /// A write without a look that has not read the row yet.
+    Put(Id),
     /// Committed, and not yet acknowledged.
     Committed,
     Done,
@@ -323,6 +342,12 @@ fn step_of(state: &State, design: Design, number: usize, next: &mut Vec<Result<S
                 // After a conflict, everything is read again.
                 next.push(Ok(with(Step::Waiting)));
             }
+        }
+        (Task::Upsert { node, value }, step) => {
+            next.extend(late_writes::upsert(state, design, (node, value), step, &with, &respond));
+        }
+        (Task::WriteByPolicy { node, value }, step) => {
+            next.extend(late_writes::write_by_policy(state, design, (node, value), step, &with));
         }
         (task, step) => unreachable!("{task:?} {step:?}"),
     }

@@ -30,6 +30,7 @@
 #![allow(missing_docs, reason = "the name of each test is the sentence that it proves")]
 
 pub mod atomicity;
+pub mod blind_puts;
 pub mod closing;
 pub mod conflicts;
 pub mod counters;
@@ -54,6 +55,9 @@ macro_rules! engine_suite {
         $crate::engine_suite! { @tests $harness;
             atomicity::a_commit_applies_all_its_writes,
             atomicity::no_scan_shows_half_of_a_commit,
+            blind_puts::a_later_version_is_not_replaced,
+            blind_puts::of_blind_puts_at_once_the_latest_stays,
+            blind_puts::a_page_comes_with_a_row_that_is_not_older,
             closing::a_closed_engine_refuses_everything,
             closing::closing_twice_is_fine,
             conflicts::a_changed_value_refuses_the_whole_commit,

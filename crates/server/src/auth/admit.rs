@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use tablerock_kv::Witness;
 use tablerock_protocol::{
     BlobName, BlobResource, ContainerName, ErrorCode, QueueName, QueueResource, ServiceError, TableName, TableResource,
 };
@@ -43,6 +44,8 @@ pub(crate) use requests;
 pub(crate) struct Admitted<'a, R> {
     pub(crate) request: R,
     pub(crate) caller: Cow<'a, Caller>,
+    /// The row of the stored access policy that admitted the request, if one did. Its writes rest on it.
+    pub(crate) witness: Option<Witness>,
 }
 
 /// On whose authority a request asks to run.
@@ -95,7 +98,7 @@ pub(crate) async fn admit<'a, R: Request>(
     request: Result<R, ServiceError>,
 ) -> Result<Admitted<'a, R>, Rejection> {
     let at = |stage| move |error| Rejection { stage, error };
-    let caller = authenticate(cx, claim, endpoint, target).await.map_err(at(Stage::Authentication))?;
+    let (caller, witness) = authenticate(cx, claim, endpoint, target).await.map_err(at(Stage::Authentication))?;
     let request = request.map_err(at(Stage::Request))?;
     let operation = request.operation();
     authorize(cx, &caller, operation, endpoint, target).map_err(at(Stage::Authorization))?;
@@ -113,7 +116,7 @@ pub(crate) async fn admit<'a, R: Request>(
     {
         unserved::check(operation, headers, query).map_err(at(Stage::Authorization))?;
     }
-    Ok(Admitted { request, caller })
+    Ok(Admitted { request, caller, witness })
 }
 
 async fn authenticate<'a>(
@@ -121,19 +124,21 @@ async fn authenticate<'a>(
     claim: Claim<'a>,
     endpoint: &Endpoint<'_>,
     target: Target<'_>,
-) -> Result<Cow<'a, Caller>, ServiceError> {
+) -> Result<(Cow<'a, Caller>, Option<Witness>), ServiceError> {
+    let owned = |(caller, witness)| (Cow::Owned(caller), witness);
     match claim {
-        Claim::Preflight => Ok(Cow::Owned(Caller::Owner)),
-        Claim::Own(credentials) => credentials.authenticate(cx, endpoint.account, target).await.map(Cow::Owned),
-        Claim::Batch(caller) => Ok(Cow::Borrowed(caller)),
+        Claim::Preflight => Ok((Cow::Owned(Caller::Owner), None)),
+        Claim::Own(credentials) => credentials.authenticate(cx, endpoint.account, target).await.map(owned),
+        // The parts of a batch run within the scope of the batch's own witness.
+        Claim::Batch(caller) => Ok((Cow::Borrowed(caller), None)),
         Claim::Source { copier: Some((copier, account)), url }
             if !url.are_given()
                 && account.name == endpoint.account.name
                 && copier.covers_account(cx, Operation::GetBlob) =>
         {
-            Ok(Cow::Borrowed(copier))
+            Ok((Cow::Borrowed(copier), None))
         }
-        Claim::Source { url, .. } => url.authenticate(cx, endpoint.account, target).await.map(Cow::Owned),
+        Claim::Source { url, .. } => url.authenticate(cx, endpoint.account, target).await.map(owned),
     }
 }
 

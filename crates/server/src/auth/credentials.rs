@@ -3,6 +3,7 @@
 use std::fmt;
 
 use http::{HeaderMap, HeaderName, header};
+use tablerock_kv::Witness;
 use tablerock_protocol::bearer;
 use tablerock_protocol::signing::{
     AccountSas, Authorization, HeaderRequestParts, RequestOrigin, SIGNED_HEADERS, SasError, SasParameter,
@@ -44,24 +45,28 @@ impl Credentials<'_> {
         is_signed || self.headers.given(&header::AUTHORIZATION).is_some()
     }
 
+    /// Returns the caller, and the row of the stored access policy that the caller's rights rest on, if they do.
     pub(super) async fn authenticate(
         &self,
         cx: &RequestContext<'_>,
         account: &Account,
         target: Target<'_>,
-    ) -> Result<Caller, ServiceError> {
+    ) -> Result<(Caller, Option<Witness>), ServiceError> {
+        let without_policy = |caller| (caller, None);
         let verifier = Verifier { cx, account, shown: self };
         if let Some(header) = self.headers.given(&header::AUTHORIZATION) {
             let header = header.to_str().map_err(|_| ErrorCode::InvalidAuthenticationInfo)?;
             let authorization = parse_authorization(header).map_err(|_| ErrorCode::InvalidAuthenticationInfo)?;
-            return verifier.verify_header(authorization);
+            return verifier.verify_header(authorization).map(without_policy);
         }
         let pairs = self.query.pairs().iter().map(|(name, value)| (name.as_ref(), value.as_ref()));
         match SasParameters::collect(pairs).map_err(|error| verifier.rejection(error))? {
-            Some(parameters) if parameters.is_account_sas() => verifier.verify_account_sas(parameters),
+            Some(parameters) if parameters.is_account_sas() => {
+                verifier.verify_account_sas(parameters).map(without_policy)
+            }
             // Few requests have one, and its future is large: it reads the stored access policy.
             Some(parameters) => Box::pin(verifier.verify_service_sas(parameters, target)).await,
-            None => verifier.anonymous(),
+            None => verifier.anonymous().map(without_policy),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The SAS of a table, a queue, a container or a blob, which may rest on a stored access policy.
 
+use tablerock_kv::Witness;
 use tablerock_protocol::signing::{BlobSas, BlobSasTarget, QueueSas, SasParameters, TableSas};
 use tablerock_protocol::{ErrorCode, Service, ServiceError};
 
@@ -7,19 +8,19 @@ use super::credentials::Verifier;
 use super::{Caller, Target, policies};
 
 /// Verifies a parsed SAS whose signature covers the arguments, and turns it into a grant. The three kinds have the same
-/// steps and no common type.
+/// steps and no common type. Returns the row of the stored access policy as well, if it rests on one.
 macro_rules! verify {
-    ($verifier:ident, $sas:ident, ($($signed:expr),*), $policies:expr) => {{
+    ($verifier:ident, $sas:ident, ($($signed:expr),*), $policies:path, $named:expr) => {{
         let account = $verifier.account.name.as_str();
         let reject = |error| $verifier.rejection(error);
         $sas.verify(account, $($signed,)* &$verifier.account.keys).map_err(reject)?;
-        let policies = match $sas.identifier() {
-            Some(_) => $policies.await?,
+        let (policies, witness) = match $sas.identifier() {
+            Some(id) => $policies($verifier.cx.server, account, $named, id).await?,
             None => Default::default(),
         };
         let grant = $sas.grant(&policies).map_err(reject)?;
         grant.constraints.check(&$verifier.origin()).map_err(reject)?;
-        grant
+        (grant, witness)
     }};
 }
 
@@ -28,20 +29,21 @@ impl Verifier<'_> {
         &self,
         parameters: SasParameters<'_>,
         target: Target<'_>,
-    ) -> Result<Caller, ServiceError> {
-        let (server, account) = (self.cx.server, self.account.name.as_str());
+    ) -> Result<(Caller, Option<Witness>), ServiceError> {
         let reject = |error| self.rejection(error);
         match (self.cx.service, target) {
             // The SAS names its table itself.
             (Service::Table, _) => {
                 let sas = TableSas::parse(parameters).map_err(reject)?;
                 let table = self.shown.query.value("tn").unwrap_or_default();
-                Ok(Caller::Table(verify!(self, sas, (), policies::of_table(server, account, table))))
+                let (grant, witness) = verify!(self, sas, (), policies::of_table, table);
+                Ok((Caller::Table(grant), witness))
             }
             (Service::Queue, target) => {
                 let sas = QueueSas::parse(parameters).map_err(reject)?;
                 let Target::Queue(queue) = target else { return Err(ErrorCode::AuthorizationFailure.into()) };
-                Ok(Caller::Queue(verify!(self, sas, (queue), policies::of_queue(server, account, queue))))
+                let (grant, witness) = verify!(self, sas, (queue), policies::of_queue, queue);
+                Ok((Caller::Queue(grant), witness))
             }
             (Service::Blob, target) => {
                 let sas = BlobSas::parse(parameters).map_err(reject)?;
@@ -54,8 +56,8 @@ impl Verifier<'_> {
                 };
                 let (snapshot, version) = (self.shown.query.value("snapshot"), self.shown.query.value("versionid"));
                 let signed = BlobSasTarget { container, blob, snapshot, version };
-                let grant = verify!(self, sas, (&signed), policies::of_container(server, account, container));
-                Ok(Caller::Blob(Box::new(grant)))
+                let (grant, witness) = verify!(self, sas, (&signed), policies::of_container, container);
+                Ok((Caller::Blob(Box::new(grant)), witness))
             }
         }
     }

@@ -156,7 +156,7 @@ impl Gate<'_> {
     /// copy that they sign.
     async fn equal_verdict(&self, shown: &Credentials<'_>, name: &str) -> Verdict {
         let alone = self.verdict(Claim::Own(*shown)).await;
-        if let Ok(caller) = shown.authenticate(self.cx, self.endpoint.account, self.target).await {
+        if let Ok((caller, _)) = shown.authenticate(self.cx, self.endpoint.account, self.target).await {
             assert_eq!(self.verdict(Claim::Batch(&caller)).await, alone, "{:?} in a batch: {name}", self.operation);
             let account = self.endpoint.account;
             let copy = Claim::Source { copier: Some((&caller, account)), url: *shown };

@@ -135,9 +135,15 @@ async fn admit_and_run(
         body: BlobBody { upload: call.body.upload, progress: call.body.progress },
         ..*call
     };
-    match admitted.request {
-        PartRequest::DeleteBlob(at) => change_blob::delete_blob(&inner, at).await,
-        PartRequest::SetBlobTier(at) => change_blob::set_blob_tier(&inner, at).await,
+    let running = async {
+        match admitted.request {
+            PartRequest::DeleteBlob(at) => change_blob::delete_blob(&inner, at).await,
+            PartRequest::SetBlobTier(at) => change_blob::set_blob_tier(&inner, at).await,
+        }
+    };
+    match admitted.witness {
+        Some(witness) => witness.scope(running).await,
+        None => running.await,
     }
 }
 

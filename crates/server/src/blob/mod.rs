@@ -95,11 +95,11 @@ async fn admit_and_run(
     };
     let mut call = BlobCall::new(cx, &address, operation, &admitted.caller, BlobBody { upload, progress });
     let running = run(&mut call, admitted.request);
-    let reply = match cx.time_limit {
-        None => running.await,
-        Some(limit) => pipeline::within(cx, limit, running).await,
+    let reply = match (cx.time_limit, admitted.witness) {
+        (None, None) => running.await,
+        (limit, witness) => Box::pin(pipeline::within(cx, limit, witness, running)).await,
     };
-    if pipeline::is_read_by_policy(&address, operation) {
+    if pipeline::shows_by_policy(&address, operation, &reply, cx) {
         Box::pin(pipeline::confirm_policy(cx, &address, Target::of_blob(&resource), admitted.request)).await?;
     }
     pipeline::cover_reply(cx, reserved, reply?).await

@@ -50,11 +50,13 @@ async fn admit_and_run(cx: &mut RequestContext<'_>, body: &mut WholeBody) -> Res
         _ => pipeline::reserve_response(cx, operation, body.len()).await?,
     };
     let call = QueueCall::new(cx, &address, operation, &admitted.caller, body);
-    let reply = match cx.time_limit {
-        None => run(&call, admitted.request).await,
-        Some(limit) => pipeline::within(cx, limit, Box::pin(run(&call, admitted.request))).await,
+    let reply = match (cx.time_limit, admitted.witness) {
+        (None, None) => run(&call, admitted.request).await,
+        (limit, witness) => {
+            Box::pin(pipeline::within(cx, limit, witness, Box::pin(run(&call, admitted.request)))).await
+        }
     };
-    if pipeline::is_read_by_policy(&address, operation) {
+    if pipeline::shows_by_policy(&address, operation, &reply, cx) {
         Box::pin(pipeline::confirm_policy(cx, &address, Target::of_queue(&resource), admitted.request)).await?;
     }
     let mut reply = reply?;

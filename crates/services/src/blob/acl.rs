@@ -1,10 +1,10 @@
 //! Stored access policies and public access of a container.
 
-use tablerock_kv::Bytes;
-use tablerock_protocol::DateTime;
+use tablerock_kv::{Bytes, Witness};
 use tablerock_protocol::blob::{Conditions, LeaseId};
 use tablerock_protocol::signing::BlobPermissions;
 use tablerock_protocol::xml::StoredAccessPolicies;
+use tablerock_protocol::{DateTime, ErrorCode};
 
 use super::BlobService;
 use super::record::{Container, PublicAccess};
@@ -20,6 +20,14 @@ impl BlobService {
         let container = self.container(account, name, lease).await?;
         let policies = container.policies()?;
         Ok((container, policies))
+    }
+
+    /// The policies for a request that the policy with this id admits, and the witness that its commits rest on.
+    pub async fn policies_for(&self, account: &str, name: &str, id: &str) -> Result<(StoredAccessPolicies, Witness)> {
+        let policies_of =
+            |row: &Bytes| namespace::decode_policies(&Container::decode(row)?.policies, BlobPermissions::LETTERS);
+        let found = self.directory.policies_for(account, name, id, policies_of).await?;
+        Ok(found.ok_or(ErrorCode::ContainerNotFound)?)
     }
 
     /// Replaces the whole list, and the public access.

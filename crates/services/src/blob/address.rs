@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tablerock_kv::{Bytes, ContentName};
+use tablerock_kv::{Bytes, ContentName, Wanted};
 use tablerock_protocol::blob::{Conditions, KeyDigest, LeaseId, TagCondition, Tags, TierCondition, check_customer_key};
 use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
@@ -11,6 +11,7 @@ use super::stored_blob::Blob;
 use super::usage::{OpenContainer, PendingChange};
 use super::{BlobService, keys};
 use crate::Result;
+use crate::namespace::{FoundRecords, id_of_row};
 
 /// A blob by its names.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +49,8 @@ pub(super) struct BlobLocation {
     pub(super) container_id: u64,
     pub(super) partition: Bytes,
     pub(super) name: String,
+    /// The row of the container, on a store that servers share: records of the blob count only as long as the row has the id.
+    row: Option<(Bytes, Bytes)>,
     /// Where changes of the blob are counted; `None` for a request that makes none.
     usage: Option<Arc<OpenContainer>>,
 }
@@ -55,7 +58,7 @@ pub(super) struct BlobLocation {
 impl BlobLocation {
     pub(super) fn new(container_id: u64, name: &str) -> Self {
         let partition = keys::blob_partition(container_id, name);
-        Self { container_id, partition, name: name.to_owned(), usage: None }
+        Self { container_id, partition, name: name.to_owned(), row: None, usage: None }
     }
 
     /// Announces a change, whose outcome has to follow.
@@ -86,7 +89,25 @@ impl ContentAddress {
 impl BlobService {
     /// Finds the place of a blob, which need not be there; its container must.
     pub(super) async fn place(&self, at: BlobAddress<'_>) -> Result<BlobLocation> {
-        Ok(BlobLocation::new(self.container_id(at.account, at.container).await?, at.name))
+        Ok(self.located(at, self.container_id(at.account, at.container).await?))
+    }
+
+    fn located(&self, at: BlobAddress<'_>, container_id: u64) -> BlobLocation {
+        let row = self.directory.is_shared().then(|| self.directory.row_at(at.account, at.container));
+        BlobLocation { row, ..BlobLocation::new(container_id, at.name) }
+    }
+
+    /// Finds the place of a blob and reads its record, or that of a snapshot, with one look.
+    pub(super) async fn look_at_blob(
+        &self,
+        at: BlobAddress<'_>,
+        snapshot: Option<DateTime>,
+    ) -> Result<(BlobLocation, Option<Blob>)> {
+        let (keys, partition_of) = ([record_key(snapshot)], |id| keys::blob_partition(id, at.name));
+        let found = self.directory.look(at.account, at.container, partition_of, &keys).await?;
+        let FoundRecords { id, values, .. } = found.ok_or(ErrorCode::ContainerNotFound)?;
+        let blob = values.first().and_then(Option::as_ref).map(Blob::decode).transpose()?;
+        Ok((self.located(at, id), blob))
     }
 
     /// The same for a request that reads the blob, or something of it.
@@ -111,10 +132,43 @@ impl BlobService {
 
     /// The durable record of a blob or of one of its snapshots.
     pub(super) async fn stored_blob(&self, place: &BlobLocation, snapshot: Option<DateTime>) -> Result<Option<Blob>> {
-        let key = snapshot.map_or(Bytes::from_static(keys::BASE_KEY), |taken| keys::snapshot_key(taken.ticks()));
-        let record = self.store.get(&place.partition, &key).await?;
+        let [record] = self.records_at(place, [record_key(snapshot)]).await?;
         Ok(record.as_ref().map(Blob::decode).transpose()?)
     }
+
+    /// The durable values of records at a location. On a store that servers share they are read together with the row of the
+    /// container, which must still have the id: a container that is dropped is swept a while later.
+    pub(super) async fn records_at<const N: usize>(
+        &self,
+        place: &BlobLocation,
+        keys: [Bytes; N],
+    ) -> Result<[Option<Bytes>; N]> {
+        let mut values = [const { None }; N];
+        let Some((directory, row)) = &place.row else {
+            for (value, key) in values.iter_mut().zip(&keys) {
+                *value = self.store.get(&place.partition, key).await?;
+            }
+            return Ok(values);
+        };
+        let wanted = [
+            Wanted { partition: directory.clone(), keys: vec![row.clone()] },
+            Wanted { partition: place.partition.clone(), keys: keys.to_vec() },
+        ];
+        let mut found = self.store.get_many(&wanted).await?.into_iter();
+        let row = found.next().and_then(|mut values| values.pop()).flatten().ok_or(ErrorCode::ContainerNotFound)?;
+        if id_of_row(&row)? != place.container_id {
+            return Err(ErrorCode::ContainerNotFound.into());
+        }
+        for (value, found) in values.iter_mut().zip(found.next().unwrap_or_default()) {
+            *value = found;
+        }
+        Ok(values)
+    }
+}
+
+/// The key of the record of a blob, or of one of its snapshots.
+fn record_key(snapshot: Option<DateTime>) -> Bytes {
+    snapshot.map_or(Bytes::from_static(keys::BASE_KEY), |taken| keys::snapshot_key(taken.ticks()))
 }
 
 impl ReadTerms {

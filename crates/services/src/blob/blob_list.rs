@@ -16,6 +16,7 @@ use super::blocks::BlocksHeader;
 use super::keys::{self, BlobKey};
 use super::stored_blob::Blob;
 use crate::Result;
+use crate::namespace::{LOOKS_MAX, again_and_again};
 
 /// Records and bytes of one page of the scan. Small contents lie in the records.
 const SCAN_RECORDS: usize = 1_000;
@@ -68,10 +69,15 @@ pub struct BlobPage {
 
 impl BlobService {
     pub async fn list_blobs(&self, account: &str, container: &str, query: &BlobQuery) -> Result<BlobPage> {
-        let container_id = self.container_id(account, container).await?;
-        let page = self.page_of(container_id, query).await?;
-        self.load.read_across(account, container, page.entries.len().max(1) as u64);
-        Ok(page)
+        for _ in 0..LOOKS_MAX {
+            let id = self.directory.first_id(account, container).await?.ok_or(ErrorCode::ContainerNotFound)?;
+            let page = self.page_of(id, query).await?;
+            if self.directory.confirm(account, container, id).await? {
+                self.load.read_across(account, container, page.entries.len().max(1) as u64);
+                return Ok(page);
+            }
+        }
+        Err(again_and_again())
     }
 
     async fn page_of(&self, container_id: u64, query: &BlobQuery) -> Result<BlobPage> {

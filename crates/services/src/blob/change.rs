@@ -127,8 +127,7 @@ impl BlobService {
 
     /// Reads the state that a change is decided on.
     pub(super) async fn look(&self, place: &BlobLocation) -> Result<Seen> {
-        let base = self.store.get(&place.partition, keys::BASE_KEY).await?;
-        let header = self.store.get(&place.partition, keys::BLOCKS_KEY).await?;
+        let [base, header] = self.records_at(place, record_keys()).await?;
         let blob = base.as_ref().map(Blob::decode).transpose()?;
         let blocks = match &header {
             None => vec![],
@@ -145,8 +144,7 @@ impl BlobService {
 
     /// Whether the durable state is still the one that was seen.
     pub(super) async fn is_current(&self, place: &BlobLocation, seen: &Seen) -> Result<bool> {
-        let base = self.store.get(&place.partition, keys::BASE_KEY).await?;
-        let header = self.store.get(&place.partition, keys::BLOCKS_KEY).await?;
+        let [base, header] = self.records_at(place, record_keys()).await?;
         Ok(base == seen.base && header == seen.header)
     }
 
@@ -160,7 +158,7 @@ impl BlobService {
         leaves.extend(tag_index::left(seen.blob.as_ref(), blob.as_ref()));
         let intent = self.intend_replacement(place, leaves).await?;
         let record = blob.as_ref().map(Blob::encode);
-        let (base_key, header_key) = (Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY));
+        let [base_key, header_key] = record_keys();
         let decide = |tx: &mut Transaction| -> Result<bool, StoreError> {
             if tx.get(&base_key) != seen.base.as_ref() || tx.get(&header_key) != seen.header.as_ref() {
                 return Ok(false);
@@ -177,9 +175,9 @@ impl BlobService {
             deletes.iter().for_each(|key| tx.delete(key.clone()));
             Ok(true)
         };
-        let keys = vec![base_key.clone(), header_key.clone()];
+        let read = [(base_key.clone(), seen.base.clone()), (header_key.clone(), seen.header.clone())].into();
         let pending = place.begin_change();
-        let commit = async { Ok(self.store.transact(&place.partition, keys, decide).await?) };
+        let commit = async { Ok(self.store.transact_seen(&place.partition, read, decide).await?) };
         let committed = ReclaimIntent::protect_attempt(indexing, commit).await;
         if let (Some(pending), Ok(is_committed)) = (pending, &committed) {
             pending.settle(if *is_committed {
@@ -194,4 +192,9 @@ impl BlobService {
         }
         committed
     }
+}
+
+/// The keys of the records that a change is decided on.
+fn record_keys() -> [Bytes; 2] {
+    [Bytes::from_static(keys::BASE_KEY), Bytes::from_static(keys::BLOCKS_KEY)]
 }

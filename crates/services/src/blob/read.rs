@@ -27,8 +27,9 @@ impl<F: FnMut(&Blob) -> Result<ByteRange, ServiceError> + Send> RangeChoice for 
 impl BlobService {
     /// The properties of a blob or of a snapshot.
     pub async fn blob(&self, at: BlobAddress<'_>, snapshot: Option<DateTime>, terms: &ReadTerms) -> Result<Blob> {
-        let place = self.place_to_read(at).await?;
-        self.find(&place, snapshot, terms).await
+        let (_, blob) = self.look_at_blob(at, snapshot).await?;
+        self.load.read(at.account, at.container, at.name, 1);
+        self.check_found(blob, terms)
     }
 
     pub(super) async fn find(
@@ -37,7 +38,11 @@ impl BlobService {
         snapshot: Option<DateTime>,
         terms: &ReadTerms,
     ) -> Result<Blob> {
-        let blob = self.stored_blob(place, snapshot).await?.ok_or(ErrorCode::BlobNotFound)?;
+        self.check_found(self.stored_blob(place, snapshot).await?, terms)
+    }
+
+    fn check_found(&self, blob: Option<Blob>, terms: &ReadTerms) -> Result<Blob> {
+        let blob = blob.ok_or(ErrorCode::BlobNotFound)?;
         terms.check(&blob, self.clock.ticks())?;
         Ok(blob)
     }
@@ -62,9 +67,12 @@ impl BlobService {
         key: Option<&CustomerKey>,
         mut choose: impl RangeChoice,
     ) -> Result<(Blob, ByteRange, BlobReader)> {
-        let place = self.place_to_read(at).await?;
-        for _ in 0..ATTEMPTS_MAX {
-            let blob = self.find(&place, snapshot, terms).await?;
+        for attempt in 0..ATTEMPTS_MAX {
+            let (place, blob) = self.look_at_blob(at, snapshot).await?;
+            if attempt == 0 {
+                self.load.read(at.account, at.container, at.name, 1);
+            }
+            let blob = self.check_found(blob, terms)?;
             blob.check_online(self.clock.ticks())?;
             check_customer_key(blob.key_digest, key.map(CustomerKey::digest))?;
             if snapshot.is_none() {

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use tablerock_kv::{Bytes, Clock, Records, ScanLimits, Store, Transaction};
 
+use super::Namespace;
+use super::id_hints::IdHints;
 use super::keys::{row_key, tombstone_key};
-use super::{Namespace, id_of_row};
 use crate::Result;
 use crate::ids::Ids;
+use crate::sharing::Sharing;
 use crate::work_lease::WorkLease;
 
 /// Ids that are taken from the store at a time.
@@ -20,6 +22,8 @@ pub(crate) struct Directory {
     pub(super) store: Store,
     pub(super) namespace: Namespace,
     ids: Ids,
+    /// `None` if no other server writes to the store.
+    pub(super) hints: Option<IdHints>,
     pub(crate) sweep_lease: WorkLease,
     pub(super) sweep_period: Duration,
 }
@@ -31,6 +35,7 @@ impl Directory {
             store: store.clone(),
             namespace,
             ids: Ids::new(store.clone(), next_id_key, IDS_BLOCK),
+            hints: Sharing::of(store).coordination(IdHints::default),
             sweep_lease: WorkLease::new(store.clone(), clock.clone(), lease_key, sweep_period),
             sweep_period,
         }
@@ -48,7 +53,7 @@ impl Directory {
 
     /// Returns the id that a name leads to.
     pub(crate) async fn id(&self, account: &str, name: &str) -> Result<Option<u64>> {
-        Ok(self.row(account, name).await?.map(|row| id_of_row(&row)).transpose()?)
+        self.keep_hint(account, name, self.row(account, name).await?.as_ref())
     }
 
     /// Returns the rows whose names begin with `prefix` and are not before `from`.

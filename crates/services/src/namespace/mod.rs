@@ -9,10 +9,15 @@
 //! | --- | --- |
 //! | `keys.rs` | the keys of rows and tombstones |
 //! | `directory.rs` | rows: find, insert, change, drop |
+//! | `looks.rs`, `id_hints.rs` | records together with the row that leads to them |
+//! | `policies.rs` | stored access policies that admit a request |
 //! | `sweep.rs` | finishing drops, and the background loop around it |
 
 mod directory;
+mod id_hints;
 mod keys;
+mod looks;
+mod policies;
 mod sweep;
 
 use tablerock_kv::{Bytes, Error, Result};
@@ -24,6 +29,7 @@ use crate::{blob, keys as system, queue, table};
 pub(crate) use directory::{Directory, Entry};
 pub(crate) use keys::{account_of, is_tombstone};
 pub use keys::{id_of_tombstone, row_key, tombstone_key};
+pub(crate) use looks::{FoundRecords, LOOKS_MAX, again_and_again};
 pub(crate) use sweep::{Sweep, drop_or_retry, finish_drops, keep_sweeping, sweep_if_leader};
 
 /// The kinds of named objects, in the order in which an account is copied.

@@ -1,12 +1,12 @@
 //! The queue directory: create, find, clear and delete queues, and their metadata.
 
-use tablerock_kv::Bytes;
+use tablerock_kv::{Bytes, Look, LookFuture, Transaction};
 use tablerock_protocol::{ErrorCode, Metadata, QueueName};
 
 use super::record::QueueRecord;
 use super::{QueueService, count, keys};
-use crate::Result;
-use crate::namespace::{self, Entry, Sweep};
+use crate::namespace::{self, Entry, FoundRecords, Sweep};
+use crate::{Error, Result};
 
 /// The outcome of Create Queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +22,14 @@ pub struct QueueState {
     pub metadata: Metadata,
     /// All stored messages: visible ones, invisible ones, and expired ones that have not been removed.
     pub messages: u64,
+}
+
+/// A queue that was found for a transaction on its messages.
+#[derive(Debug)]
+pub(super) struct FoundQueue {
+    pub(super) id: u64,
+    /// The records that were read together with the queue's row.
+    first: Option<Look>,
 }
 
 impl QueueService {
@@ -101,6 +109,42 @@ impl QueueService {
                 Ok(change(entry, record))
             })
             .await
+    }
+
+    /// Finds the queue that a transaction on messages names. On a store that servers share, the records that the transaction
+    /// reads are read together with the queue's row.
+    pub(super) async fn find_queue(&self, account: &str, name: &QueueName, keys: &[Bytes]) -> Result<FoundQueue> {
+        if !self.directory.is_shared() {
+            return Ok(FoundQueue { id: self.queue_id(account, name).await?, first: None });
+        }
+        let (id, first) = self.look_at(account, name, keys).await?;
+        Ok(FoundQueue { id, first: Some(first) })
+    }
+
+    async fn look_at(&self, account: &str, name: &QueueName, keys: &[Bytes]) -> Result<(u64, Look)> {
+        let found = self.directory.look(account, name.as_str(), keys::messages_partition, keys).await?;
+        let FoundRecords { id, partition, values } = found.ok_or(ErrorCode::QueueNotFound)?;
+        Ok((id, Look { partition, seen: keys.iter().cloned().zip(values).collect() }))
+    }
+
+    /// Runs a transaction on the messages of a queue. After a conflict on a store that servers share, it rests on a new look at
+    /// the queue's row as well.
+    pub(super) async fn transact_messages<T>(
+        &self,
+        account: &str,
+        name: &QueueName,
+        found: FoundQueue,
+        keys: Vec<Bytes>,
+        decide: impl FnMut(&mut Transaction) -> Result<T> + Send,
+    ) -> Result<T> {
+        let Some(first) = found.first else {
+            return self.store.transact(&keys::messages_partition(found.id), keys, decide).await;
+        };
+        let look = || -> LookFuture<'_, Error> {
+            let keys = &keys;
+            Box::pin(async move { Ok(self.look_at(account, name, keys).await?.1) })
+        };
+        self.store.transact_looking(first, look, decide).await
     }
 
     /// Returns the id of the queue that an operation on messages names.

@@ -102,7 +102,8 @@ pub(crate) fn renumbered_key(
     }
 }
 
-/// Everything that a queue holds.
+/// Everything that a queue holds. It is a range over partitions, though there is one only: an engine may sweep such a range
+/// again later, for messages that land under a dropped id.
 pub fn messages_range(queue_id: u64) -> Range {
-    Range::partition(&messages_partition(queue_id))
+    Range::partitions(&messages_partition(queue_id))
 }

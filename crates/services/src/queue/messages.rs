@@ -49,10 +49,11 @@ pub struct Message {
 impl QueueService {
     /// Adds a message. The receipt that comes back is good at once.
     pub async fn put_message(&self, account: &str, queue: &QueueName, message: NewMessage) -> Result<Message> {
-        let queue_id = self.queue_id(account, queue).await?;
+        let number = self.message_numbers.next().await?;
+        let count_key = keys::count_key(count::part_of(number));
+        let found = self.find_queue(account, queue, std::slice::from_ref(&count_key)).await?;
         self.count_writes(account, queue, 1);
         let now = self.time.now().await;
-        let number = self.message_numbers.next().await?;
         let key = MessageKey { visible: self.time.visible_after(now, message.visibility_seconds), number };
         let stored = StoredMessage {
             id: uuid::Builder::from_random_bytes(self.rng.id()).into_uuid(),
@@ -65,13 +66,14 @@ impl QueueService {
             },
             text: message.text.into(),
         };
-        let (value, count_key) = (stored.encode(), keys::count_key(count::part_of(number)));
+        let value = stored.encode();
         let decide = |tx: &mut Transaction| -> Result<()> {
             count::add_one(tx, &count_key)?;
             write(tx, key, &stored, value.clone());
             Ok(())
         };
-        self.pending_move(vec![key], queue_id).commit(vec![count_key.clone()], decide).await?;
+        let pending = self.pending_move(vec![key], found.id);
+        pending.commit(self.transact_messages(account, queue, found, vec![count_key.clone()], decide)).await?;
         Ok(stored.shown_at(key))
     }
 
@@ -84,10 +86,10 @@ impl QueueService {
         receipt: PopReceipt,
         update: MessageUpdate,
     ) -> Result<Message> {
-        let queue_id = self.queue_id(account, queue).await?;
+        let place = place_of(receipt);
+        let found = self.find_queue(account, queue, std::slice::from_ref(&place)).await?;
         self.count_writes(account, queue, 1);
         let now = self.time.now().await;
-        let place = place_of(receipt);
         let new_key =
             MessageKey { visible: self.time.visible_after(now, update.visibility_seconds), number: receipt.number };
         let text = update.text.map(Bytes::from);
@@ -104,15 +106,16 @@ impl QueueService {
             write(tx, new_key, &message, message.encode());
             Ok(message.shown_at(new_key))
         };
-        self.pending_move(vec![new_key], queue_id).commit(vec![place.clone()], decide).await
+        let pending = self.pending_move(vec![new_key], found.id);
+        pending.commit(self.transact_messages(account, queue, found, vec![place.clone()], decide)).await
     }
 
     pub async fn delete_message(&self, account: &str, queue: &QueueName, id: Uuid, receipt: PopReceipt) -> Result<()> {
-        let queue_id = self.queue_id(account, queue).await?;
+        let (place, count_key) = (place_of(receipt), keys::count_key(count::part_of(receipt.number)));
+        let reads = vec![place.clone(), count_key.clone()];
+        let found = self.find_queue(account, queue, &reads).await?;
         self.count_writes(account, queue, 1);
         let now = self.time.now().await;
-        let place = place_of(receipt);
-        let count_key = keys::count_key(count::part_of(receipt.number));
         let decide = |tx: &mut Transaction| -> Result<()> {
             let message = find(tx, &place, id, receipt, now)?;
             count::subtract(tx, &count_key, 1)?;
@@ -122,8 +125,7 @@ impl QueueService {
             }
             Ok(())
         };
-        let partition = keys::messages_partition(queue_id);
-        self.store.transact(&partition, vec![place.clone(), count_key.clone()], decide).await
+        self.transact_messages(account, queue, found, reads, decide).await
     }
 }
 

@@ -1,16 +1,13 @@
 //! The table directory: create, find and delete tables.
 
-use tablerock_kv::{Bytes, Look, Wanted};
+use tablerock_kv::{Bytes, Look};
 use tablerock_protocol::{ErrorCode, TableName};
 
 use super::record::TableRecord;
 use super::table_id_cache::Lookup;
 use super::{TableService, keys};
-use crate::namespace::{self, Namespace, Sweep};
+use crate::namespace::{self, FoundRecords, Sweep};
 use crate::{Error, Result};
-
-/// The looks at a table that is dropped and created between them.
-pub(super) const LOOKS_MAX: usize = 8;
 
 /// A table that exists, found for one request.
 #[derive(Debug, Clone)]
@@ -94,7 +91,8 @@ impl TableService {
     /// decoded.
     pub(super) async fn table_id(&self, account: &str, name: &str) -> Result<u64> {
         let Some(cache) = &self.id_cache else {
-            return self.keep_hint(account, name, self.table_row(account, name).await?.as_ref());
+            let id = self.directory.id(account, &TableName::fold(name)).await?;
+            return Ok(id.ok_or(ErrorCode::TableNotFound)?);
         };
         match cache.look_up(account, name) {
             Lookup::Found(id) => Ok(id),
@@ -124,8 +122,6 @@ impl TableService {
         Ok(FoundPartition { partition, values: Some(values) })
     }
 
-    /// Reads records together with the table's row, at the id that the table had last. If the row has another one, it reads
-    /// them again.
     async fn look_at(
         &self,
         account: &str,
@@ -133,26 +129,10 @@ impl TableService {
         partition_key: &str,
         keys: &[Bytes],
     ) -> Result<(Bytes, Vec<Option<Bytes>>)> {
-        let mut hint = match self.id_hints.get(account, table) {
-            Some(hint) => hint,
-            None => self.table_id(account, table).await?,
-        };
-        for _ in 0..LOOKS_MAX {
-            let partition = keys::entity_partition(hint, partition_key);
-            let row = namespace::row_key(&TableName::fold(table));
-            let wanted = [
-                Wanted { partition: Namespace::Tables.directory(account), keys: vec![row] },
-                Wanted { partition: partition.clone(), keys: keys.to_vec() },
-            ];
-            let mut found = self.store.get_many(&wanted).await?.into_iter();
-            let row = found.next().and_then(|mut values| values.pop()).flatten();
-            let id = self.keep_hint(account, table, row.as_ref())?;
-            if id == hint {
-                return Ok((partition, found.next().unwrap_or_default()));
-            }
-            hint = id;
-        }
-        Err(tablerock_kv::Error::unavailable("the table is dropped and created again and again; retry later").into())
+        let partition_of = |id| keys::entity_partition(id, partition_key);
+        let found = self.directory.look(account, &TableName::fold(table), partition_of, keys).await?;
+        let FoundRecords { partition, values, .. } = found.ok_or(ErrorCode::TableNotFound)?;
+        Ok((partition, values))
     }
 
     /// Reads what a write rests on again, after a conflict.
@@ -170,25 +150,17 @@ impl TableService {
     /// The id under which a query begins to read. On a store that servers share it is that of last time, which
     /// [`confirm_id`](Self::confirm_id) confirms after the pages.
     pub(super) async fn first_id(&self, account: &str, table: &str) -> Result<u64> {
-        match self.id_hints.get(account, table).filter(|_| self.id_cache.is_none()) {
-            Some(hint) => Ok(hint),
-            None => self.table_id(account, table).await,
+        if self.directory.is_shared()
+            && let Some(hint) = self.directory.hint(account, &TableName::fold(table))
+        {
+            return Ok(hint);
         }
+        self.table_id(account, table).await
     }
 
-    /// Returns whether a table still has the id under which its records were read. A dropped table is swept a while later, so
-    /// a server that stood still might otherwise show a part of it.
+    /// Returns whether a table still has the id under which its records were read.
     pub(super) async fn confirm_id(&self, account: &str, table: &str, id: u64) -> Result<bool> {
-        Ok(self.id_cache.is_some() || self.table_id(account, table).await? == id)
-    }
-
-    /// Returns the id in a table's row, and keeps it as the next hint.
-    fn keep_hint(&self, account: &str, table: &str, row: Option<&Bytes>) -> Result<u64> {
-        let id = row.map(|row| namespace::id_of_row(row)).transpose()?;
-        if self.id_hints.get(account, table) != id {
-            self.id_hints.keep(account, table, id);
-        }
-        Ok(id.ok_or(ErrorCode::TableNotFound)?)
+        Ok(!self.directory.is_shared() || self.directory.confirm(account, &TableName::fold(table), id).await?)
     }
 
     pub(super) async fn table_record(&self, account: &str, name: &str) -> Result<Option<TableRecord>> {

@@ -42,6 +42,11 @@ impl TableService {
     /// of the operation that caused it.
     pub async fn apply(&self, account: &str, group: &EntityGroup) -> Result<Vec<Outcome>> {
         self.throttle.check_account(account)?;
+        if self.directory.is_shared()
+            && let Some(outcome) = Box::pin(self.apply_blind(account, group)).await?
+        {
+            return Ok(vec![outcome]);
+        }
         let row_keys: Vec<Bytes> = group.operations().iter().map(|op| keys::entity_key(&op.row_key)).collect();
         let found = self.find_partition(account, group.table(), group.partition_key(), &row_keys).await;
         let FoundPartition { partition, values } = found.map_err(|error| error.at_index(0))?;
@@ -130,7 +135,7 @@ fn check_condition(condition: Option<EtagCondition>, current: Option<&StoredEnti
     if condition.admits(current.timestamp()) { Ok(()) } else { Err(ErrorCode::UpdateConditionNotSatisfied.into()) }
 }
 
-fn check_size(operation: &EntityOperation, properties: &Properties) -> Result<(), Error> {
+pub(super) fn check_size(operation: &EntityOperation, properties: &Properties) -> Result<(), Error> {
     if properties.count() > limits::ENTITY_PROPERTIES_MAX {
         return Err(ErrorCode::TooManyProperties.into());
     }

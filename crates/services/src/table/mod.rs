@@ -1,6 +1,7 @@
 //! The Table service: tables, entities, queries and group transactions on one store.
 
 mod acl;
+mod blind_write;
 mod directory;
 mod entities;
 mod group;
@@ -14,7 +15,6 @@ mod record;
 mod skip_index;
 mod stored_entity;
 mod table_id_cache;
-mod table_id_hints;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,6 @@ use tablerock_protocol::Service;
 
 use skip_index::SkipIndex;
 use table_id_cache::TableIdCache;
-use table_id_hints::TableIdHints;
 
 use crate::Result;
 use crate::load::Load;
@@ -54,7 +53,6 @@ pub struct TableService {
     throttle: Throttle,
     load: Load,
     id_cache: Option<TableIdCache>,
-    id_hints: TableIdHints,
     skip_index: Option<SkipIndex>,
 }
 
@@ -66,7 +64,6 @@ impl TableService {
             throttle: Throttle::new(clock.clone(), targets),
             load: Load::new(Service::Table, clock.clone()),
             id_cache: TableIdCache::of(&store),
-            id_hints: TableIdHints::default(),
             skip_index: SkipIndex::of(&store, &clock),
             store,
             clock,

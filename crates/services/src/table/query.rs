@@ -9,11 +9,11 @@ use tablerock_kv::{Position, Range};
 use tablerock_protocol::signing::{KeyBound, KeyRange};
 use tablerock_protocol::{Filter, limits};
 
-use super::directory::LOOKS_MAX;
 use super::plan::Plan;
 use super::query_run::{PartitionsRead, QueryRun};
 use super::{StoredEntity, TableService, keys};
 use crate::Result;
+use crate::namespace::{LOOKS_MAX, again_and_again};
 
 /// The parameters of Query Entities.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +55,7 @@ impl TableService {
                 return Ok(page);
             }
         }
-        Err(tablerock_kv::Error::unavailable("the table is dropped and created again and again; retry later").into())
+        Err(again_and_again())
     }
 
     async fn run_query(&self, table_id: u64, query: &EntityQuery) -> Result<(EntityPage, PartitionsRead)> {

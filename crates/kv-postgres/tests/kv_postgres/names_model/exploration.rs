@@ -38,6 +38,18 @@ fn scenarios(nodes: usize) -> Vec<Vec<Task>> {
             scenarios.push(vec![Task::Revoke, Task::Drop, write, Task::ReadByPolicy { node: reader }]);
         }
     }
+    for writer in 0..nodes {
+        for node in 0..nodes {
+            let upsert = Task::Upsert { node: writer, value: 2 };
+            for other in [Task::Read { node }, Task::Upsert { node, value: 3 }] {
+                scenarios.push(vec![Task::Drop, upsert, other]);
+                scenarios.push(vec![Task::Drop, Task::Create, upsert, other]);
+            }
+            let by_policy = Task::WriteByPolicy { node: writer, value: 3 };
+            scenarios.push(vec![Task::Revoke, Task::Write { node, value: 2 }, by_policy]);
+            scenarios.push(vec![Task::Revoke, Task::Drop, Task::Write { node, value: 2 }, by_policy]);
+        }
+    }
     scenarios
 }
 
@@ -60,7 +72,9 @@ fn the_model_sees_what_other_designs_break() {
         (Design { is_confirmed: false, ..DECIDED }, "after its drop"),
         (Design { is_one_statement: false, ..DECIDED }, "half of a swept table"),
         (Design { sweep_waits: false, ..DECIDED }, "half of a swept table"),
-        (Design { fences_policies: false, ..DECIDED }, "after the revocation"),
+        (Design { fences_policies: false, ..DECIDED }, "after the revocation is shown"),
+        (Design { locks_policies: false, ..DECIDED }, "after the revocation is overwritten"),
+        (Design { reads_row_behind: false, ..DECIDED }, "after its drop"),
     ] {
         let error = explore_all(design).expect_err("it breaks a promise");
         assert!(error.contains(violation), "{design:?}: {error}");

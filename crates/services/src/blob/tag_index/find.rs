@@ -101,7 +101,12 @@ impl BlobService {
             deadline,
         };
         match only {
-            Some((container, id)) => drop(self.find_in(&mut finding, &container, id, &from).await?),
+            Some((container, id)) => {
+                self.find_in(&mut finding, &container, id, &from).await?;
+                if !self.directory.confirm(account, &container, id).await? {
+                    return Err(ErrorCode::ContainerNotFound.into());
+                }
+            }
             None => self.find_in_all(&mut finding, account, from).await?,
         }
         self.load.read_across(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tablerock_kv::{Bytes, Error, Store, Transaction};
+use tablerock_kv::{Bytes, Error, Store};
 
 use super::FrontCache;
 use super::queue_front::QueueFront;
@@ -49,14 +49,9 @@ impl PendingMove {
         self
     }
 
-    /// Runs the write. If it fails, the claimed messages are where they were.
-    pub(in crate::queue) async fn commit<T>(
-        mut self,
-        reads: Vec<Bytes>,
-        decide: impl FnMut(&mut Transaction) -> Result<T> + Send,
-    ) -> Result<T> {
-        let open = self.open.as_ref().expect("a move commits once");
-        let outcome = open.store.transact(&keys::messages_partition(open.queue_id), reads, decide).await;
+    /// Runs the write, which is a transaction. If it fails, the claimed messages are where they were.
+    pub(in crate::queue) async fn commit<T>(mut self, write: impl Future<Output = Result<T>>) -> Result<T> {
+        let outcome = write.await;
         if let Some(open) = self.open.take() {
             open.end(outcome.is_ok());
         }
