@@ -2,7 +2,7 @@
 //!
 //! Citus: for each node that has shards of the records, one of its partitions is read, one node after the other on a
 //! connection of this check. The part that is served is that of the shards on nodes that respond. The database itself is
-//! [checked](crate::health_check) apart from this.
+//! [checked](crate::health_check) apart from this. The clock, which is that of the coordinator, is read here as well.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tablerock_kv::{Error, Health, Result};
 use tokio::time::timeout;
 
+use crate::DatabaseClock;
 use crate::connection::Connection;
 use crate::failure::translate;
 use crate::place::Place;
@@ -18,7 +19,7 @@ use crate::pool::Pool;
 /// The timeout of one node, with the connection that may have to be opened.
 const NODE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The time after which the places of the shards are read again.
+/// The time after which the places of the shards, and the clock, are read again.
 const PLACES_AGE_MAX: Duration = Duration::from_secs(10);
 
 /// Each node with its number of shards, and a partition in one of them, if one of a thousand is.
@@ -38,8 +39,8 @@ struct ShardNode {
     partition: Option<Vec<u8>>,
 }
 
-pub(crate) async fn keep_checking(pool: Arc<Pool>) {
-    let mut check = NodeCheck { pool, connection: None, places: vec![], read_at: None };
+pub(crate) async fn keep_checking(pool: Arc<Pool>, clock: Arc<DatabaseClock>) {
+    let mut check = NodeCheck { pool, clock, connection: None, places: vec![], read_at: None, clock_read_at: None };
     loop {
         tokio::time::sleep(check.pool.options.health_pause).await;
         let part = check.run().await;
@@ -49,9 +50,12 @@ pub(crate) async fn keep_checking(pool: Arc<Pool>) {
 
 struct NodeCheck {
     pool: Arc<Pool>,
+    clock: Arc<DatabaseClock>,
     connection: Option<Connection>,
     places: Vec<ShardNode>,
     read_at: Option<Instant>,
+    /// The time of the last attempt to read the clock.
+    clock_read_at: Option<Instant>,
 }
 
 impl NodeCheck {
@@ -64,6 +68,13 @@ impl NodeCheck {
                     tracing::debug!(%error, "cannot read the places of the shards");
                     self.connection = None;
                 }
+            }
+        }
+        if self.clock_read_at.is_none_or(|read_at| read_at.elapsed() > PLACES_AGE_MAX) {
+            self.clock_read_at = Some(Instant::now());
+            if let Err(error) = within(self.refresh_clock()).await {
+                tracing::debug!(%error, "cannot read the clock of the coordinator");
+                self.connection = None;
             }
         }
         let (mut all, mut served, mut reasons) = (0, 0, vec![]);
@@ -96,6 +107,11 @@ impl NodeCheck {
             Ok(ShardNode { node: row.try_get(0)?, shards: row.try_get(1)?, partition })
         };
         rows.into_iter().map(place).collect::<Result<_, _>>().map_err(failed)
+    }
+
+    async fn refresh_clock(&mut self) -> Result<()> {
+        let clock = self.clock.clone();
+        clock.refresh(&self.connection().await?.client).await
     }
 
     async fn probe(&mut self, at: usize) -> Result<()> {
