@@ -112,7 +112,7 @@ fn combine(mut errors: Vec<Error>) -> Error {
     Error::new(lasting.unwrap_or(ErrorKind::Unavailable), message)
 }
 
-async fn connect_at(target: &Target, address: HostAddress, bounds: Bounds) -> Result<Client> {
+pub(crate) async fn connect_at(target: &Target, address: HostAddress, bounds: Bounds) -> Result<Client> {
     let unreachable = |error| translate("the database cannot be reached", error);
     let config = target.hosts.config_of(address);
     let (client, connection) = config.connect(target.tls.clone()).await.map_err(unreachable)?;

@@ -103,6 +103,10 @@ impl Engine for PostgresEngine {
         drops::record(&self.pool, &self.clock, &self.rng, &range).await
     }
 
+    async fn nodes_of(&self, partitions: &[Bytes]) -> Result<Vec<Option<String>>> {
+        node_check::nodes_of(&self.pool, partitions).await
+    }
+
     /// Other servers write to the same database.
     fn is_exclusive(&self) -> bool {
         false

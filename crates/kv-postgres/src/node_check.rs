@@ -7,12 +7,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tablerock_kv::{Error, Health, Result};
+use tablerock_kv::{Bytes, Error, Health, Result};
 use tokio::time::timeout;
 
 use crate::DatabaseClock;
 use crate::connection::Connection;
 use crate::failure::translate;
+use crate::kind::Kind;
 use crate::place::Place;
 use crate::pool::Pool;
 
@@ -134,6 +135,32 @@ impl NodeCheck {
 async fn within<T>(step: impl Future<Output = Result<T>>) -> Result<T> {
     let silent = |_| Error::unavailable(format!("no response in {NODE_TIMEOUT:?}"));
     timeout(NODE_TIMEOUT, step).await.map_err(silent)?
+}
+
+/// The node of each of some partitions, in their order.
+const NODES_OF: &str = "SELECT wanted.place, concat(node.nodename, ':', node.nodeport) \
+     FROM unnest($1::bytea[]) WITH ORDINALITY AS wanted (partition, place) \
+     JOIN pg_dist_placement AS placement \
+     ON placement.shardid = get_shard_id_for_distribution_column('tablerock_records', wanted.partition) \
+     JOIN pg_dist_node AS node ON node.groupid = placement.groupid AND node.noderole = 'primary'";
+
+/// Returns the node that has each partition. Only the nodes of Citus are known.
+pub(crate) async fn nodes_of(pool: &Arc<Pool>, partitions: &[Bytes]) -> Result<Vec<Option<String>>> {
+    let mut nodes = vec![None; partitions.len()];
+    if pool.kind != Kind::Citus || partitions.is_empty() {
+        return Ok(nodes);
+    }
+    let partitions: Vec<&[u8]> = partitions.iter().map(|partition| &partition[..]).collect();
+    let mut pooled = pool.acquire().await?;
+    pooled.begin_statement();
+    let found = timeout(pooled.response_timeout(), pooled.connection().client.query(NODES_OF, &[&partitions])).await;
+    for row in pooled.judge("cannot find out the nodes of partitions", found.ok())? {
+        let place = usize::try_from(row.get::<_, i64>(0)).unwrap_or_default();
+        if let Some(node) = place.checked_sub(1).and_then(|place| nodes.get_mut(place)) {
+            *node = Some(row.get(1));
+        }
+    }
+    Ok(nodes)
 }
 
 /// Two bytes from four digits.

@@ -208,7 +208,8 @@ mod tests {
 
     #[test]
     fn hosts_take_turns_where_all_of_them_serve_or_the_url_says_so() {
-        let order = |query: &str, kind| Target::parse(&format!("postgres://user@a,b/data{query}")).unwrap().host_order(kind);
+        let order =
+            |query: &str, kind| Target::parse(&format!("postgres://user@a,b/data{query}")).unwrap().host_order(kind);
         assert_eq!(order("", Kind::Postgres), HostOrder::LastServed);
         assert_eq!(order("", Kind::Citus), HostOrder::TakeTurns);
         assert_eq!(order("?load_balance_hosts=random", Kind::Postgres), HostOrder::TakeTurns);

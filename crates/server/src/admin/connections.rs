@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::future::ready;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -30,9 +29,10 @@ const STOP_WAIT: Duration = Duration::from_secs(1);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Accepts connections and runs `reply` for the request of each, until `stop` turns true.
-pub(super) async fn serve<R>(listener: TcpListener, mut stop: watch::Receiver<bool>, reply: R)
+pub(super) async fn serve<R, F>(listener: TcpListener, mut stop: watch::Receiver<bool>, reply: R)
 where
-    R: Fn(&Request<Incoming>) -> Response<ResponseBody> + Clone + Send + 'static,
+    R: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+    F: Future<Output = Response<ResponseBody>> + Send + 'static,
 {
     let mut open = OpenConnections::default();
     loop {
@@ -77,11 +77,15 @@ impl OpenConnections {
     }
 }
 
-async fn connection<R>(stream: TcpStream, mut stop: watch::Receiver<bool>, reply: R)
+async fn connection<R, F>(stream: TcpStream, mut stop: watch::Receiver<bool>, reply: R)
 where
-    R: Fn(&Request<Incoming>) -> Response<ResponseBody> + Send + 'static,
+    R: Fn(Request<Incoming>) -> F + Send + 'static,
+    F: Future<Output = Response<ResponseBody>> + Send + 'static,
 {
-    let service = service_fn(move |request: Request<Incoming>| ready(Ok::<_, Infallible>(reply(&request))));
+    let service = service_fn(move |request: Request<Incoming>| {
+        let reply = reply(request);
+        async move { Ok::<_, Infallible>(reply.await) }
+    });
     let mut http = http1::Builder::new();
     http.keep_alive(false).max_buf_size(HEAD_BYTES);
     let mut served = pin!(http.serve_connection(TokioIo::new(stream), service));
@@ -115,9 +119,10 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = watch::channel(false);
         let large = Bytes::from(vec![b'a'; LARGE]);
-        let reply = move |request: &Request<Incoming>| {
+        let reply = move |request: Request<Incoming>| {
             let is_large = request.uri().path() == "/large";
-            Response::new(ResponseBody::whole(if is_large { large.clone() } else { Bytes::from_static(b"ok") }))
+            let body = if is_large { large.clone() } else { Bytes::from_static(b"ok") };
+            std::future::ready(Response::new(ResponseBody::whole(body)))
         };
         (address, stop, tokio::spawn(serve(listener, stopped, reply)))
     }
