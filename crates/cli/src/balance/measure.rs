@@ -49,16 +49,16 @@ pub(super) async fn measure(
             is_isolated: shard.is_isolated,
         }
     });
-    let shard_loads = shard_loads.collect();
+    let shard_loads: Vec<ShardLoad> = shard_loads.collect();
     let seen = StoreLoad::read(store, clock, PARTITIONS_MAX).await.map_err(failed)?;
     let known: Vec<(&(LoadedPartition, Rate), Bytes)> =
         seen.report.partitions.iter().zip(seen.stored).filter_map(|(seen, stored)| Some((seen, stored?))).collect();
     let stored: Vec<Bytes> = known.iter().map(|(_, stored)| stored.clone()).collect();
     let homes = cluster.shards_of(&stored).await.map_err(failed)?;
-    let partitions = known.iter().zip(homes).map(|(((loaded, rate), _), shard)| PartitionLoad {
-        name: name(loaded),
-        shard,
-        load: rate.reads + READS_PER_CHANGE * rate.writes,
+    let partitions = known.iter().zip(homes).map(|(((loaded, rate), _), shard)| {
+        // Servers see the last minute, so one that has become quiet may still have a rate there.
+        let most = shard_loads.iter().find(|known| known.id == shard).map_or(0.0, |known| known.load);
+        PartitionLoad { name: name(loaded), shard, load: (rate.reads + READS_PER_CHANGE * rate.writes).min(most) }
     });
     let partitions = partitions.collect();
     Ok(Measured { load: ClusterLoad { nodes, shards: shard_loads, partitions }, stored, shards, servers: seen.servers })
