@@ -8,7 +8,7 @@
 //! of the coordinator, which the node asks for it; the clocks of the workers do not matter. While the coordinator is away,
 //! time advances as between two readings.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
 use tablerock_kv::{Clock, Error, Result, SystemClock, TICKS_AT_UNIX_EPOCH, TICKS_PER_SECOND};
@@ -78,9 +78,11 @@ impl DatabaseClock {
         Ok(())
     }
 
-    /// Returns the time in seconds since 1970, as databases have it.
-    pub(crate) fn epoch_seconds(&self) -> f64 {
-        self.ticks().saturating_sub(TICKS_AT_UNIX_EPOCH) as f64 / TICKS_PER_SECOND as f64
+    /// Returns the time as a value for a statement.
+    pub(crate) fn time(&self) -> SystemTime {
+        let ticks = self.ticks().saturating_sub(TICKS_AT_UNIX_EPOCH);
+        let (seconds, rest) = (ticks / TICKS_PER_SECOND, (ticks % TICKS_PER_SECOND) as u32);
+        SystemTime::UNIX_EPOCH + Duration::new(seconds, rest * 100)
     }
 
     /// Takes a reading that is more exact than the known one, or contradicts it: then the clock of the database was set, or

@@ -24,26 +24,26 @@ use crate::schema::RECORDS;
 
 /// The rows that one step deletes: few enough to delay other statements no more than a large request does.
 const STEP_ROWS: i64 = 500;
+/// The time for which a server that sweeps a range has it for itself, from each step on.
+const CLAIM_TIME: Duration = Duration::from_secs(60);
 /// The pause between two steps.
 const STEP_PAUSE: Duration = Duration::from_millis(2);
 
 const RECORD: &str = "INSERT INTO tablerock_drops \
      (id, start_partition, start_key, end_partition, end_key, due, claimed_until) \
-     VALUES ($1, $2, $3, $4, $5, to_timestamp($7::float8 + $6::float8), to_timestamp($7::float8))";
+     VALUES ($1, $2, $3, $4, $5, $6, $7)";
 
 /// The same range twice, the second time with another id and delay.
 const RECORD_TWICE: &str = "INSERT INTO tablerock_drops \
      (id, start_partition, start_key, end_partition, end_key, due, claimed_until) \
-     VALUES ($1, $2, $3, $4, $5, to_timestamp($7::float8 + $6::float8), to_timestamp($7::float8)), \
-     ($8, $2, $3, $4, $5, to_timestamp($7::float8 + $9::float8), to_timestamp($7::float8))";
+     VALUES ($1, $2, $3, $4, $5, $6, $7), ($8, $2, $3, $4, $5, $9, $7)";
 
 const FIND: &str = "SELECT id, start_partition, start_key, end_partition, end_key FROM tablerock_drops \
-     WHERE due <= to_timestamp($1::float8) AND claimed_until <= to_timestamp($1::float8) ORDER BY due LIMIT 100";
+     WHERE due <= $1 AND claimed_until <= $1 ORDER BY due LIMIT 100";
 
-const CLAIM: &str = "UPDATE tablerock_drops SET claimed_until = to_timestamp($2::float8 + 60) \
-     WHERE id = $1 AND claimed_until <= to_timestamp($2::float8)";
+const CLAIM: &str = "UPDATE tablerock_drops SET claimed_until = $2 WHERE id = $1 AND claimed_until <= $3";
 
-const RENEW: &str = "UPDATE tablerock_drops SET claimed_until = to_timestamp($2::float8 + 60) WHERE id = $1";
+const RENEW: &str = "UPDATE tablerock_drops SET claimed_until = $2 WHERE id = $1";
 
 const FORGET: &str = "DELETE FROM tablerock_drops WHERE id = $1";
 
@@ -67,15 +67,15 @@ pub(crate) async fn record(pool: &Arc<Pool>, clock: &DatabaseClock, rng: &Rng, r
     let (start, end) = (&range.start, range.end.as_ref());
     let end_partition = end.map(|end| &end.partition[..]);
     let end_key = end.map(|end| &end.key[..]);
-    let delay = pool.options.sweep_delay.as_secs_f64();
-    let now = clock.epoch_seconds();
+    let now = clock.time();
+    let due = now + pool.options.sweep_delay;
     let parameters: [&(dyn ToSql + Sync); 7] =
-        [&id, &&start.partition[..], &&start.key[..], &end_partition, &end_key, &delay, &now];
+        [&id, &&start.partition[..], &&start.key[..], &end_partition, &end_key, &due, &now];
     if *range == Range::partition(&start.partition) {
         return run(&mut pooled, RECORD, &parameters).await.map(drop);
     }
-    let (second_id, second_delay) = (new_id(), pool.options.second_sweep_delay.as_secs_f64());
-    let second: [&(dyn ToSql + Sync); 2] = [&second_id, &second_delay];
+    let (second_id, second_due) = (new_id(), now + pool.options.second_sweep_delay);
+    let second: [&(dyn ToSql + Sync); 2] = [&second_id, &second_due];
     let parameters: Vec<_> = parameters.into_iter().chain(second).collect();
     run(&mut pooled, RECORD_TWICE, &parameters).await.map(drop)
 }
@@ -99,7 +99,7 @@ pub(crate) async fn keep_sweeping(pool: Arc<Pool>, clock: Arc<DatabaseClock>) {
 
 /// Sweeps some due ranges that no other server has claimed. Returns whether there were any.
 pub(crate) async fn sweep_some(pool: &Arc<Pool>, clock: &DatabaseClock) -> Result<bool> {
-    let found = query(&mut pool.acquire().await?, FIND, &[&clock.epoch_seconds()]).await?;
+    let found = query(&mut pool.acquire().await?, FIND, &[&clock.time()]).await?;
     if found.is_empty() {
         return Ok(false);
     }
@@ -114,7 +114,8 @@ pub(crate) async fn sweep_some(pool: &Arc<Pool>, clock: &DatabaseClock) -> Resul
 /// Sweeps a range, unless another server has claimed it.
 async fn sweep(pool: &Arc<Pool>, clock: &DatabaseClock, row: &Row) -> Result<()> {
     let id: &[u8] = row.get(0);
-    if run(&mut pool.acquire().await?, CLAIM, &[&id, &clock.epoch_seconds()]).await? == 0 {
+    let now = clock.time();
+    if run(&mut pool.acquire().await?, CLAIM, &[&id, &(now + CLAIM_TIME), &now]).await? == 0 {
         return Ok(());
     }
     let end = row.get::<_, Option<&[u8]>>(3).zip(row.get::<_, Option<&[u8]>>(4));
@@ -126,7 +127,7 @@ async fn sweep(pool: &Arc<Pool>, clock: &DatabaseClock, row: &Row) -> Result<()>
         match (remove_some(&mut pool.acquire().await?, place, &first).await?, after) {
             (Some(last), _) => {
                 rest.start = last.successor();
-                run(&mut pool.acquire().await?, RENEW, &[&id, &clock.epoch_seconds()]).await?;
+                run(&mut pool.acquire().await?, RENEW, &[&id, &(clock.time() + CLAIM_TIME)]).await?;
                 tokio::time::sleep(STEP_PAUSE).await;
             }
             (None, Some(after)) => rest = after,

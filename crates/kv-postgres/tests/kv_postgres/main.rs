@@ -6,5 +6,6 @@ mod failover;
 mod failures;
 mod health;
 mod names_model;
+mod several_hosts;
 mod tls;
 mod version_1_certificate;
