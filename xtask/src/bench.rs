@@ -67,8 +67,8 @@ pub(crate) struct BenchOptions {
     /// within 0.5 %.
     #[arg(long, conflicts_with_all = ["quick", "only", "store"])]
     instructions: bool,
-    /// Count with this binary instead of building one; it needs symbols, as with --profile profiling
-    #[arg(long, value_name = "PATH", requires = "instructions")]
+    /// Measure this server instead of building one; to count instructions it needs symbols, as with --profile profiling
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["quick", "only"])]
     binary: Option<PathBuf>,
     /// Write the counted instructions to this file, as JSON
     #[arg(long, value_name = "FILE", requires = "instructions")]
@@ -96,7 +96,10 @@ pub(crate) fn run(workspace: &Workspace, options: &BenchOptions) -> Result<bool>
         return measure_client(workspace, options.port);
     }
     if let Some(store) = &options.store {
-        return run_beside_postgres(workspace, store, options.port);
+        return run_beside_postgres(workspace, store, options);
+    }
+    if options.binary.is_some() {
+        return Err("--binary goes with --store or --instructions; other runs measure the release build".to_owned());
     }
     let mut preparation = Preparation::begin(workspace, &[Environment::Azurite]);
     for build in [checks::build_server, checks::build_bench] {
@@ -130,13 +133,14 @@ pub(crate) fn run(workspace: &Workspace, options: &BenchOptions) -> Result<bool>
 
 /// Measures Tablerock on a database next to the driver alone: on the one with this URL, or on a new one that syncs every
 /// commit.
-fn run_beside_postgres(workspace: &Workspace, store: &str, port: u16) -> Result<bool> {
+fn run_beside_postgres(workspace: &Workspace, store: &str, options: &BenchOptions) -> Result<bool> {
     if store != "postgres" && !store.contains("://") {
         return Err(format!(
             "--store {store} is neither `postgres` nor a URL (postgres://user:password@host:port/database)"
         ));
     }
-    for build in [checks::build_server, checks::build_bench] {
+    let builds = [checks::build_server, checks::build_bench];
+    for build in &builds[usize::from(options.binary.is_some())..] {
         if build(workspace).failed > 0 {
             return Ok(false);
         }
@@ -147,8 +151,9 @@ fn run_beside_postgres(workspace: &Workspace, store: &str, port: u16) -> Result<
         url => TestDatabase::at(Some(url)),
     };
     let mut command = Command::new(workspace.binary("release", "beside-postgres"));
-    command.arg("--tablerock").arg(workspace.binary("release", "tablerock"));
-    command.args(["--url", &database.url("bench"), "--port", &port.to_string()]);
+    let server = options.binary.clone().unwrap_or_else(|| workspace.binary("release", "tablerock"));
+    command.arg("--tablerock").arg(server);
+    command.args(["--url", &database.url("bench"), "--port", &options.port.to_string()]);
     let status = command.status().map_err(|error| format!("beside-postgres: {error}"))?;
     Ok(status.success())
 }

@@ -107,7 +107,7 @@ pub(crate) fn against(
     summary: &mut Summary,
 ) -> Option<Ports> {
     let builds = [
-        target.is_ours().then(|| checks::build_server(workspace)),
+        (target.is_ours() && workspace.server.is_none()).then(|| checks::build_server(workspace)),
         suites.contains(&Suite::Raw).then(|| checks::build_raw(workspace)),
         suites.iter().any(|suite| suite.uses_rust_client()).then(|| checks::build_rust_client(workspace)),
     ];

@@ -78,6 +78,9 @@ enum Task {
         /// The role must be able to create schemas. Schemas of earlier runs are dropped.
         #[arg(long, value_name = "URL", conflicts_with_all = ["azurite", "postgres"])]
         store: Option<String>,
+        /// Run this server on the database instead of building one
+        #[arg(long, value_name = "PATH", requires = "store")]
+        binary: Option<PathBuf>,
         /// Run only this suite; repeatable
         #[arg(long, value_enum)]
         suite: Vec<Suite>,
@@ -151,8 +154,9 @@ fn run(task: &Task) -> Result<bool> {
     let mut workspace = Workspace::find()?;
     match task {
         Task::Test { only, port } => test::run(&workspace, only, *port),
-        Task::Conform { store: Some(store), suite, port, .. } => {
+        Task::Conform { store: Some(store), binary, suite, port, .. } => {
             workspace.store = Some(store.clone());
+            workspace.server = binary.clone();
             conform::run_on_store(&workspace, suite, *port)
         }
         Task::Conform { azurite, postgres, suite, port, .. } => {

@@ -18,6 +18,9 @@ pub(crate) struct Workspace {
     /// The database that is already there, which suites use instead of one that they start.
     #[serde(skip)]
     pub(crate) store: Option<String>,
+    /// The server that suites run instead of building one.
+    #[serde(skip)]
+    pub(crate) server: Option<PathBuf>,
 }
 
 impl Workspace {
@@ -71,6 +74,11 @@ impl Workspace {
     /// A binary of ours, by the folder of its profile (`debug` or `release`) and its name.
     pub(crate) fn binary(&self, profile: &str, name: &str) -> PathBuf {
         self.target.join(profile).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+    }
+
+    /// The server under test: the release build, unless another binary was given.
+    pub(crate) fn server(&self) -> PathBuf {
+        self.server.clone().unwrap_or_else(|| self.binary("release", "tablerock"))
     }
 
     /// A path for messages: relative to the repository if it is inside.

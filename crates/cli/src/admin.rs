@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 
 use tablerock_kv::Store;
 use tablerock_server::{Admin, AdminToken, Server, serve_admin};
+use tablerock_services::SharedLoad;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -45,6 +46,11 @@ impl AdminThread {
     /// Reports the server as ready, or as its store's health says.
     pub(crate) fn set_open(&self, server: Arc<Server>, store: Store) {
         self.admin.set_open(server, store);
+    }
+
+    /// Shows the load of all servers on the store. Must be called within the runtime that serves the store.
+    pub(crate) fn share_load(&self, load: Arc<SharedLoad>) {
+        self.admin.share_load(load);
     }
 
     /// Reports the server as not ready while it finishes its requests.

@@ -44,6 +44,13 @@ pub(crate) enum Command {
     Copy(CopyArguments),
     /// Write accounts as lines of JSON; equal data gives equal output, whatever the store
     Export(ExportArguments),
+    /// Spread the load of a store on a Citus cluster over its nodes, one step at a time
+    ///
+    /// Measures the load of all shards for --interval seconds. If the busiest node has more than --tolerance times the load of
+    /// the quietest one, it isolates a hot partition in a shard of its own, or moves a shard from the busiest node to the
+    /// quietest one, while servers go on. The hot partitions are those that the servers have seen. Only one balance runs at a
+    /// time. The exit code is 0 if the steps succeeded or none was needed, and 1 otherwise.
+    Balance(BalanceArguments),
     /// Ask a running server whether it is ready; the exit code is 0 if it is
     ///
     /// For health checks of containers and scripts. Flags and variables are those of the server.
@@ -91,6 +98,35 @@ pub(crate) struct ExportArguments {
     /// The file to write [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// The options of `balance`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct BalanceArguments {
+    /// The database of the servers: postgres://…, with the coordinator among the hosts. The role must own the tables
+    #[arg(long, env = "TABLEROCK_STORE", value_name = "URL", hide_env_values = true)]
+    pub(crate) store: String,
+    /// Print the next step without doing it
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Steps at most; the load is measured before each of them
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) steps: u32,
+    /// Seconds for which the load is measured
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(2..=3600))]
+    pub(crate) interval: u64,
+    /// The load of the busiest node in relation to the quietest one that is left alone
+    #[arg(long, value_name = "RATIO", default_value_t = 1.3)]
+    pub(crate) tolerance: f64,
+    /// Block writes to a shard while it is copied, instead of replicating them; they wait meanwhile
+    ///
+    /// Shorter, and needs neither wal_level = logical nor output_plugin_libraries. Writes that wait longer than 15 seconds get
+    /// 503.
+    #[arg(long)]
+    pub(crate) block_writes: bool,
+    /// Seconds for one step at most
+    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u64).range(10..=86_400))]
+    pub(crate) timeout: u64,
 }
 
 /// The options of `health`.

@@ -1,7 +1,8 @@
 //! `tablerock`: Azure Table, Queue and Blob Storage in one binary.
 //!
 //! Without arguments it serves. `arguments.rs` defines the command line, `settings.rs` merges it with the environment
-//! and the settings file, `serve.rs` runs the server. `copy`, `export.rs` and `health.rs` are the other commands.
+//! and the settings file, `serve.rs` runs the server. `copy`, `export.rs`, `balance` and `health.rs` are the
+//! other commands.
 
 mod account_source;
 mod accounts;
@@ -10,6 +11,7 @@ mod admin_file;
 mod arguments;
 mod azurite_arguments;
 mod azurite_lines;
+mod balance;
 mod banner;
 mod copy;
 mod descriptors;
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Some(Command::Serve(serve)) => Settings::gather(serve, program).and_then(serve::run),
         Some(Command::Copy(arguments)) => copy::run(arguments),
         Some(Command::Export(arguments)) => export::run(arguments),
+        Some(Command::Balance(arguments)) => balance::run(arguments),
         Some(Command::Health(arguments)) => health::run(arguments),
         None => Settings::gather(&arguments.serve, program).and_then(serve::run),
     };

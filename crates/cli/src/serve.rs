@@ -9,6 +9,7 @@ use tablerock_kv::{Clock, Store};
 use tablerock_protocol::Service;
 use tablerock_server::tls::Tls;
 use tablerock_server::{Connections, Listening, Server, serve_service};
+use tablerock_services::SharedLoad;
 use tokio::sync::watch;
 
 use crate::admin::AdminThread;
@@ -139,9 +140,11 @@ async fn serve_on(
         reloader = reloader.with_accounts(settings, &addresses);
     }
     let reloading = tokio::spawn(reloader.keep_reloading(signals.clone()));
-    let background = (role == Role::Server).then(|| start_background_work(&server, stopped));
+    let load = SharedLoad::of(&store, server.clock.clone()).map(Arc::new);
+    let background = (role == Role::Server).then(|| start_background_work(&server, load.clone(), stopped));
     if let Some(admin) = &admin {
         admin.set_open(server.clone(), store.clone());
+        load.into_iter().for_each(|load| admin.share_load(load));
     }
     let admin_file = admin_file.map(|file| file.write(settings, &addresses)).transpose()?;
     print(&banner);
@@ -213,13 +216,31 @@ impl StartLines {
 
 type Task = tokio::task::JoinHandle<()>;
 
-/// Starts the sweep, and the task that writes Storage Analytics until the server stops.
-fn start_background_work(server: &Arc<Server>, mut stopped: watch::Receiver<bool>) -> (Task, Task) {
+/// The tables, queues and containers, and the partitions, whose load other servers get to know.
+const SHARED_LOAD_MAX: usize = 50;
+
+/// Starts the sweep, which also shares the load with other servers, and the task that writes Storage Analytics until the
+/// server stops.
+fn start_background_work(
+    server: &Arc<Server>,
+    load: Option<Arc<SharedLoad>>,
+    mut stopped: watch::Receiver<bool>,
+) -> (Task, Task) {
     let sweeper = server.clone();
     let sweep = tokio::spawn(async move {
         let Server { tables, queues, blobs, accounts, .. } = &*sweeper;
         let accounts = || accounts.current().names().map(str::to_owned).collect();
-        tokio::join!(tables.keep_sweeping(accounts), queues.keep_sweeping(accounts), blobs.keep_sweeping(accounts));
+        let share_load = async {
+            if let Some(load) = load {
+                load.keep_publishing(|| sweeper.load(SHARED_LOAD_MAX)).await;
+            }
+        };
+        tokio::join!(
+            tables.keep_sweeping(accounts),
+            queues.keep_sweeping(accounts),
+            blobs.keep_sweeping(accounts),
+            share_load
+        );
     });
     let analyst = server.clone();
     let analytics = tokio::spawn(async move {

@@ -8,7 +8,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
 use crate::failure::translate;
-use crate::hosts::HostAddress;
+use crate::hosts::{HostAddress, HostOrder};
 use crate::kind::Kind;
 use crate::statements::Statements;
 use crate::{PostgresOptions, Target};
@@ -20,6 +20,10 @@ const IDLE_MAX: Duration = Duration::from_secs(10);
 /// Every statement uses the primary key. A planner with old statistics may choose otherwise, so other plans are disabled. A
 /// database that does not know these settings does not need them.
 const PLANNER_SETTINGS: [&str; 2] = ["SET enable_seqscan = off", "SET enable_bitmapscan = off"];
+
+/// A page over partitions is a short task on every shard. On its own, Citus opens up to sixteen connections to each worker
+/// for them and closes all but one, which costs several times as much as the tasks.
+const CITUS_SETTING: &str = "SET citus.max_adaptive_executor_pool_size = 1";
 
 /// `t` on a host that follows another one, whose data may be stale.
 const IS_STANDBY: &str = "SELECT pg_is_in_recovery()";
@@ -49,8 +53,8 @@ impl Connection {
     /// Opens a connection within `wait`.
     pub(crate) async fn open(target: &Target, options: &PostgresOptions, kind: Kind, wait: Duration) -> Result<Self> {
         let opened = timeout(wait, async {
-            let (client, address) = connect(target, wait, Bounds::of(options)).await?;
-            for setting in PLANNER_SETTINGS {
+            let (client, address) = connect(target, target.host_order(kind), wait, Bounds::of(options)).await?;
+            for setting in PLANNER_SETTINGS.into_iter().chain((kind == Kind::Citus).then_some(CITUS_SETTING)) {
                 let _ = client.batch_execute(setting).await;
             }
             let statements = Statements::prepare(&client, kind).await;
@@ -65,14 +69,19 @@ impl Connection {
 
 /// Opens a bare connection to a host that is not a standby, with timeouts for statements and with synced commits. Each
 /// address of each host has its share of `wait`.
-pub(crate) async fn connect(target: &Target, wait: Duration, bounds: Bounds) -> Result<(Client, HostAddress)> {
+pub(crate) async fn connect(
+    target: &Target,
+    order: HostOrder,
+    wait: Duration,
+    bounds: Bounds,
+) -> Result<(Client, HostAddress)> {
     let give_up = Instant::now() + wait;
     let unresolved = |_| Error::unavailable("the database cannot be reached: its name was not resolved in time");
-    let addresses = timeout(wait, target.hosts.addresses()).await.map_err(unresolved)?;
+    let addresses = timeout(wait, target.hosts.addresses(order)).await.map_err(unresolved)?;
     let mut errors = vec![];
     for (index, &address) in addresses.iter().enumerate() {
         let left = give_up.saturating_duration_since(Instant::now());
-        // The first is the one that served last and probably still does: it gets more time.
+        // The first probably serves: it gets more time.
         let share = match (index, addresses.len()) {
             (0, 2..) => left / 2,
             (_, count) => left / (count - index) as u32,
@@ -103,7 +112,7 @@ fn combine(mut errors: Vec<Error>) -> Error {
     Error::new(lasting.unwrap_or(ErrorKind::Unavailable), message)
 }
 
-async fn connect_at(target: &Target, address: HostAddress, bounds: Bounds) -> Result<Client> {
+pub(crate) async fn connect_at(target: &Target, address: HostAddress, bounds: Bounds) -> Result<Client> {
     let unreachable = |error| translate("the database cannot be reached", error);
     let config = target.hosts.config_of(address);
     let (client, connection) = config.connect(target.tls.clone()).await.map_err(unreachable)?;

@@ -6,7 +6,8 @@
 //!
 //! A drop is a row with a range and a due time. Every server looks for such rows; the one that claims a row deletes the
 //! range in small steps and then the row. A claim expires, by the database's clock, unless it is renewed with each step, so
-//! another server continues if the first one dies. Two servers that sweep the same range do no harm.
+//! another server continues if the first one dies. Two servers that sweep the same range do no harm. All times are those of
+//! the clock that the servers share: `now()` would be that of the node.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use tablerock_kv::{Bytes, Position, Range, Result, Rng};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row};
 
+use crate::DatabaseClock;
 use crate::directory_marks;
 use crate::place::{Place, split_first};
 use crate::pool::{Pool, PooledConnection};
@@ -22,26 +24,26 @@ use crate::schema::RECORDS;
 
 /// The rows that one step deletes: few enough to delay other statements no more than a large request does.
 const STEP_ROWS: i64 = 500;
+/// The time for which a server that sweeps a range has it for itself, from each step on.
+const CLAIM_TIME: Duration = Duration::from_secs(60);
 /// The pause between two steps.
 const STEP_PAUSE: Duration = Duration::from_millis(2);
 
 const RECORD: &str = "INSERT INTO tablerock_drops \
      (id, start_partition, start_key, end_partition, end_key, due, claimed_until) \
-     VALUES ($1, $2, $3, $4, $5, now() + $6::float8 * interval '1 second', now())";
+     VALUES ($1, $2, $3, $4, $5, $6, $7)";
 
 /// The same range twice, the second time with another id and delay.
 const RECORD_TWICE: &str = "INSERT INTO tablerock_drops \
      (id, start_partition, start_key, end_partition, end_key, due, claimed_until) \
-     VALUES ($1, $2, $3, $4, $5, now() + $6::float8 * interval '1 second', now()), \
-     ($7, $2, $3, $4, $5, now() + $8::float8 * interval '1 second', now())";
+     VALUES ($1, $2, $3, $4, $5, $6, $7), ($8, $2, $3, $4, $5, $9, $7)";
 
 const FIND: &str = "SELECT id, start_partition, start_key, end_partition, end_key FROM tablerock_drops \
-     WHERE due <= now() AND claimed_until <= now() ORDER BY due LIMIT 100";
+     WHERE due <= $1 AND claimed_until <= $1 ORDER BY due LIMIT 100";
 
-const CLAIM: &str = "UPDATE tablerock_drops SET claimed_until = now() + interval '60 seconds' \
-     WHERE id = $1 AND claimed_until <= now()";
+const CLAIM: &str = "UPDATE tablerock_drops SET claimed_until = $2 WHERE id = $1 AND claimed_until <= $3";
 
-const RENEW: &str = "UPDATE tablerock_drops SET claimed_until = now() + interval '60 seconds' WHERE id = $1";
+const RENEW: &str = "UPDATE tablerock_drops SET claimed_until = $2 WHERE id = $1";
 
 const FORGET: &str = "DELETE FROM tablerock_drops WHERE id = $1";
 
@@ -55,7 +57,7 @@ pub(crate) const REMOVE: &str = "DELETE FROM tablerock_records \
      WHERE (partition, key) >= ($1, $2) AND (partition, key) <= ($3, $4)";
 
 /// Records a range to sweep.
-pub(crate) async fn record(pool: &Arc<Pool>, rng: &Rng, range: &Range) -> Result<()> {
+pub(crate) async fn record(pool: &Arc<Pool>, clock: &DatabaseClock, rng: &Rng, range: &Range) -> Result<()> {
     let mut pooled = pool.acquire().await?;
     if range.is_empty() {
         return Ok(());
@@ -65,24 +67,25 @@ pub(crate) async fn record(pool: &Arc<Pool>, rng: &Rng, range: &Range) -> Result
     let (start, end) = (&range.start, range.end.as_ref());
     let end_partition = end.map(|end| &end.partition[..]);
     let end_key = end.map(|end| &end.key[..]);
-    let delay = pool.options.sweep_delay.as_secs_f64();
-    let parameters: [&(dyn ToSql + Sync); 6] =
-        [&id, &&start.partition[..], &&start.key[..], &end_partition, &end_key, &delay];
+    let now = clock.time();
+    let due = now + pool.options.sweep_delay;
+    let parameters: [&(dyn ToSql + Sync); 7] =
+        [&id, &&start.partition[..], &&start.key[..], &end_partition, &end_key, &due, &now];
     if *range == Range::partition(&start.partition) {
         return run(&mut pooled, RECORD, &parameters).await.map(drop);
     }
-    let (second_id, second_delay) = (new_id(), pool.options.second_sweep_delay.as_secs_f64());
-    let second: [&(dyn ToSql + Sync); 2] = [&second_id, &second_delay];
+    let (second_id, second_due) = (new_id(), now + pool.options.second_sweep_delay);
+    let second: [&(dyn ToSql + Sync); 2] = [&second_id, &second_due];
     let parameters: Vec<_> = parameters.into_iter().chain(second).collect();
     run(&mut pooled, RECORD_TWICE, &parameters).await.map(drop)
 }
 
 /// Sweeps due ranges, forever.
-pub(crate) async fn keep_sweeping(pool: Arc<Pool>) {
+pub(crate) async fn keep_sweeping(pool: Arc<Pool>, clock: Arc<DatabaseClock>) {
     loop {
         tokio::time::sleep(pool.options.sweep_pause).await;
         loop {
-            match sweep_some(&pool).await {
+            match sweep_some(&pool, &clock).await {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
@@ -95,23 +98,24 @@ pub(crate) async fn keep_sweeping(pool: Arc<Pool>) {
 }
 
 /// Sweeps some due ranges that no other server has claimed. Returns whether there were any.
-pub(crate) async fn sweep_some(pool: &Arc<Pool>) -> Result<bool> {
-    let found = query(&mut pool.acquire().await?, FIND, &[]).await?;
+pub(crate) async fn sweep_some(pool: &Arc<Pool>, clock: &DatabaseClock) -> Result<bool> {
+    let found = query(&mut pool.acquire().await?, FIND, &[&clock.time()]).await?;
     if found.is_empty() {
         return Ok(false);
     }
     // After the ranges were found: so it is after their drops, whatever the clocks of the nodes show.
     directory_marks::confirm_all(&mut pool.acquire().await?).await?;
     for row in &found {
-        sweep(pool, row).await?;
+        sweep(pool, clock, row).await?;
     }
     Ok(true)
 }
 
 /// Sweeps a range, unless another server has claimed it.
-async fn sweep(pool: &Arc<Pool>, row: &Row) -> Result<()> {
+async fn sweep(pool: &Arc<Pool>, clock: &DatabaseClock, row: &Row) -> Result<()> {
     let id: &[u8] = row.get(0);
-    if run(&mut pool.acquire().await?, CLAIM, &[&id]).await? == 0 {
+    let now = clock.time();
+    if run(&mut pool.acquire().await?, CLAIM, &[&id, &(now + CLAIM_TIME), &now]).await? == 0 {
         return Ok(());
     }
     let end = row.get::<_, Option<&[u8]>>(3).zip(row.get::<_, Option<&[u8]>>(4));
@@ -123,7 +127,7 @@ async fn sweep(pool: &Arc<Pool>, row: &Row) -> Result<()> {
         match (remove_some(&mut pool.acquire().await?, place, &first).await?, after) {
             (Some(last), _) => {
                 rest.start = last.successor();
-                run(&mut pool.acquire().await?, RENEW, &[&id]).await?;
+                run(&mut pool.acquire().await?, RENEW, &[&id, &(clock.time() + CLAIM_TIME)]).await?;
                 tokio::time::sleep(STEP_PAUSE).await;
             }
             (None, Some(after)) => rest = after,

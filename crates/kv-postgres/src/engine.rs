@@ -11,7 +11,6 @@ use tablerock_kv::{
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::failure::translate;
 use crate::kind::Kind;
 use crate::pool::Pool;
 use crate::{
@@ -24,7 +23,7 @@ const OPENING_PAUSE: Duration = Duration::from_millis(500);
 /// An engine whose records are rows of a database, shared with any number of other servers.
 pub struct PostgresEngine {
     pub(crate) pool: Arc<Pool>,
-    clock: Arc<DatabaseClock>,
+    pub(crate) clock: Arc<DatabaseClock>,
     rng: Rng,
     /// The background tasks until the engine is closed.
     tasks: Mutex<Vec<JoinHandle<()>>>,
@@ -48,17 +47,17 @@ impl PostgresEngine {
         let pool = Arc::new(Pool::new(target, options, kind));
         // A role without rights on the tables fails here instead of with the first request.
         let connection = pool.acquire().await?;
-        let clock = timeout(pool.response_timeout(), DatabaseClock::start(&connection.connection().client)).await;
+        let clock = timeout(pool.response_timeout(), DatabaseClock::start(&connection.connection().client, kind)).await;
         let clock =
             clock.map_err(|_| Error::unavailable("cannot read the clock of the database: no response in time"))?;
-        let clock = Arc::new(clock.map_err(|error| translate("cannot read the clock of the database", error))?);
+        let clock = Arc::new(clock?);
         drop(connection);
         let mut tasks = vec![
             tokio::spawn(health_check::keep_checking(pool.clone(), clock.clone())),
-            tokio::spawn(drops::keep_sweeping(pool.clone())),
+            tokio::spawn(drops::keep_sweeping(pool.clone(), clock.clone())),
         ];
         if kind == Kind::Citus {
-            tasks.push(tokio::spawn(node_check::keep_checking(pool.clone())));
+            tasks.push(tokio::spawn(node_check::keep_checking(pool.clone(), clock.clone())));
         }
         Ok(Arc::new(Self { pool, clock, rng: Rng::from_os(), tasks: Mutex::new(tasks) }))
     }
@@ -122,7 +121,11 @@ impl Engine for PostgresEngine {
     }
 
     async fn drop_range(&self, range: Range) -> Result<()> {
-        drops::record(&self.pool, &self.rng, &range).await
+        drops::record(&self.pool, &self.clock, &self.rng, &range).await
+    }
+
+    async fn nodes_of(&self, partitions: &[Bytes]) -> Result<Vec<Option<String>>> {
+        node_check::nodes_of(&self.pool, partitions).await
     }
 
     /// Other servers write to the same database.

@@ -36,11 +36,13 @@ const MEANINGS: &[Meaning] = &[
     meaning("XX000", "onflicts with", ErrorKind::Conflict),
     meaning("XX000", "aborted by a conflict", ErrorKind::Conflict),
     meaning("XX000", "tuple concurrently", ErrorKind::Conflict),
-    // Anything else that the database calls internal is a node that died, a shard that moved or was split, a tablet without
-    // a leader, a range without a quorum: a later attempt may succeed.
+    // A shard of Citus that has just moved away or was split: nothing was written, and the next attempt finds the new one. The
+    // name of a shard ends with its number.
+    meaning("XX000", "could not find valid entry for shard", ErrorKind::Conflict),
+    meaning("42P01", "tablerock_records_", ErrorKind::Conflict),
+    // Anything else that the database calls internal is a node that died, a tablet without a leader, a range without a
+    // quorum: a later attempt may succeed.
     meaning("XX", "", ErrorKind::Unavailable),
-    // A shard that has just moved away or was split; the name of a shard ends with its number.
-    meaning("42P01", "tablerock_records_", ErrorKind::Unavailable),
     // The statements of the connection are gone or outdated; it is replaced.
     meaning("26000", "", ErrorKind::Unavailable),
     meaning("0A000", "cached plan must not change", ErrorKind::Unavailable),
@@ -157,11 +159,11 @@ mod tests {
             // Citus
             ("XX000", "duplicate key value violates unique constraint \"tablerock_records_pkey_102040\"", Conflict),
             ("40P01", "canceling the transaction since it was involved in a distributed deadlock", Conflict),
-            ("XX000", "could not find valid entry for shard 102040", Unavailable),
+            ("XX000", "could not find valid entry for shard 102040", Conflict),
             ("XX000", "postmaster was shut down, exiting", Unavailable),
             ("XX000", "SSL SYSCALL error: EOF detected", Unavailable),
             ("08006", "connection to the remote node tablerock@worker1:5432 failed", Unavailable),
-            ("42P01", "relation \"public.tablerock_records_102040\" does not exist", Unavailable),
+            ("42P01", "relation \"public.tablerock_records_102040\" does not exist", Conflict),
             // YugabyteDB
             ("40001", "Restart read required at: { read: { physical: 1 } }", Conflict),
             ("40001", "All transparent retries exhausted. could not serialize access", Conflict),

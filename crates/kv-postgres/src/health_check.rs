@@ -2,8 +2,9 @@
 //! request, and its clock.
 //!
 //! It has a connection of its own, so that a busy pool does not affect it, and a short timeout, so that it detects a hanging
-//! database long before requests time out. It also probes the connections that reads share. When the state or the host of
-//! the database has changed, all idle connections are replaced.
+//! database long before requests time out. It also probes the connections that reads share. When the state of the database
+//! has changed, or its host where only one serves, all idle connections are replaced. Where all hosts serve, the database is
+//! down only if two checks fail, the second at another host.
 
 use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
@@ -45,8 +46,13 @@ struct HealthCheck {
 
 impl HealthCheck {
     async fn run(&mut self) {
-        let silent = |_| Error::unavailable(format!("the database did not respond in {CHECK_TIMEOUT:?}"));
-        let found = timeout(CHECK_TIMEOUT, self.probe()).await.map_err(silent).and_then(|found| found);
+        let takes_turns = self.pool.takes_turns();
+        let mut found = self.probe_in_time().await;
+        if found.is_err() && takes_turns {
+            self.connection = None;
+            self.pool.forget_connections();
+            found = self.probe_in_time().await;
+        }
         let health = match found {
             Ok(health) => health,
             Err(error) => {
@@ -59,12 +65,17 @@ impl HealthCheck {
             }
         };
         let address = self.connection.as_ref().map(|connection| connection.address).or(self.address);
-        let has_moved = self.address.is_some() && self.address != address;
+        let has_moved = !takes_turns && self.address.is_some() && self.address != address;
         if has_moved || self.last != discriminant(&health) {
             self.pool.forget_connections();
         }
         (self.address, self.last) = (address, discriminant(&health));
         self.pool.set_health(health);
+    }
+
+    async fn probe_in_time(&mut self) -> Result<Health> {
+        let silent = |_| Error::unavailable(format!("the database did not respond in {CHECK_TIMEOUT:?}"));
+        timeout(CHECK_TIMEOUT, self.probe()).await.map_err(silent)?
     }
 
     async fn probe(&mut self) -> Result<Health> {
@@ -81,8 +92,10 @@ impl HealthCheck {
         };
         let own = async {
             let is_read_only = is_read_only(client).await?;
-            let refreshed = self.clock.refresh(client).await;
-            refreshed.map_err(|error| translate("cannot read the clock of the database", error))?;
+            // On Citus the clock is that of the coordinator, which may be away: the check of the nodes reads it.
+            if self.pool.kind != Kind::Citus {
+                self.clock.refresh(client).await?;
+            }
             // On Citus every node has the schema's version, and the records of each node have a check of their own.
             let read = match self.pool.kind {
                 Kind::Citus => client.query_opt(READ_VERSION, &[]).await,

@@ -1,18 +1,35 @@
 //! The hosts of a database, and the order in which they are tried.
 //!
 //! The driver tries the hosts of a URL in their order every time, and its timeout covers only the TCP connect. One host
-//! that accepts and then hangs would block all connections. Here each address has its own share of the time, and the one
-//! that served last is tried first.
+//! that accepts and then hangs would block all connections. Here each address has its own share of the time.
+//!
+//! Where one host serves and the others are its standbys, the one that served last is tried first. Where all serve, as the
+//! nodes of a Citus cluster do, connections take turns, and an address that has failed is tried last for a while.
 
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use parking_lot::Mutex;
+use tablerock_kv::Rng;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 /// The addresses of one name that are tried.
 const ADDRESSES_PER_HOST_MAX: usize = 8;
+
+/// The time for which an address that failed is tried after the others, where connections take turns.
+const FAILED_FOR: Duration = Duration::from_secs(10);
+
+/// The order in which addresses are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HostOrder {
+    /// The one that served last, and at first the first one: the others are its standbys.
+    LastServed,
+    /// Each connection begins with the next one: all of them serve.
+    TakeTurns,
+}
 
 /// The hosts of a database.
 pub(crate) struct Hosts {
@@ -20,6 +37,10 @@ pub(crate) struct Hosts {
     configs: Vec<Config>,
     /// The address that served last.
     first: Mutex<Option<HostAddress>>,
+    /// The number of connections so far, from a random number on: the servers of a store begin at different hosts.
+    turn: AtomicUsize,
+    /// The addresses whose last attempt failed, with its time.
+    failed: Mutex<Vec<(HostAddress, Instant)>>,
 }
 
 /// One address of one host. Without `address`, the driver resolves the name.
@@ -32,7 +53,12 @@ pub(crate) struct HostAddress {
 impl Hosts {
     pub(crate) fn of(config: &Config) -> Self {
         let count = config.get_hosts().len().max(config.get_hostaddrs().len());
-        Self { configs: (0..count).map(|index| only(config, index)).collect(), first: Mutex::default() }
+        Self {
+            configs: (0..count).map(|index| only(config, index)).collect(),
+            first: Mutex::default(),
+            turn: AtomicUsize::new(Rng::from_os().number() as usize >> 1),
+            failed: Mutex::default(),
+        }
     }
 
     /// Returns whether the URL names several hosts, of which one may be the primary.
@@ -41,7 +67,7 @@ impl Hosts {
     }
 
     /// Returns every address of every host, in the order in which to try them.
-    pub(crate) async fn addresses(&self) -> Vec<HostAddress> {
+    pub(crate) async fn addresses(&self, order: HostOrder) -> Vec<HostAddress> {
         let found = self.configs.iter().enumerate().map(|(host, config)| async move {
             let addresses = resolve(config).await;
             match addresses.is_empty() {
@@ -51,9 +77,22 @@ impl Hosts {
             }
         });
         let mut addresses = join_all(found).await.concat();
-        let first = addresses.iter().position(|address| Some(*address) == *self.first.lock());
-        addresses.rotate_left(first.unwrap_or_default());
+        match order {
+            HostOrder::LastServed => {
+                let first = addresses.iter().position(|address| Some(*address) == *self.first.lock());
+                addresses.rotate_left(first.unwrap_or_default());
+            }
+            HostOrder::TakeTurns => {
+                let turn = self.turn.fetch_add(1, Ordering::Relaxed) % addresses.len().max(1);
+                addresses.rotate_left(turn);
+                addresses.sort_by_key(|address| self.has_failed(*address));
+            }
+        }
         addresses
+    }
+
+    fn has_failed(&self, address: HostAddress) -> bool {
+        self.failed.lock().iter().any(|(failed, at)| *failed == address && at.elapsed() < FAILED_FOR)
     }
 
     pub(crate) fn config_of(&self, address: HostAddress) -> Config {
@@ -86,6 +125,11 @@ impl ConnectAttempt<'_> {
 
 impl Drop for ConnectAttempt<'_> {
     fn drop(&mut self) {
+        let mut failed = self.hosts.failed.lock();
+        failed.retain(|(address, at)| *address != self.address && at.elapsed() < FAILED_FOR);
+        if !self.has_served {
+            failed.push((self.address, Instant::now()));
+        }
         let mut first = self.hosts.first.lock();
         if self.has_served {
             *first = Some(self.address);
@@ -159,8 +203,11 @@ mod tests {
     #[tokio::test]
     async fn the_next_attempt_begins_where_the_last_one_succeeded_and_never_where_it_failed() {
         let hosts = hosts("postgres://user@127.0.0.1:1,127.0.0.2:2,127.0.0.3:3/data");
-        let order = async || hosts.addresses().await.iter().map(|address| address.host).collect::<Vec<_>>();
-        let addresses = hosts.addresses().await;
+        let order = async || {
+            let addresses = hosts.addresses(HostOrder::LastServed).await;
+            addresses.iter().map(|address| address.host).collect::<Vec<_>>()
+        };
+        let addresses = hosts.addresses(HostOrder::LastServed).await;
         assert_eq!(order().await, [0, 1, 2]);
         drop(hosts.attempt(addresses[0], addresses[1]));
         assert_eq!(order().await, [1, 2, 0], "an attempt that was given up is one that failed");
@@ -168,5 +215,27 @@ mod tests {
         assert_eq!(order().await, [2, 0, 1]);
         drop(hosts.attempt(addresses[1], addresses[2]));
         assert_eq!(order().await, [2, 0, 1], "what failed elsewhere says nothing about the one that serves");
+    }
+
+    #[tokio::test]
+    async fn connections_take_turns_and_an_address_that_failed_comes_last() {
+        let hosts = hosts("postgres://user@127.0.0.1:1,127.0.0.2:2,127.0.0.3:3/data");
+        let mut firsts = [0; 3];
+        for _ in 0..9 {
+            firsts[hosts.addresses(HostOrder::TakeTurns).await[0].host] += 1;
+        }
+        assert_eq!(firsts, [3, 3, 3]);
+        let all = hosts.addresses(HostOrder::LastServed).await;
+        drop(hosts.attempt(all[1], all[2]));
+        for _ in 0..6 {
+            let order = hosts.addresses(HostOrder::TakeTurns).await;
+            assert_eq!((order.len(), order[2].host), (3, 1), "{order:?}");
+        }
+        hosts.attempt(all[1], all[2]).succeeded();
+        let mut firsts = vec![];
+        for _ in 0..3 {
+            firsts.push(hosts.addresses(HostOrder::TakeTurns).await[0].host);
+        }
+        assert!(firsts.contains(&1), "it serves again: {firsts:?}");
     }
 }

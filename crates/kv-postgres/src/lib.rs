@@ -2,7 +2,7 @@
 //!
 //! Any number of equal, stateless servers share one database. The database replicates, shards and fails over; this crate
 //! reads and writes rows. It uses SQL that PostgreSQL, Citus, YugabyteDB and CockroachDB have in common: no advisory locks,
-//! no notifications, no stored code, no extensions.
+//! no notifications, no stored code, no extensions. Only [`CitusCluster`], which no server uses, is about one of them.
 //!
 //! It is not a cluster and not a cache: every read is a statement in the database.
 //!
@@ -40,8 +40,10 @@
 //! | `health_check` | the health of the database, checked every second |
 //! | `node_check` | the part of the partitions that is served |
 //! | `failure` | translation of the database's errors |
+//! | [`citus_cluster`](CitusCluster) | the shards of a Citus cluster, for operators |
 
 mod blind_put;
+mod citus_cluster;
 mod clock;
 mod commit;
 mod connection;
@@ -69,6 +71,7 @@ mod target;
 mod tests;
 mod tls;
 
+pub use citus_cluster::{CitusCluster, CitusNode, CitusShard, ShardCounters, ShardTransfer};
 pub use clock::DatabaseClock;
 pub use engine::PostgresEngine;
 pub use options::PostgresOptions;

@@ -2,23 +2,25 @@
 //!
 //! Citus: for each node that has shards of the records, one of its partitions is read, one node after the other on a
 //! connection of this check. The part that is served is that of the shards on nodes that respond. The database itself is
-//! [checked](crate::health_check) apart from this.
+//! [checked](crate::health_check) apart from this. The clock, which is that of the coordinator, is read here as well.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tablerock_kv::{Error, Health, Result};
+use tablerock_kv::{Bytes, Error, Health, Result};
 use tokio::time::timeout;
 
+use crate::DatabaseClock;
 use crate::connection::Connection;
 use crate::failure::translate;
+use crate::kind::Kind;
 use crate::place::Place;
 use crate::pool::Pool;
 
 /// The timeout of one node, with the connection that may have to be opened.
 const NODE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The time after which the places of the shards are read again.
+/// The time after which the places of the shards, and the clock, are read again.
 const PLACES_AGE_MAX: Duration = Duration::from_secs(10);
 
 /// Each node with its number of shards, and a partition in one of them, if one of a thousand is.
@@ -38,8 +40,8 @@ struct ShardNode {
     partition: Option<Vec<u8>>,
 }
 
-pub(crate) async fn keep_checking(pool: Arc<Pool>) {
-    let mut check = NodeCheck { pool, connection: None, places: vec![], read_at: None };
+pub(crate) async fn keep_checking(pool: Arc<Pool>, clock: Arc<DatabaseClock>) {
+    let mut check = NodeCheck { pool, clock, connection: None, places: vec![], read_at: None, clock_read_at: None };
     loop {
         tokio::time::sleep(check.pool.options.health_pause).await;
         let part = check.run().await;
@@ -49,9 +51,12 @@ pub(crate) async fn keep_checking(pool: Arc<Pool>) {
 
 struct NodeCheck {
     pool: Arc<Pool>,
+    clock: Arc<DatabaseClock>,
     connection: Option<Connection>,
     places: Vec<ShardNode>,
     read_at: Option<Instant>,
+    /// The time of the last attempt to read the clock.
+    clock_read_at: Option<Instant>,
 }
 
 impl NodeCheck {
@@ -64,6 +69,13 @@ impl NodeCheck {
                     tracing::debug!(%error, "cannot read the places of the shards");
                     self.connection = None;
                 }
+            }
+        }
+        if self.clock_read_at.is_none_or(|read_at| read_at.elapsed() > PLACES_AGE_MAX) {
+            self.clock_read_at = Some(Instant::now());
+            if let Err(error) = within(self.refresh_clock()).await {
+                tracing::debug!(%error, "cannot read the clock of the coordinator");
+                self.connection = None;
             }
         }
         let (mut all, mut served, mut reasons) = (0, 0, vec![]);
@@ -98,6 +110,11 @@ impl NodeCheck {
         rows.into_iter().map(place).collect::<Result<_, _>>().map_err(failed)
     }
 
+    async fn refresh_clock(&mut self) -> Result<()> {
+        let clock = self.clock.clone();
+        clock.refresh(&self.connection().await?.client).await
+    }
+
     async fn probe(&mut self, at: usize) -> Result<()> {
         let Some(partition) = self.places[at].partition.clone() else { return Ok(()) };
         let Connection { client, statements, .. } = self.connection().await?;
@@ -118,6 +135,32 @@ impl NodeCheck {
 async fn within<T>(step: impl Future<Output = Result<T>>) -> Result<T> {
     let silent = |_| Error::unavailable(format!("no response in {NODE_TIMEOUT:?}"));
     timeout(NODE_TIMEOUT, step).await.map_err(silent)?
+}
+
+/// The node of each of some partitions, in their order.
+const NODES_OF: &str = "SELECT wanted.place, concat(node.nodename, ':', node.nodeport) \
+     FROM unnest($1::bytea[]) WITH ORDINALITY AS wanted (partition, place) \
+     JOIN pg_dist_placement AS placement \
+     ON placement.shardid = get_shard_id_for_distribution_column('tablerock_records', wanted.partition) \
+     JOIN pg_dist_node AS node ON node.groupid = placement.groupid AND node.noderole = 'primary'";
+
+/// Returns the node that has each partition. Only the nodes of Citus are known.
+pub(crate) async fn nodes_of(pool: &Arc<Pool>, partitions: &[Bytes]) -> Result<Vec<Option<String>>> {
+    let mut nodes = vec![None; partitions.len()];
+    if pool.kind != Kind::Citus || partitions.is_empty() {
+        return Ok(nodes);
+    }
+    let partitions: Vec<&[u8]> = partitions.iter().map(|partition| &partition[..]).collect();
+    let mut pooled = pool.acquire().await?;
+    pooled.begin_statement();
+    let found = timeout(pooled.response_timeout(), pooled.connection().client.query(NODES_OF, &[&partitions])).await;
+    for row in pooled.judge("cannot find out the nodes of partitions", found.ok())? {
+        let place = usize::try_from(row.get::<_, i64>(0)).unwrap_or_default();
+        if let Some(node) = place.checked_sub(1).and_then(|place| nodes.get_mut(place)) {
+            *node = Some(row.get(1));
+        }
+    }
+    Ok(nodes)
 }
 
 /// Two bytes from four digits.

@@ -19,6 +19,7 @@ use tokio_postgres::{Row, Statement};
 
 use crate::connection::Connection;
 use crate::failure::{breaks_connection, closed, translate};
+use crate::hosts::HostOrder;
 use crate::kind::Kind;
 use crate::place::Place;
 use crate::read_connections::ReadConnections;
@@ -102,6 +103,11 @@ impl Pool {
     /// Opens a connection within the time for one.
     pub(crate) async fn open_connection(&self) -> Result<Connection> {
         Connection::open(&self.target, &self.options, self.kind, self.options.connection_wait).await
+    }
+
+    /// Returns whether several hosts serve, so that a failure of one does not affect the others.
+    pub(crate) fn takes_turns(&self) -> bool {
+        self.target.hosts.are_several() && self.target.host_order(self.kind) == HostOrder::TakeTurns
     }
 
     /// Sets the health to down if a connection could not be opened.

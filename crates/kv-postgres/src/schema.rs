@@ -15,6 +15,7 @@ use tokio_postgres::error::SqlState;
 use crate::connection::{Bounds, connect};
 use crate::directory_marks::MARKS as MARKS_COUNT;
 use crate::failure::{detail, translate};
+use crate::hosts::HostOrder;
 use crate::kind::Kind;
 use crate::{PostgresOptions, Target, durability};
 
@@ -61,7 +62,7 @@ const LOCK_VERSION: &str = "SELECT CAST(version AS bigint) FROM tablerock_schema
 /// Checks the settings of the database, and creates or migrates the tables if needed.
 pub(crate) async fn prepare(target: &Target, options: &PostgresOptions) -> Result<Kind> {
     let silent = |_| Error::unavailable("cannot prepare the database's tables: no response in time");
-    let (client, _) = connect(target, options.connection_wait, BOUNDS).await?;
+    let (client, _) = connect(target, HostOrder::LastServed, options.connection_wait, BOUNDS).await?;
     // A database whose tables are ready responds at once, or is down.
     let look = async {
         let kind = Kind::of(&client).await?;
@@ -126,7 +127,7 @@ async fn migrate_locked(client: &Client, target: &Target, options: &PostgresOpti
         );
         return Err(Error::invalid(message));
     }
-    let (worker, _) = connect(target, options.connection_wait, BOUNDS).await?;
+    let (worker, _) = connect(target, HostOrder::LastServed, options.connection_wait, BOUNDS).await?;
     for statement in kind.first_tables() {
         run(&worker, statement).await?;
     }

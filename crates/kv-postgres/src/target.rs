@@ -9,7 +9,8 @@ use tablerock_kv::{Error, Result};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-use crate::hosts::Hosts;
+use crate::hosts::{HostOrder, Hosts};
+use crate::kind::Kind;
 use crate::tls::{Tls, Trust};
 
 /// The idle time before a keep-alive probe, and the time for an acknowledgement: a database that vanished is detected within
@@ -20,7 +21,8 @@ const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(10);
 /// A database: its hosts, the credentials, and the trust in its certificate.
 ///
 /// The URL is that of PostgreSQL's own tools, `postgres://user:password@host:port/database?sslmode=…`. Several hosts
-/// may be given, separated by commas: the engine finds the primary among them, again after each fail-over.
+/// may be given, separated by commas. On PostgreSQL the engine finds the primary among them, again after each fail-over. On
+/// databases whose nodes all serve, connections take turns; `load_balance_hosts=disable` or `random` overrides this.
 ///
 /// ```
 /// use tablerock_kv_postgres::Target;
@@ -34,6 +36,8 @@ pub struct Target {
     config: Arc<Config>,
     pub(crate) hosts: Arc<Hosts>,
     pub(crate) tls: Tls,
+    /// The order of hosts, if the URL has it.
+    order: Option<HostOrder>,
 }
 
 impl Target {
@@ -45,6 +49,7 @@ impl Target {
             ));
         }
         let (plain, trust) = take_trust(url)?;
+        let order = host_order(url);
         let mut config = Config::from_str(&plain)
             .map_err(|error| Error::invalid(format!("the database's URL cannot be read: {error}")))?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
@@ -59,7 +64,16 @@ impl Target {
         if matches!(trust, Trust::Authority { .. }) {
             config.ssl_mode(SslMode::Require);
         }
-        Ok(Self { tls: Tls::new(&trust)?, hosts: Arc::new(Hosts::of(&config)), config: Arc::new(config) })
+        Ok(Self { tls: Tls::new(&trust)?, hosts: Arc::new(Hosts::of(&config)), config: Arc::new(config), order })
+    }
+
+    /// The order in which the hosts of this kind of database are tried. Of several hosts of a PostgreSQL only one may serve:
+    /// after a fail-over, an old primary that still runs must not get a share of the connections.
+    pub(crate) fn host_order(&self, kind: Kind) -> HostOrder {
+        self.order.unwrap_or(match kind {
+            Kind::Postgres => HostOrder::LastServed,
+            Kind::Citus | Kind::Yugabyte | Kind::Other => HostOrder::TakeTurns,
+        })
     }
 
     /// The role that logs in.
@@ -75,6 +89,15 @@ fn check_counts(config: &Config) -> Result<()> {
         return Err(Error::invalid("the database's URL does not have a port, or an address, for each host"));
     }
     Ok(())
+}
+
+/// Returns the order of hosts that a URL demands. The driver checks the value.
+fn host_order(url: &str) -> Option<HostOrder> {
+    let (_, query) = url.split_once('?')?;
+    match query.split('&').find_map(|pair| pair.strip_prefix("load_balance_hosts="))? {
+        "random" => Some(HostOrder::TakeTurns),
+        _ => Some(HostOrder::LastServed),
+    }
 }
 
 /// Removes `sslmode` and `sslrootcert` from a URL as far as the driver does not know them.
@@ -181,6 +204,17 @@ mod tests {
             Target::parse("postgres://user@host/data?target_session_attrs=read-write&sslmode=disable").unwrap();
         assert_eq!(target.config.get_ssl_mode(), SslMode::Disable);
         assert!(Target::parse("postgres://user@host/data?no_such=option").is_err());
+    }
+
+    #[test]
+    fn hosts_take_turns_where_all_of_them_serve_or_the_url_says_so() {
+        let order =
+            |query: &str, kind| Target::parse(&format!("postgres://user@a,b/data{query}")).unwrap().host_order(kind);
+        assert_eq!(order("", Kind::Postgres), HostOrder::LastServed);
+        assert_eq!(order("", Kind::Citus), HostOrder::TakeTurns);
+        assert_eq!(order("?load_balance_hosts=random", Kind::Postgres), HostOrder::TakeTurns);
+        assert_eq!(order("?sslmode=disable&load_balance_hosts=disable", Kind::Citus), HostOrder::LastServed);
+        assert!(Target::parse("postgres://user@a,b/data?load_balance_hosts=sometimes").is_err());
     }
 
     #[test]

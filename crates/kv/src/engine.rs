@@ -91,6 +91,11 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
     /// that time, and shows in [`read_newest`](Engine::read_newest), or never happens.
     fn is_exclusive(&self) -> bool;
 
+    /// The node that has each of some partitions, where nodes have some each; `None` where there is nothing to tell.
+    async fn nodes_of(&self, partitions: &[Bytes]) -> Result<Vec<Option<String>>> {
+        Ok(vec![None; partitions.len()])
+    }
+
     /// Where large contents are better off than in records, if there is such a place.
     fn contents(&self) -> Option<Arc<dyn Contents>> {
         None

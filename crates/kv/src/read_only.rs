@@ -82,6 +82,10 @@ impl Engine for ReadOnlyEngine {
         Err(self.refusal())
     }
 
+    async fn nodes_of(&self, partitions: &[Bytes]) -> Result<Vec<Option<String>>> {
+        self.inner.nodes_of(partitions).await
+    }
+
     fn is_exclusive(&self) -> bool {
         self.inner.is_exclusive()
     }

@@ -80,6 +80,11 @@ impl Store {
         self.engine.get_many(wanted).await
     }
 
+    /// The node that has each of some partitions, where nodes have some each; see [`Engine::nodes_of`].
+    pub async fn nodes_of(&self, partitions: &[Bytes]) -> Result<Vec<Option<String>>> {
+        self.engine.nodes_of(partitions).await
+    }
+
     /// The durable records of a range in order, until a limit is reached; see [`Page::next`] for the rest.
     ///
     /// ```

@@ -26,6 +26,16 @@ pub fn timestamp_lane_key(ceiling_key: &[u8], lane: u8) -> Bytes {
     [ceiling_key, b"/", &[lane]].concat().into()
 }
 
+/// Begins the keys of the load of servers.
+pub(crate) const LOAD: &[u8] = b"load/";
+/// The end of those keys.
+pub(crate) const LOAD_END: &[u8] = b"load0";
+
+/// The key of the load of one of the servers on a store.
+pub fn load_key(server: u64) -> Bytes {
+    [LOAD, &server.to_be_bytes()].concat().into()
+}
+
 /// The key of the checkpoint of an account's copy to this store.
 pub fn copy_checkpoint_key(account: &str) -> Bytes {
     [b"copy/", account.as_bytes()].concat().into()

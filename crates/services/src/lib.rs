@@ -37,7 +37,7 @@ pub use account::AccountService;
 pub use analytics::Analytics;
 pub use blob::BlobService;
 pub use error::{Error, Result};
-pub use load::{Load, LoadReport, LoadedHolding, LoadedPartition, Rate};
+pub use load::{Load, LoadReport, LoadedHolding, LoadedPartition, Rate, SharedLoad, StoreLoad};
 pub use queue::QueueService;
 pub use table::TableService;
 pub use throttle::ThrottleTargets;

@@ -123,7 +123,7 @@ pub(crate) fn connection_string(ports: Ports) -> String {
 }
 
 fn tablerock(workspace: &Workspace, ports: Ports) -> Result<Command> {
-    let mut command = Command::new(workspace.binary("release", "tablerock"));
+    let mut command = Command::new(workspace.server());
     for (flag, port) in [
         ("--blob-port", ports.blob),
         ("--queue-port", ports.queue),

@@ -166,7 +166,7 @@ mod tests {
 
     fn problems(language: &str, text: &str) -> Vec<String> {
         let folder = std::env::temp_dir().join(format!("xtask-snippets-{}-{language}", std::process::id()));
-        let workspace = Workspace { root: folder.clone(), target: folder.clone(), store: None };
+        let workspace = Workspace { root: folder.clone(), target: folder.clone(), store: None, server: None };
         let found = parse(&workspace, language, &[Block::file("a.md".to_owned(), text.to_owned())]);
         let _ = fs::remove_dir_all(folder);
         found.expect("the tools of Rust are here")

@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn results_of_an_earlier_run_are_forgotten() {
         let folder = std::env::temp_dir().join(format!("xtask-suite-run-{}", std::process::id()));
-        let workspace = Workspace { root: folder.clone(), target: folder.join("target"), store: None };
+        let workspace = Workspace { root: folder.clone(), target: folder.join("target"), store: None, server: None };
         let file = workspace.results(Target::Tablerock, Suite::Go);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, "{}").unwrap();

@@ -3,7 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use tablerock_kv::{Bytes, Commit, Engine as _, ErrorKind, Health, Position, Range, ScanLimits};
+use tablerock_kv::{
+    Bytes, Clock as _, Commit, Engine as _, ErrorKind, Health, Position, Range, ScanLimits, SystemClock,
+    TICKS_PER_SECOND,
+};
 
 use super::DATABASE;
 use crate::{PostgresEngine, PostgresOptions, Target};
@@ -28,6 +31,14 @@ fn stand_in(schema: &str) -> Target {
          CREATE FUNCTION citus_is_coordinator() RETURNS bool LANGUAGE sql AS 'SELECT here FROM {schema}.coordinator';
          CREATE FUNCTION run_command_on_all_nodes(command text) RETURNS SETOF settings LANGUAGE sql
            AS 'SELECT * FROM {schema}.settings';
+         CREATE TABLE coordinator_up AS SELECT true AS here;
+         CREATE FUNCTION run_command_on_coordinator(command text) RETURNS TABLE (nodeid int, success bool, result text)
+           LANGUAGE plpgsql SET search_path = pg_catalog AS 'BEGIN
+             nodeid := 1;
+             success := here FROM {schema}.coordinator_up;
+             IF success THEN EXECUTE command INTO result; ELSE result := ''connection refused''; END IF;
+             RETURN NEXT;
+           END';
          CREATE FUNCTION create_reference_table(name regclass) RETURNS void LANGUAGE sql
            AS 'INSERT INTO {schema}.pg_dist_partition VALUES (name, ''reference'')';
          CREATE FUNCTION create_distributed_table(name regclass, by text) RETURNS void LANGUAGE sql
@@ -178,4 +189,26 @@ async fn a_page_over_partitions_reads_only_the_values_that_fit() {
             assert_eq!(keys, expected.skip(1).take(total).collect::<Vec<_>>(), "{records_max} {bytes_max}");
         }
     }
+}
+
+/// The clock of a worker is minutes ahead of that of the coordinator, which counts.
+#[tokio::test]
+async fn all_servers_use_the_clock_of_the_coordinator() {
+    let target = stand_in("clocks");
+    drop(PostgresEngine::open(target.clone(), PostgresOptions::default()).await.unwrap());
+    DATABASE.run(
+        "UPDATE clocks.coordinator SET here = false;
+         CREATE FUNCTION clocks.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+           AS $$SELECT pg_catalog.clock_timestamp() + interval '5 minutes'$$",
+    );
+    let engine = PostgresEngine::open(target.clone(), PostgresOptions::default()).await.unwrap();
+    let difference = engine.clock().ticks().abs_diff(SystemClock.ticks());
+    assert!(difference < 60 * TICKS_PER_SECOND, "this is the clock of the worker: {difference}");
+
+    // The last reading is used on while the coordinator is away; a start does not guess.
+    DATABASE.run("UPDATE clocks.coordinator_up SET here = false");
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert!(matches!(engine.health(), Health::Healthy), "{:?}", engine.health());
+    let error = PostgresEngine::open(target, PostgresOptions::default()).await.unwrap_err();
+    assert!(error.message().contains("the clock of the coordinator"), "{error}");
 }

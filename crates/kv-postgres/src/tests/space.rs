@@ -29,7 +29,7 @@ fn bytes_on_disk() -> u64 {
 
 async fn drop_and_sweep(engine: &Arc<PostgresEngine>, partition: &[u8]) {
     engine.drop_range(Range::partition(partition)).await.unwrap();
-    while drops::sweep_some(&engine.pool).await.unwrap() {}
+    while drops::sweep_some(&engine.pool, &engine.clock).await.unwrap() {}
     let left = engine
         .scan(&Range::partition(partition), ScanLimits { records_max: 1, bytes_max: 1 << 20, deadline: None })
         .await

@@ -7,6 +7,7 @@ mod failures;
 mod health;
 mod names_model;
 mod rolling_upgrade;
+mod several_hosts;
 mod tls;
 mod version_1_certificate;
 mod witnesses;

@@ -31,7 +31,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Accepts connections and runs `reply` for the request of each, until `stop` turns true.
 pub(super) async fn serve<R, F>(listener: TcpListener, mut stop: watch::Receiver<bool>, reply: R)
 where
-    R: Fn(Request<()>) -> F + Clone + Send + 'static,
+    R: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
     F: Future<Output = Response<ResponseBody>> + Send + 'static,
 {
     let mut open = OpenConnections::default();
@@ -79,13 +79,12 @@ impl OpenConnections {
 
 async fn connection<R, F>(stream: TcpStream, mut stop: watch::Receiver<bool>, reply: R)
 where
-    R: Fn(Request<()>) -> F + Send + 'static,
+    R: Fn(Request<Incoming>) -> F + Send + 'static,
     F: Future<Output = Response<ResponseBody>> + Send + 'static,
 {
-    // No request here has a body that means something.
     let service = service_fn(move |request: Request<Incoming>| {
-        let replied = reply(request.map(drop));
-        async move { Ok::<_, Infallible>(replied.await) }
+        let reply = reply(request);
+        async move { Ok::<_, Infallible>(reply.await) }
     });
     let mut http = http1::Builder::new();
     http.keep_alive(false).max_buf_size(HEAD_BYTES);
@@ -120,7 +119,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = watch::channel(false);
         let large = Bytes::from(vec![b'a'; LARGE]);
-        let reply = move |request: Request<()>| {
+        let reply = move |request: Request<Incoming>| {
             let is_large = request.uri().path() == "/large";
             let body = if is_large { large.clone() } else { Bytes::from_static(b"ok") };
             std::future::ready(Response::new(ResponseBody::whole(body)))

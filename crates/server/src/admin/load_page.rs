@@ -4,37 +4,66 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tablerock_protocol::Service;
-use tablerock_services::{LoadReport, LoadedHolding, LoadedPartition, Rate};
+use tablerock_services::{LoadedHolding, LoadedPartition, Rate};
 
 use crate::admin::escape;
+use crate::admin::nodes_page;
+use crate::admin::store_load::ShownLoad;
 
 /// The number of tables, queues and containers, and of partitions, on the page.
 pub(crate) const SHOWN_MAX: usize = 50;
 
 /// The page reloads itself and has no script.
-const HEAD: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
+pub(super) const HEAD: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
 <meta http-equiv=\"refresh\" content=\"5\"><title>Tablerock: load</title><style>\
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#222}\
 table{border-collapse:collapse;width:100%}th,td{padding:.2rem .6rem;text-align:left;border-bottom:1px solid #ddd}\
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.k{word-break:break-all}\
 @media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}th,td{border-color:#444}}\
-</style></head><body><h1>Load</h1><p>Entities, messages and blob requests per second over about the last minute, as seen by this server, hottest \
-first. A queue is one partition, and so is a blob. \
-Entries that joined the list late may under-count by up to <em>unseen</em>. \
-As JSON: <a href=\"/load.json\">/load.json</a>.</p>";
+</style></head><body>";
+
+/// The text above the tables.
+pub(super) fn introduction(load: &ShownLoad) -> String {
+    let by = match load.servers {
+        ..=1 => "this server".to_owned(),
+        servers => format!("{servers} servers"),
+    };
+    let mut text = format!(
+        "<p>Entities, messages and blob requests per second over about the last minute, as seen by {by}, hottest first. \
+         A queue is one partition, and so is a blob. Entries that joined the list late may under-count by up to \
+         <em>unseen</em>. As JSON: <a href=\"/load.json\">/load.json</a>.</p>"
+    );
+    if let Some(problem) = &load.problem {
+        let _ = write!(text, "<p><strong>The load of other servers is missing:</strong> {}</p>", escape::html(problem));
+    }
+    text
+}
 
 /// The page at `/load`.
-pub(crate) fn html(report: &LoadReport) -> String {
-    let mut page = HEAD.to_owned();
+pub(super) fn html(load: &ShownLoad) -> String {
+    let report = &load.report;
+    let mut page = format!("{HEAD}<h1>Load</h1>{}", introduction(load));
+    if load.has_nodes() {
+        page.push_str("<p><a href=\"/load/nodes\">Partitions by node</a></p>");
+    }
     let holdings = report.holdings.iter();
     let holdings =
         holdings.map(|(holding, rate)| ([holding.service.name(), &holding.account[..], &holding.name[..]], rate));
     section(&mut page, "Tables, queues and containers", ["Service", "Account", "Name"], holdings);
-    let partitions = report.partitions.iter().map(|(loaded, rate)| {
+    let partitions = report.partitions.iter().enumerate().map(|(place, (loaded, rate))| {
         let LoadedPartition { service, account, name, partition } = loaded;
-        ([service.name(), &account[..], &name[..], &partition[..]], rate)
+        ([service.name(), &account[..], &name[..], &partition[..], load.node(place).unwrap_or_default()], rate)
     });
-    section(&mut page, "Partitions", ["Service", "Account", "Name", "PartitionKey or blob"], partitions);
+    match load.has_nodes() {
+        true => {
+            section(&mut page, "Partitions", ["Service", "Account", "Name", "PartitionKey or blob", "Node"], partitions)
+        }
+        false => {
+            let partitions = partitions
+                .map(|([service, account, name, partition, _], rate)| ([service, account, name, partition], rate));
+            section(&mut page, "Partitions", ["Service", "Account", "Name", "PartitionKey or blob"], partitions);
+        }
+    }
     page.push_str("</body></html>\n");
     page
 }
@@ -59,7 +88,8 @@ fn section<'a, const N: usize>(
 }
 
 /// The document at `/load.json`.
-pub(crate) fn json(report: &LoadReport) -> String {
+pub(super) fn json(load: &ShownLoad) -> String {
+    let report = &load.report;
     let rates = |rate: &Rate| json!({ "readsPerSecond": rate.reads, "writesPerSecond": rate.writes, "unseenPerSecond": rate.unseen });
     let merged = |mut names: Value, rate: &Rate| {
         if let (Value::Object(names), Value::Object(rates)) = (&mut names, rates(rate)) {
@@ -76,7 +106,7 @@ pub(crate) fn json(report: &LoadReport) -> String {
         });
         entries.collect()
     };
-    let partitions = report.partitions.iter().map(|(loaded, rate)| {
+    let partitions = report.partitions.iter().enumerate().map(|(place, (loaded, rate))| {
         let LoadedPartition { service, account, name, partition } = loaded;
         let names = match service {
             Service::Table => json!({ "table": name, "partitionKey": partition }),
@@ -86,22 +116,34 @@ pub(crate) fn json(report: &LoadReport) -> String {
         let mut entry = merged(names, rate);
         entry["service"] = service.name().into();
         entry["account"] = account.as_str().into();
+        if let Some(node) = load.node(place) {
+            entry["node"] = node.into();
+        }
         entry
     });
+    let nodes = nodes_page::by_node(load).into_iter().map(|(node, rate, partitions)| {
+        json!({ "node": node, "readsPerSecond": rate.reads, "writesPerSecond": rate.writes, "partitions": partitions.len() })
+    });
+    let nodes: Vec<Value> = nodes.collect();
     let document = json!({
         "tables": named(Service::Table),
         "queues": named(Service::Queue),
         "containers": named(Service::Blob),
         "partitions": partitions.collect::<Vec<Value>>(),
+        "nodes": nodes,
+        "servers": load.servers,
+        "problem": load.problem,
     });
     format!("{document}\n")
 }
 
 #[cfg(test)]
 mod tests {
+    use tablerock_services::LoadReport;
+
     use super::*;
 
-    fn report() -> LoadReport {
+    fn report() -> ShownLoad {
         let rate = Rate { reads: 12.34, writes: 5.0, unseen: 0.0 };
         let mut report = LoadReport::default();
         for (service, name, partition) in [
@@ -114,13 +156,19 @@ mod tests {
             report.holdings.push((holding, rate));
             report.partitions.push((LoadedPartition { service, account, name, partition: partition.to_owned() }, rate));
         }
-        report
+        let nodes = vec![Some("worker:5432".to_owned()), None, None];
+        ShownLoad { report, servers: 3, nodes, problem: None }
     }
 
     #[test]
     fn the_page_shows_keys_as_text() {
         let page = html(&report());
-        assert!(page.contains("<td class=k>&lt;script&gt;\\u{7}&amp;</td><td class=n>12.3</td>"), "{page}");
+        assert!(
+            page.contains(
+                "<td class=k>&lt;script&gt;\\u{7}&amp;</td><td class=k>worker:5432</td><td class=n>12.3</td>"
+            ),
+            "{page}"
+        );
         assert!(!page.contains("<script>"));
         assert!(page.contains("<td class=k>queue</td><td class=k>acct</td><td class=k>jobs</td>"), "{page}");
     }
@@ -136,6 +184,11 @@ mod tests {
             (&json!("jobs"), &json!("jobs"))
         );
         assert_eq!(document["containers"][0]["container"], "photos");
+        assert_eq!((&document["servers"], &document["problem"]), (&json!(3), &Value::Null));
+        assert_eq!(
+            (&document["partitions"][0]["node"], &document["nodes"][0]["node"]),
+            (&json!("worker:5432"), &json!("worker:5432"))
+        );
         assert_eq!(
             (&document["partitions"][2]["service"], &document["partitions"][2]["blob"]),
             (&json!("blob"), &json!("a/b"))

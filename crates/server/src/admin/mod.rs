@@ -9,6 +9,8 @@ mod connections;
 pub(crate) mod escape;
 mod host;
 mod load_page;
+mod nodes_page;
+mod store_load;
 mod token;
 
 use std::net::SocketAddr;
@@ -17,11 +19,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
 use tablerock_kv::{Health, Store};
-use tablerock_services::LoadReport;
+use tablerock_services::{LoadReport, SharedLoad};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use self::load_page::SHOWN_MAX;
+use self::store_load::{LoadSource, ShownLoad};
 pub use self::token::AdminToken;
 use crate::http::response_body::ResponseBody;
 use crate::pipeline::Server;
@@ -41,6 +44,8 @@ pub struct Admin {
     phase: Mutex<Phase>,
     names: NameAccess,
     token: Option<AdminToken>,
+    /// The load of all servers, where they share a store.
+    load: Mutex<Option<LoadSource>>,
 }
 
 #[derive(Debug, Clone)]
@@ -70,7 +75,7 @@ impl Admin {
             (false, true) => NameAccess::AllCallers,
             (false, false) => NameAccess::None,
         };
-        Self { phase: Mutex::new(Phase::Starting), names, token: None }
+        Self { phase: Mutex::new(Phase::Starting), names, token: None, load: Mutex::default() }
     }
 
     /// Serves requests that change the server, to callers with this token.
@@ -90,6 +95,11 @@ impl Admin {
         self.set_phase(Phase::Stopping);
     }
 
+    /// Shows the load of all servers on the store from now on. Must be called within the runtime that serves the store.
+    pub fn share_load(&self, load: Arc<SharedLoad>) {
+        *self.load.lock().unwrap_or_else(PoisonError::into_inner) = Some(LoadSource::new(load));
+    }
+
     fn set_phase(&self, phase: Phase) {
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
     }
@@ -98,8 +108,8 @@ impl Admin {
         self.phase.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    async fn reply(&self, request: Request<()>) -> Response<ResponseBody> {
-        let is_local = self.names != NameAccess::LocalHosts || host::is_local(&request);
+    async fn reply<B>(&self, request: &Request<B>) -> Response<ResponseBody> {
+        let is_local = self.names != NameAccess::LocalHosts || host::is_local(request);
         let path = request.uri().path();
         match (request.method(), path) {
             (&Method::GET | &Method::HEAD, "/livez") => text(StatusCode::OK, "alive\n"),
@@ -107,11 +117,11 @@ impl Admin {
             (&Method::GET | &Method::HEAD, "/health") => {
                 self.readiness("healthy", StatusCode::SERVICE_UNAVAILABLE, is_local)
             }
-            (&Method::GET, "/metrics" | "/load" | "/load.json") => match self.phase() {
+            (&Method::GET, "/metrics" | "/load" | "/load.json" | "/load/nodes") => match self.phase() {
                 _ if !is_local => text(StatusCode::MISDIRECTED_REQUEST, FOREIGN_HOST),
                 Phase::Starting => text(StatusCode::SERVICE_UNAVAILABLE, "starting\n"),
                 Phase::Stopping => text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n"),
-                Phase::Open { server, .. } => self.page(&server, path),
+                Phase::Open { server, .. } => self.page(&server, path).await,
             },
             (&Method::POST, "/accounts") => match AdminToken::check(self.token.as_ref(), request.headers()) {
                 _ if !is_local => text(StatusCode::MISDIRECTED_REQUEST, FOREIGN_HOST),
@@ -123,7 +133,7 @@ impl Admin {
                 },
             },
             (_, "/accounts") => text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; use POST\n"),
-            (_, "/livez" | "/readyz" | "/health" | "/metrics" | "/load" | "/load.json") => {
+            (_, "/livez" | "/readyz" | "/health" | "/metrics" | "/load" | "/load.json" | "/load/nodes") => {
                 text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; use GET\n")
             }
             _ => {
@@ -155,26 +165,38 @@ impl Admin {
     }
 
     /// A page with names of data. `/metrics` without names is still useful, so it leaves out only the metrics that have them.
-    fn page(&self, server: &Server, path: &str) -> Response<ResponseBody> {
+    async fn page(&self, server: &Server, path: &str) -> Response<ResponseBody> {
         let shows_names = self.names != NameAccess::None;
-        let load = || LoadReport::of(&[server.tables.load(), server.queues.load(), server.blobs.load()], SHOWN_MAX);
+        let load = || server.load(SHOWN_MAX);
         match path {
             "/metrics" => {
                 let load = if shows_names { load() } else { LoadReport::default() };
                 response(StatusCode::OK, METRICS_TYPE, server.metrics.render(&load))
             }
             _ if !shows_names => text(StatusCode::FORBIDDEN, NAMES_HIDDEN),
-            "/load.json" => response(StatusCode::OK, "application/json", load_page::json(&load())),
-            _ => response(StatusCode::OK, "text/html; charset=utf-8", load_page::html(&load())),
+            "/load.json" => response(StatusCode::OK, "application/json", load_page::json(&self.load(load()).await)),
+            "/load/nodes" => {
+                response(StatusCode::OK, "text/html; charset=utf-8", nodes_page::html(&self.load(load()).await))
+            }
+            _ => response(StatusCode::OK, "text/html; charset=utf-8", load_page::html(&self.load(load()).await)),
+        }
+    }
+
+    /// The load of all servers on the store; that of this one if there are no others.
+    async fn load(&self, own: LoadReport) -> ShownLoad {
+        let source = self.load.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match source {
+            Some(source) => source.add_others(own, SHOWN_MAX).await,
+            None => ShownLoad::of_one(own),
         }
     }
 }
 
 /// Serves the admin address until `stop` turns true.
 pub async fn serve_admin(admin: Arc<Admin>, listener: TcpListener, stop: watch::Receiver<bool>) {
-    let reply = move |request| {
-        let admin = admin.clone();
-        async move { admin.reply(request).await }
+    let reply = move |request: Request<hyper::body::Incoming>| {
+        let (admin, request) = (admin.clone(), request.map(drop));
+        async move { admin.reply(&request).await }
     };
     connections::serve(listener, stop, reply).await;
 }

@@ -3,9 +3,11 @@
 //!
 //! An operator uses it to find the hot range of a busy store. Memory is bounded however many ranges there are; what
 //! a request pays is a hash and a short lock. Each service counts for itself, so that none crowds out another. A queue is one
-//! partition, and so is a blob.
+//! partition, and so is a blob. Servers that share a store [add up](shared) what they see.
 
 mod hottest;
+mod record;
+mod shared;
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -18,6 +20,7 @@ use tablerock_protocol::Service;
 use hottest::{Event, Hottest};
 
 pub use hottest::Rate;
+pub use shared::{SharedLoad, StoreLoad};
 
 /// Tables, queues or containers with a counter.
 const HOLDINGS_MAX: usize = 256;

@@ -50,6 +50,7 @@ fn every_key_in_the_document_is_the_one_that_the_code_builds() {
         "layer",
         "layer_merge",
         "lease_of_queue_sweep",
+        "load_of_server",
         "entity",
         "expiry",
         "reclaim_intent",
@@ -196,6 +197,9 @@ impl Example {
             ("timestamp_lane", [Number(lane)]) => {
                 let key = keys::timestamp_lane_key(table_keys::TIMESTAMP_CEILING, u8::try_from(*lane).unwrap());
                 record(&keys::system_partition(), &key)
+            }
+            ("load_of_server", [Argument::Number(server)]) => {
+                record(&keys::system_partition(), keys::load_key(*server))
             }
             ("lease_of_queue_sweep", []) => record(&keys::system_partition(), keys::QUEUE_SWEEP_LEASE),
             ("copy_checkpoint", [Text(account)]) => {
