@@ -48,9 +48,9 @@ impl Application {
 
     /// Requests a token with the fields of a proof.
     pub(super) async fn token(&self, proof: &[(&str, &str)], scope: &str) -> Result<AccessToken, BoxError> {
-        let own = [("grant_type", "client_credentials"), ("client_id", &self.client_id), ("scope", scope)];
+        let own = [("grant_type", "client_credentials"), ("client_id", self.client_id.as_str())];
         let path = format!("/{}/oauth2/v2.0/token", crate::pipeline::encode(&self.tenant));
-        self.endpoint.post(&path, &[&own, proof].concat()).await
+        self.endpoint.post(&path, &[&own, proof, &[("scope", scope)]].concat()).await
     }
 }
 
