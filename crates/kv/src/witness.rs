@@ -40,7 +40,7 @@ impl Witness {
     /// let witness = Witness { partition: "rules".into(), key: "who".into(), admits };
     /// let write = || store.write(b"data", |tx| tx.put("k", "v"));
     /// assert!(witness.clone().scope(write()).await.is_ok());
-    /// store.write(b"rules", |tx| tx.put("who", "nobody")).await?;
+    /// store.write(b"rules", |tx| tx.put("who", "admins")).await?;
     /// assert_eq!(witness.scope(write()).await.unwrap_err().kind(), ErrorKind::Unavailable);
     /// # Ok(())
     /// # }

@@ -37,9 +37,8 @@ async fn servers(options: PostgresOptions) -> (DatabaseServer, Client, Arc<Postg
     database.run(VERSION_1);
     let (before, connection) = tokio_postgres::connect(&database.url_of("upgrade"), NoTls).await.unwrap();
     tokio::spawn(connection);
-    let inserted =
-        before.execute(INSERT, &[&b"dacct".as_slice(), &b"people".as_slice(), &b"1".as_slice(), &b"row".as_slice()]);
-    assert_eq!(inserted.await.unwrap(), 1);
+    let [partition, key, digest, value] = [b"dacct".as_slice(), b"people", b"1", b"row"];
+    assert_eq!(before.execute(INSERT, &[&partition, &key, &digest, &value]).await.unwrap(), 1);
     let target = Target::parse(&database.url_of("upgrade")).unwrap();
     let now = PostgresEngine::open(target, options).await.unwrap();
     (database, before, now)

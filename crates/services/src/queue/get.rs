@@ -26,7 +26,7 @@ struct OpenFront<'a> {
     front: Arc<QueueFront>,
 }
 
-/// What a scan of a front found.
+/// The result of a scan of a front.
 enum Front {
     HasMessages,
     IsEmpty,
