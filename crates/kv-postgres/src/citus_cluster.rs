@@ -71,7 +71,7 @@ pub struct CitusShard {
     pub node: CitusNode,
     /// Whether it has one hash only, as that of an isolated partition.
     pub is_isolated: bool,
-    /// What its node has counted since its statistics began.
+    /// The counts of its node since its statistics began.
     pub counters: ShardCounters,
 }
 
@@ -263,7 +263,7 @@ fn refused(doing: &str, error: tokio_postgres::Error) -> Error {
         known if known.contains("permission denied") || known.contains("must be owner") => {
             "; the role must own tablerock_records"
         }
-        known if known.contains("timeout") => "; try again with a longer --timeout, or when the cluster is less busy",
+        known if known.contains("timeout") => "; retry with a longer --timeout, or when the cluster is less busy",
         _ => "",
     };
     Error::unavailable(format!("{doing}: {detail}{remedy}")).with_source(error)

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_take_turns_where_all_of_them_serve_or_the_url_says_so() {
+    fn hosts_take_turns_where_all_of_them_serve_or_the_url_demands_it() {
         let order =
             |query: &str, kind| Target::parse(&format!("postgres://user@a,b/data{query}")).unwrap().host_order(kind);
         assert_eq!(order("", Kind::Postgres), HostOrder::LastServed);

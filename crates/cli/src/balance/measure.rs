@@ -9,13 +9,13 @@ use tablerock_services::{LoadedPartition, Rate, StoreLoad};
 use super::plan::{ClusterLoad, PartitionLoad, ShardLoad};
 use crate::hint;
 
-/// What a change costs a database in relation to a read, and how many rows of a page cost as much as one.
+/// The cost of a change for a database in relation to a read, and how many rows of a page cost as much as one.
 const READS_PER_CHANGE: f64 = 4.0;
 const ROWS_PER_READ: f64 = 20.0;
 /// The partitions that are looked at.
 const PARTITIONS_MAX: usize = 50;
 
-/// What was measured.
+/// A measurement.
 pub(super) struct Measured {
     pub(super) load: ClusterLoad,
     /// The stored partition of each partition of the load.

@@ -68,10 +68,13 @@ async fn step(
     number: u32,
 ) -> Result<bool, String> {
     let Measured { load, stored, shards, servers } = measured;
-    say(&format!("load in reads per second over {} s, a write counts as four; {servers} servers", arguments.interval));
+    print_line(&format!(
+        "load in reads per second over {} s, a write counts as four; {servers} servers",
+        arguments.interval
+    ));
     for (node, sum) in load.by_node() {
         let count = load.shards.iter().filter(|shard| shard.node == node).count();
-        say(&format!("  {node}: {sum:.0}, {count} shards"));
+        print_line(&format!("  {node}: {sum:.0}, {count} shards"));
     }
     let transfer = if arguments.block_writes { ShardTransfer::BlockWrites } else { ShardTransfer::Replicate };
     let wait = Duration::from_secs(arguments.timeout);
@@ -79,11 +82,11 @@ async fn step(
     let started = Instant::now();
     let done = match load.plan(arguments.tolerance) {
         Plan::Idle => {
-            say(&format!("nothing to do: less than {LOAD_MIN} reads per second"));
+            print_line(&format!("nothing to do: less than {LOAD_MIN} reads per second"));
             return Ok(false);
         }
         Plan::Balanced => {
-            say(&format!(
+            print_line(&format!(
                 "nothing to do: the busiest node has at most {} times the load of the quietest",
                 arguments.tolerance
             ));
@@ -92,7 +95,7 @@ async fn step(
         Plan::Stuck { node, shard } => {
             let hot = load.partitions.iter().find(|hot| hot.shard == shard);
             let hot = hot.map(|hot| format!(", which has {}", hot.name)).unwrap_or_default();
-            say(&format!(
+            print_line(&format!(
                 "nothing to do: no move makes {node} less busy; its hottest shard is {shard}{hot}. Spread hot keys over \
                  several partitions"
             ));
@@ -100,7 +103,10 @@ async fn step(
         }
         Plan::Isolate { place } => {
             let hot = &load.partitions[place];
-            say(&format!("step {number}: {doing} isolate {}, {:.0}, from shard {}", hot.name, hot.load, hot.shard));
+            print_line(&format!(
+                "step {number}: {doing} isolate {}, {:.0}, from shard {}",
+                hot.name, hot.load, hot.shard
+            ));
             if arguments.dry_run {
                 return Ok(false);
             }
@@ -109,7 +115,7 @@ async fn step(
         Plan::Move { shard, from, to } => {
             let moved = load.shards.iter().find(|moved| moved.id == shard);
             let (rate, bytes) = moved.map_or((0.0, 0), |moved| (moved.load, moved.bytes));
-            say(&format!(
+            print_line(&format!(
                 "step {number}: {doing} move shard {shard}, {rate:.0}, {} KiB, from {from} to {to}",
                 bytes >> 10
             ));
@@ -126,11 +132,11 @@ async fn step(
         }
     };
     let done = done.map_err(|error| hint::with_remedy(&error))?;
-    say(&format!("step {number}: {done}, {:.1} s", started.elapsed().as_secs_f64()));
+    print_line(&format!("step {number}: {done}, {:.1} s", started.elapsed().as_secs_f64()));
     Ok(true)
 }
 
 /// Prints a line. A closed stdout is not a reason to stop in the middle of a step.
-fn say(line: &str) {
+fn print_line(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }

@@ -41,7 +41,7 @@ pub(super) struct PartitionLoad {
     pub(super) load: f64,
 }
 
-/// What to do next.
+/// The next step.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Plan {
     /// There is too little load to judge.

@@ -82,7 +82,7 @@ impl SharedLoad {
 
     /// Stores the load of this server. An idle server stores nothing after it has stored that it is idle.
     pub async fn publish(&self, mut report: LoadReport) -> Result<()> {
-        if self.rounds.fetch_add(1, Ordering::Relaxed) % ROUNDS_BETWEEN_CLEANINGS == 0 {
+        if self.rounds.fetch_add(1, Ordering::Relaxed).is_multiple_of(ROUNDS_BETWEEN_CLEANINGS) {
             self.forget_old_records().await?;
         }
         report.holdings.retain(|(_, rate)| rate.total() > IDLE_RATE);

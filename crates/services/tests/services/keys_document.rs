@@ -199,7 +199,7 @@ impl Example {
                 record(&keys::system_partition(), &key)
             }
             ("load_of_server", [Argument::Number(server)]) => {
-                record(&keys::system_partition(), keys::load_key(*server))
+                record(&keys::system_partition(), &keys::load_key(*server))
             }
             ("lease_of_queue_sweep", []) => record(&keys::system_partition(), keys::QUEUE_SWEEP_LEASE),
             ("copy_checkpoint", [Text(account)]) => {
