@@ -88,4 +88,4 @@ pub use records::Records;
 pub use rng::Rng;
 pub use store::{Look, LookFuture, Store};
 pub use transaction::Transaction;
-pub use witness::Witness;
+pub use witness::{Admits, Witness};

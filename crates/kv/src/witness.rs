@@ -14,6 +14,9 @@ tokio::task_local! {
     static CURRENT: Witness;
 }
 
+/// Returns whether a value of a record admits a request as the judged one did; `None` if there is no record.
+pub type Admits = Arc<dyn Fn(Option<&[u8]>) -> bool + Send + Sync>;
+
 /// A record of which something must still hold when a commit is applied.
 #[derive(Clone)]
 pub struct Witness {
@@ -21,8 +24,8 @@ pub struct Witness {
     pub partition: Bytes,
     /// The key within the partition.
     pub key: Bytes,
-    /// Returns whether a value of the record admits the request as the judged one did; `None` if there is no record.
-    pub admits: Arc<dyn Fn(Option<&[u8]>) -> bool + Send + Sync>,
+    /// The judgement of the record's value.
+    pub admits: Admits,
 }
 
 impl Witness {
