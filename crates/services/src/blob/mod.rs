@@ -20,6 +20,7 @@ mod acl;
 mod address;
 mod amend;
 mod append;
+mod attempts;
 mod blob_list;
 mod block_list;
 mod blocks;

@@ -6,6 +6,7 @@ use tablerock_protocol::{DateTime, ErrorCode, ServiceError};
 
 use super::BlobService;
 use super::address::{BlobAddress, BlobLocation, ReadTerms};
+use super::attempts::pause_before;
 use super::reader::BlobReader;
 use super::stored_blob::Blob;
 use crate::Result;
@@ -68,6 +69,7 @@ impl BlobService {
         mut choose: impl RangeChoice,
     ) -> Result<(Blob, ByteRange, BlobReader)> {
         for attempt in 0..ATTEMPTS_MAX {
+            pause_before(attempt).await;
             let (place, blob) = self.look_at_blob(at, snapshot).await?;
             if attempt == 0 {
                 self.load.read(at.account, at.container, at.name, 1);

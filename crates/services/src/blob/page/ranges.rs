@@ -10,6 +10,7 @@ use super::reader::PageSource;
 use super::span::Span;
 use crate::Result;
 use crate::blob::address::{BlobAddress, BlobLocation, ReadTerms};
+use crate::blob::attempts::pause_before;
 use crate::blob::stored_blob::Blob;
 use crate::blob::{BlobService, keys};
 
@@ -53,7 +54,8 @@ impl BlobService {
         query: &PageRangeQuery,
     ) -> Result<PageRanges> {
         let place = self.place_to_read(at).await?;
-        for _ in 0..ATTEMPTS_MAX {
+        for attempt in 0..ATTEMPTS_MAX {
+            pause_before(attempt).await;
             let blob = self.find(&place, query.snapshot, terms).await?;
             blob.pages()?;
             let span = asked(&blob, query)?;

@@ -9,6 +9,7 @@ use super::body::PageBody;
 use super::layer::{Layer, read_chain};
 use super::stored_pages::SegmentDecryptor;
 use super::window::{Window, read_window};
+use crate::blob::attempts::pause_before;
 use crate::blob::keys;
 use crate::blob::stored_blob::{Blob, Body};
 
@@ -61,7 +62,8 @@ impl PageSource {
     /// moment.
     pub(super) async fn unchanged_window(&mut self, first: u64, end: u64) -> Result<Option<Window>> {
         let seen = self.body.clone();
-        for _ in 0..ATTEMPTS_MAX {
+        for attempt in 0..ATTEMPTS_MAX {
+            pause_before(attempt).await;
             let window = read_window(&self.store, &self.partition, &self.chain, first, end, WINDOW_SEGMENTS).await?;
             if self.is_unchanged().await? {
                 return Ok(Some(window));
@@ -124,7 +126,8 @@ impl PageSource {
 
     /// Finds the layers again; `false` if the blob was replaced or deleted.
     async fn reopen(&mut self) -> Result<bool> {
-        for _ in 0..ATTEMPTS_MAX {
+        for attempt in 0..ATTEMPTS_MAX {
+            pause_before(attempt).await;
             let Some(body) = self.current().await? else { return Ok(false) };
             if body.generation != self.body.generation {
                 return Ok(false);
@@ -205,7 +208,8 @@ impl PageReader {
             let window = self.source.window(first, end, WHOLE_SEGMENTS_MAX as usize).await?;
             return Ok(window.map(|window| self.window = window).is_some());
         }
-        for _ in 0..ATTEMPTS_MAX {
+        for attempt in 0..ATTEMPTS_MAX {
+            pause_before(attempt).await;
             if let Some(window) = self.source.window(first, end, WINDOW_SEGMENTS).await? {
                 self.window = window;
                 return Ok(true);

@@ -11,6 +11,7 @@ use tablerock_kv::{Bytes, Error, Result};
 use super::intent::{IntentRecord, Reclaimable};
 use super::{Reclaimer, keys};
 use crate::blob::address::BlobLocation;
+use crate::blob::attempts::pause_before;
 use crate::blob::blocks::UncommittedBlock;
 use crate::blob::pieces::{self, Piece};
 use crate::blob::stored_blob::{Blob, Body};
@@ -64,6 +65,7 @@ impl Reclaimer {
             if attempts == ATTEMPTS_MAX {
                 return Err(Error::unavailable("a blob is replaced too often to find what it refers to"));
             }
+            pause_before(attempts).await;
         };
         self.delete_contents(intent.container_id, &unreferenced.contents).await?;
         // Last, because they list the contents to delete.
