@@ -30,7 +30,7 @@ impl BlobService {
         let body = blob.pages()?;
         let mut decryptor = SegmentDecryptor::new(source_key);
         let encryptor = SegmentEncryptor::new(target_key)?;
-        let opened = PageSource::open(&self.store, &from.partition, key, body).await?;
+        let opened = PageSource::open_merged(&self.store, &from.partition, key, body).await?;
         // The source was changed meanwhile; a retry copies the new one.
         let mut source = opened.ok_or(ErrorCode::ServerBusy)?;
         let generation = self.content_ids.next().await?;

@@ -131,7 +131,7 @@ impl BlobService {
     ) -> Result<Delta> {
         let body = blob.pages()?;
         let key = keys::record_key(Some(copied));
-        let opened = PageSource::open(&self.store, &from.partition, key, body).await?;
+        let opened = PageSource::open_merged(&self.store, &from.partition, key, body).await?;
         let source = opened.ok_or(ErrorCode::ServerBusy)?;
         let since = match last {
             Some(last) => self.top_of_snapshot(from, last, body.generation).await?,

@@ -51,6 +51,22 @@ impl PageSource {
         Ok(Some(Self { store, partition, key, body, chain }))
     }
 
+    /// As [`open`](Self::open), but a merge is followed to the layers that have the same pages now; `None` if other pages were
+    /// written, or the blob was replaced.
+    pub(super) async fn open_merged(
+        store: &Store,
+        partition: &Bytes,
+        key: Bytes,
+        body: &PageBody,
+    ) -> Result<Option<Self>> {
+        if let Some(source) = Self::open(store, partition, key.clone(), body).await? {
+            return Ok(Some(source));
+        }
+        let (store, partition) = (store.clone(), partition.clone());
+        let mut source = Self { store, partition, key, body: body.clone(), chain: vec![] };
+        Ok((source.reopen().await? && source.body.has_pages_of(body)).then_some(source))
+    }
+
     /// Reads segments from `first` up to `end`, or so many of them. `None` if the blob is not there any more, or if half of a
     /// write could be among them.
     async fn window(&self, first: u64, end: u64, segments_max: usize) -> Result<Option<Window>> {
