@@ -146,25 +146,25 @@ mod c8_legacy_python {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread")]
-    #[ignore = "cargo xtask conform --suite legacy-python"]
+    #[ignore = "needs Microsoft's legacy Python library: cargo xtask conform --suite legacy-python installs it"]
     async fn the_legacy_python_library_and_we_read_each_other_with_a_key_of_aes() {
         entities(Library::Python, SharedKey::aes("local:aes", [0x5a; 32])).await;
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    #[ignore = "cargo xtask conform --suite legacy-python"]
+    #[ignore = "needs Microsoft's legacy Python library: cargo xtask conform --suite legacy-python installs it"]
     async fn the_legacy_python_library_and_we_read_each_other_with_a_key_of_rsa() {
         entities(Library::Python, SharedKey::rsa("local:rsa")).await;
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    #[ignore = "cargo xtask conform --suite legacy-python"]
+    #[ignore = "needs Microsoft's legacy Python library: cargo xtask conform --suite legacy-python installs it"]
     async fn the_legacy_python_library_and_we_read_each_other_s_groups_and_projections() {
         groups_and_projections(Library::Python).await;
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    #[ignore = "cargo xtask conform --suite legacy-python"]
+    #[ignore = "needs Microsoft's legacy Python library: cargo xtask conform --suite legacy-python installs it"]
     async fn the_legacy_python_library_reads_its_own_entity_after_our_rotation() {
         rotation(Library::Python).await;
     }
@@ -174,25 +174,25 @@ mod c8_legacy_java {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread")]
-    #[ignore = "cargo xtask conform --suite legacy-java"]
+    #[ignore = "needs Microsoft's legacy Java library: cargo xtask conform --suite legacy-java installs it"]
     async fn the_legacy_java_library_and_we_read_each_other_with_a_key_of_aes() {
         entities(Library::Java, SharedKey::aes("local:aes", [0x5a; 32])).await;
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    #[ignore = "cargo xtask conform --suite legacy-java"]
+    #[ignore = "needs Microsoft's legacy Java library: cargo xtask conform --suite legacy-java installs it"]
     async fn the_legacy_java_library_and_we_read_each_other_with_a_key_of_rsa() {
         entities(Library::Java, SharedKey::rsa("local:rsa")).await;
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    #[ignore = "cargo xtask conform --suite legacy-java"]
+    #[ignore = "needs Microsoft's legacy Java library: cargo xtask conform --suite legacy-java installs it"]
     async fn the_legacy_java_library_and_we_read_each_other_s_groups_and_projections() {
         groups_and_projections(Library::Java).await;
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    #[ignore = "cargo xtask conform --suite legacy-java"]
+    #[ignore = "needs Microsoft's legacy Java library: cargo xtask conform --suite legacy-java installs it"]
     async fn the_legacy_java_library_reads_its_own_entity_after_our_rotation() {
         rotation(Library::Java).await;
     }
