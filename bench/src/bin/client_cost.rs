@@ -18,7 +18,8 @@ use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use tablerock_client::{FromEntity as _, TableClient, TableEntity, TableServiceClient};
+use tablerock_bench::data::employee::Employee;
+use tablerock_client::{FromEntity as _, TableClient, TableServiceClient};
 use tablerock_protocol::signing::{AccountKey, SharedKeyScheme, TableRequestParts};
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
@@ -67,21 +68,6 @@ enum Work {
     ClientRead,
     HyperInsert,
     ClientInsert,
-}
-
-#[derive(TableEntity, Debug)]
-#[entity(rename_all = "PascalCase")]
-struct Employee {
-    #[entity(partition_key)]
-    department: String,
-    #[entity(row_key)]
-    id: String,
-    first_name: String,
-    last_name: String,
-    age: i32,
-    salary: f64,
-    visits: i64,
-    about: String,
 }
 
 fn employee(number: u32) -> Employee {

@@ -22,8 +22,9 @@ use http_body_util::{BodyExt as _, Empty};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use tablerock_bench::data::employee::Employee;
 use tablerock_client::sas::TablePermissions;
-use tablerock_client::{DateTime, FromEntity as _, Sas, TableClient, TableEntity, TableOperation, TableServiceClient};
+use tablerock_client::{DateTime, FromEntity as _, Sas, TableClient, TableOperation, TableServiceClient};
 
 type AnyError = Box<dyn Error + Send + Sync>;
 
@@ -36,21 +37,6 @@ const CONCURRENCY_DEFAULT: [usize; 3] = [1, 16, 64];
 /// How many reads of the Python library run side by side, which gains nothing by more.
 const SIDE_BY_SIDE_PYTHON: usize = 16;
 const PYTHON_SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/client_throughput.py");
-
-#[derive(TableEntity, Debug)]
-#[entity(rename_all = "PascalCase")]
-struct Employee {
-    #[entity(partition_key)]
-    department: String,
-    #[entity(row_key)]
-    id: String,
-    first_name: String,
-    last_name: String,
-    age: i32,
-    salary: f64,
-    visits: i64,
-    about: String,
-}
 
 fn employee(number: i32) -> Employee {
     Employee {

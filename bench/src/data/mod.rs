@@ -2,4 +2,5 @@
 
 pub mod content;
 pub mod dataset;
+pub mod employee;
 pub mod entity;
